@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# install | uninstall: the library, its links, its package files, the program vkloader and the driver service below DESTDIR (APP-1, APP-7, APP-8).
+# install | uninstall: the library, its links, its package files, the program vkloader, the driver service, and the units of both below
+# DESTDIR (APP-1, APP-7, APP-8).
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
@@ -32,6 +33,10 @@ done
 to=${DESTDIR:-}$libdir
 programs=${DESTDIR:-}$PREFIX/bin
 units=${DESTDIR:-}$PREFIX/lib/systemd/system
+rules=${DESTDIR:-}$PREFIX/lib/udev/rules.d
+# Behind the rules of systemd that give devices their names.
+RULES=70-vulkan-loader-catalogue.rules
+UNITS=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
 
 # The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64; object files of Apple's systems begin with a number of their own,
@@ -68,15 +73,16 @@ install_all() {
     install -d "$to/pkgconfig" "$package"
     # The programs read what Linux tells of processes and devices.
     if [ "$PLAIN" = libvulkan.so ]; then
-        install -d "$programs" "$units"
+        install -d "$programs" "$units" "$rules"
         local name
         for name in vkloader vk-loader-service; do
             [ -f "$TARGET/release/$name" ] || die 2 "$TARGET/release/$name is not built: make build"
             install -m 755 "$TARGET/release/$name" "$programs/$name"
         done
-        for name in vulkan-loader-service.{service,socket}; do
+        for name in "${UNITS[@]}"; do
             fill "systemd/$name" "$units/$name"
         done
+        install -m 644 packaging/systemd/vulkan-loader-catalogue.rules "$rules/$RULES"
     fi
     install -m 644 "$LIBRARY" "$to/$FILE"
     ln -sfn "$FILE" "$to/$LINK"
@@ -92,10 +98,13 @@ uninstall_all() {
     # Links go only if they are ours: another loader may have taken the name since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
-    rm -f "$programs"/{vkloader,vk-loader-service} "$units"/vulkan-loader-service.{service,socket}
+    local name folder
+    for name in "${UNITS[@]}"; do
+        rm -f "$units/$name"
+    done
+    rm -f "$programs"/{vkloader,vk-loader-service} "$rules/$RULES"
     rm -f "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
-    local folder
-    for folder in "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}"; do
+    for folder in "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}" "$rules" "${rules%/*}"; do
         rmdir "$folder" 2>/dev/null || true
     done
     say "Removed $to/$FILE"

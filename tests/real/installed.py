@@ -53,8 +53,11 @@ def files():
     expected = {
         "opt/vulkan/bin/vk-loader-service": None,
         "opt/vulkan/bin/vkloader": None,
+        "opt/vulkan/lib/systemd/system/vulkan-loader-catalogue.path": None,
+        "opt/vulkan/lib/systemd/system/vulkan-loader-catalogue.service": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-service.service": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-service.socket": None,
+        "opt/vulkan/lib/udev/rules.d/70-vulkan-loader-catalogue.rules": None,
         f"{folder}/{file}": None,
         f"{folder}/libvulkan.so.1": file,
         f"{folder}/libvulkan.so": "libvulkan.so.1",
@@ -67,6 +70,9 @@ def files():
         text = "" if target or path.endswith((file, "bin/vkloader", "bin/vk-loader-service")) else (destination / path).read_text()
         expect(not re.search("@[A-Z_]+@", text), f"{path} has a placeholder left:\n{text}")
         expect(str(destination) not in text, f"{path} names DESTDIR:\n{text}")
+        program = {"catalogue": "vkloader", "service": "vk-loader-service"}.get(path.removesuffix(".service").rpartition("-")[2])
+        if path.endswith(".service"):
+            expect(f'ExecStart="/opt/vulkan/bin/{program}"' in text, f"{path} starts something else:\n{text}")
     make("uninstall", **where)
     expect(not tree(destination), f"left behind: {tree(destination)}")
 
