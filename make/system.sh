@@ -1,28 +1,36 @@
 #!/usr/bin/env bash
-# The packages in a whole Debian 12: its programs run on its own loader, then on ours in its place, give the same results; then comes a
-# next version of ours, and in the end Debian's is back. The root is made at first use and kept; each run takes a copy.
+# The packages in a whole Debian 12: its programs run on its own loader, then on ours in its place, give the same results. Drivers come
+# and go, hang and crash, the root boots; then comes a next version of ours, and in the end Debian's is back and nothing of ours is left.
+# The root is made at first use and kept; each run takes a copy. I386_LIBRARY names a library for 32 bits, to be packed and installed too.
 . "$(dirname "$0")/common.sh"
 
 HERE=$TARGET/system
 GROUP=system
 PACKAGES="libvulkan1 vulkan-tools mesa-vulkan-drivers libgl1-mesa-dri mesa-utils mpv ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base
-gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11"
+gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev dbus man-db bash-completion zsh fish procps"
+# Kept beside it: Debian's loader to go back to, what developers install with it, a driver that comes and goes; and, where there are
+# packages for that processor, what programs of 32 bits begin with.
+KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
+KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386"
 BASE=$HERE/base
 COPY=$HERE/root
 [ "$(id -u)" = 0 ] || die 2 "making a root of Debian takes the superuser"
 need mmdebstrap mmdebstrap
 need dpkg-deb dpkg
+need cc gcc
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 mkdir -p "$HERE"
 
-if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES" ]; then
+if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES $KEPT" ]; then
     say "Making a root of Debian 12 in $BASE"
     rm -rf "$BASE" "$BASE.new"
-    # Debian's loader is kept to go back to, and what developers install beside it.
-    mmdebstrap --variant=apt --include="$(echo $PACKAGES | tr ' ' ,)" \
-        --customize-hook='chroot "$1" sh -c "mkdir /root/debian && cd /root/debian && apt-get download libvulkan1 libvulkan-dev"' \
+    keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
+    keep+=" && { apt-get -o Acquire::Check-Valid-Until=false update; apt-get download $KEPT_I386 || true; }"
+    # A copy of the archive may be past the date of its index, and still be good.
+    mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
+        --customize-hook="chroot \"\$1\" sh -c '$keep'" \
         bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
-    say "$PACKAGES" >"$BASE.new/packages"
+    say "$PACKAGES $KEPT" >"$BASE.new/packages"
     mv "$BASE.new" "$BASE"
 fi
 # Packages of this very commit; DEBS is a folder with others.
@@ -36,18 +44,27 @@ rm -rf "$COPY"
 cp -a --reflink=auto "$BASE" "$COPY"
 trap 'rm -rf "$COPY"' EXIT
 
-# inside COMMAND...: in the root, without a network; its mounts and processes end with it.
+# The files that whoever runs a program has around it, as commands that mount them below "$root".
+USUAL='mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys"'
+MOUNTS=$USUAL
+# inside COMMAND...: in the root, without a network; its mounts, as MOUNTS says, and its processes end with it.
 inside() {
-    timeout --kill-after=10 900 unshare --mount --pid --net --fork --kill-child bash -c '
+    timeout --kill-after=10 900 unshare --mount --pid --net --fork --kill-child bash -euc '
         root=$1
-        shift
-        mount -t proc proc "$root/proc"
-        mount --rbind /dev "$root/dev"
-        mount --rbind /sys "$root/sys"
+        eval "$2"
+        shift 2
         mount -t tmpfs tmpfs "$root/tmp"
         ip link set lo up 2>/dev/null || true
         exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp \
-            DEBIAN_FRONTEND=noninteractive "$@"' inside "$COPY" "$@"
+            DEBIAN_FRONTEND=noninteractive "$@"' inside "$COPY" "$MOUNTS" "$@"
+}
+# The package lies where only root can read.
+APT="apt-get -y -o APT::Sandbox::User=root install"
+# around MOUNTS COMMAND...: the same with other files around it.
+around() {
+    local MOUNTS=$1
+    shift
+    inside "$@"
 }
 
 # repack NAME FROM OUT: a copy of a package, changed by the function `change`, which runs in its unpacked folder.
@@ -89,7 +106,7 @@ ours() {
 before() {
     inside sh /root/system/programs.sh /root/before
     installed >"$HERE/before.list"
-    [ "$(ls "$COPY/root/before" | wc -l)" -ge 10 ]
+    [ "$(find "$COPY/root/before" -type f | wc -l)" -ge 10 ]
 }
 replaced() {
     inside sh -c 'dpkg -i /root/ours/*.deb'
@@ -124,25 +141,13 @@ explains() {
     # There is lavapipe.
     inside vkloader explain >/dev/null
     inside vk-loader-service --version
-    local name
-    for name in vkloader vk-loader-service; do
-        inside test -s /usr/share/man/man1/$name.1.gz -a -s /usr/share/bash-completion/completions/$name
-    done
-    # It runs for whoever asks for it, and was not asked.
-    inside test -s /lib/systemd/system/vulkan-loader-service.socket -a ! -e /etc/systemd/system/sockets.target.wants/vulkan-loader-service.socket
-}
-# A driver's package that comes or goes renews the catalogue; one that says nothing of drivers leaves it.
-catalogue() {
-    local file
-    file=$(inside sh -c 'ls /var/cache/vulkan-loader/catalogue-*.json')
-    inside rm "$file"
-    inside sh -c 'dpkg-trigger --by-package=mesa-vulkan-drivers --no-await /usr/share/vulkan/icd.d && dpkg --triggers-only --pending'
-    inside test -s "$file"
-    inside vkloader catalogue show
-    say "figure $file"
+    inside sh /root/system/pages.sh
 }
 upgraded() {
+    rm "$COPY/$CATALOGUE"
     inside sh -c 'dpkg -i /root/next/*.deb'
+    # Another library is asked anew.
+    [ -s "$COPY/$CATALOGUE" ]
     shows "libvulkan.so.$NEXT"
     # Nothing of the earlier one is left.
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION")" ]
@@ -152,7 +157,7 @@ upgraded() {
 # version too is taken.
 headers() {
     local wanted
-    wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*.deb")" Version)
+    wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*_amd64.deb")" Version)
     if inside sh -c 'dpkg -i /root/debian/libvulkan-dev_*.deb'; then
         return 1
     fi
@@ -166,34 +171,52 @@ headers() {
 }
 back() {
     # As `apt-get install libvulkan1` where there is a network.
-    inside sh -c 'apt-get -y install /root/debian/libvulkan1_*.deb'
+    inside sh -c "$APT /root/debian/libvulkan1_*_amd64.deb"
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
     [ -d "$COPY/etc/vulkan/icd.d" ]
-    inside sh -c 'dpkg --purge $(dpkg-query -W -f "\${Package} " "vkloader" "vk-loader-service" 2>/dev/null)'
+    # What an administrator put into the folders stays.
+    echo '{}' >"$COPY/etc/vulkan/icd.d/own.json"
+    inside sh -c 'dpkg --purge vkloader vk-loader-service'
+    rm "$COPY/etc/vulkan/icd.d/own.json"
+    [ ! -e "$COPY/var/cache/vulkan-loader" ]
     installed | diff "$HERE/before.list" -
 }
 
+. make/system-cases.sh
+
 begin=$SECONDS
-mkdir -p "$COPY"/root/{system,ours,next,provides}
-cp tests/system/programs.sh "$COPY/root/system/"
+mkdir -p "$COPY"/root/{system,ours,next,provides,bad,i386}
+cp tests/system/{programs,pages,booted}.sh "$COPY/root/system/"
 mapfile -t packages < <(ours)
 [ ${#packages[@]} -gt 0 ] || die 1 "there are no packages in $DEBS"
 cp "${packages[@]}" "$COPY/root/ours/"
 change() { next_version; }
 repack "${packages[0]}" "$COPY/root/next/libvulkan1-rs.deb"
-change() { sed -i "s/^Provides: .*/&, libvulkan1 (= $(dpkg-deb -f "$COPY"/root/debian/libvulkan1_*.deb Version))/" DEBIAN/control; }
+change() { sed -i "s/^Provides: .*/&, libvulkan1 (= $(dpkg-deb -f "$COPY"/root/debian/libvulkan1_*_amd64.deb Version))/" DEBIAN/control; }
 repack "$COPY/root/next/libvulkan1-rs.deb" "$COPY/root/provides/libvulkan1-rs.deb"
+bad_drivers
 
 debians=$(found)
 check "programs run on Debian's loader" before
+files >"$HERE/before.files"
 check "ours is installed in its place" replaced
 check "packages fit" consistent
 check "programs find ours" shows "libvulkan.so.$VERSION"
 check "programs do the same on ours" same after
-check "vkloader explains the system" explains
-if inside vkloader catalogue update --help >/dev/null 2>&1; then
-    check "packages of drivers renew the catalogue" catalogue
+check "the programs and their pages" explains
+check "packages of drivers renew the catalogue" drivers_come_and_go
+check "a driver that crashes, and one that hangs" bad_drivers_come_and_go
+# Whatever came of it.
+inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers' >/dev/null 2>&1
+check "a root without devices and processes" bare
+check "a cache that cannot be written to" read_only
+check "systemd boots with the units" boots
+check "Debian's library is refused by dpkg alone" refused
+if [ -n "${I386_LIBRARY:-}" ]; then
+    check "beside one for 32 bits" multiarch
+else
+    say "  skip  $GROUP: beside one for 32 bits: I386_LIBRARY names none"
 fi
 check "a next version of ours" upgraded
 check "packages fit after it" consistent
@@ -201,6 +224,8 @@ check "libvulkan-dev" headers
 check "Debian's is back" back
 check "programs find Debian's again" shows "$debians"
 check "packages fit again" consistent
+check "an installation that was cut off" cut_off
+check "nothing is left" nothing_left
 check "programs do the same as before" same again
 say "Took $((SECONDS - begin)) s"
 exit $failed

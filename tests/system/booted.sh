@@ -1,0 +1,63 @@
+#!/bin/sh
+# Run by systemd in the root, which has booted: do the units do what the pages say? A driver that hangs is installed.
+set -eu
+catalogue=/var/cache/vulkan-loader/catalogue-x86_64.json
+
+# until WHAT COMMAND...: within a minute.
+until_true() {
+    what=$1
+    shift
+    for _ in $(seq 120); do
+        ! "$@" || return 0
+        sleep 0.5
+    done
+    echo "never: $what"
+    systemctl --no-pager status 'vulkan-loader-*' || true
+    exit 1
+}
+state() {
+    systemctl show --property "$2" --value "$1"
+}
+is() {
+    [ "$(state "$1" "$2")" = "$3" ]
+}
+
+is vulkan-loader-catalogue.service UnitFileState enabled
+is vulkan-loader-catalogue.path ActiveState active
+is vulkan-loader-service.socket UnitFileState disabled
+is vulkan-loader-service.socket ActiveState inactive
+echo "figure enabled: the catalogue, not the service"
+
+# This runs behind multi-user.target.
+is vulkan-loader-catalogue.service ActiveState activating
+echo "figure the boot waits for no driver that hangs"
+until_true "the catalogue is asked at boot" is vulkan-loader-catalogue.service ActiveState inactive
+is vulkan-loader-catalogue.service Result success
+[ -s "$catalogue" ]
+vkloader catalogue show | grep -q HUNG
+begun=$(state vulkan-loader-catalogue.service ExecMainStartTimestampMonotonic)
+ended=$(state vulkan-loader-catalogue.service ExecMainExitTimestampMonotonic)
+echo "figure the catalogue is made at boot, in $(((ended - begun) / 1000000)) s"
+
+dpkg --purge bad-drivers
+[ -s "$catalogue" ]
+rm "$catalogue"
+ldconfig
+until_true "ldconfig renews it" test -s "$catalogue"
+! vkloader catalogue show | grep HUNG
+echo "figure ldconfig renews it"
+
+mkdir -p /usr/lib/vulkan-icd
+vk-loader-service package /usr/lib/x86_64-linux-gnu/libvulkan_lvp.so /usr/share/vulkan/icd.d/lvp_icd.x86_64.json /usr/lib/vulkan-icd/lavapipe
+systemctl enable --now vulkan-loader-service.socket
+is vulkan-loader-service.service ActiveState inactive
+vkloader service || true
+is vulkan-loader-service.service ActiveState active
+echo "figure the first client starts the service, as $(ps -o user= -p "$(state vulkan-loader-service.service MainPID)")"
+systemctl disable --now vulkan-loader-service.socket
+systemctl stop vulkan-loader-service.service
+rm -r /usr/lib/vulkan-icd
+
+failed=$(systemctl --failed --plain --no-legend)
+echo "$failed"
+[ -z "$failed" ]
