@@ -60,6 +60,9 @@ pub fn make(library: &Path, manifest: &Path, out: &Path) -> Result<(), MakeError
     check(&found)?;
     let name = library.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Fault::Key(library.to_string_lossy().into_owned()))?;
+    if let Some(folder) = out.parent() {
+        fs::create_dir_all(folder).map_err(at(folder))?;
+    }
     let made = beside(out);
     let result = fill(&made, name, &found, &text).and_then(|()| fs::rename(&made, out).map_err(at(out)));
     if result.is_err() {

@@ -310,6 +310,9 @@ fn a_driver_becomes_a_package() {
         let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
         assert_eq!(contents, library(64, 5000));
         assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
+        // The first package of a machine makes the folder for all of them.
+        let output = package("drivers/libx.so", "nothing/yet/soft");
+        assert!(output.status.success(), "{}", printed(&output));
         assert!(printed(&package("drivers/none.so", "icd/b")).contains("none.so"));
         assert!(printed(&package("drivers/x.json", "icd/b")).contains("ELF"));
         assert_eq!(fs::read_dir(machine.path("icd")).unwrap().count(), 1);
