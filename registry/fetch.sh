@@ -61,12 +61,20 @@ fetch() {
     echo "$version fetched into $folder"
 }
 
+# What the head of this file says.
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+
 case ${1-} in
+    -h | --help) usage ;;
     --fixtures)
         for version in $(sed -n 's|^[0-9a-f]*  \(.*\)/vk\.xml$|\1|p' "$fixtures"); do
             fetch "$version" "$input/$version"
         done
         ;;
-    "" | -*) echo "usage: fetch.sh --fixtures | VERSION..." >&2; exit 3 ;;
+    "" | -*)
+        [ -z "${1-}" ] || echo "fetch.sh: there is no option $1" >&2
+        usage >&2
+        exit 3
+        ;;
     *) for version; do fetch "$version" "$input/$version"; done ;;
 esac
