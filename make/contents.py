@@ -1,5 +1,4 @@
-"""What is inside, from Cargo.lock and the pin: `contents.py EPOCH` prints it as SPDX 2.3; `contents.py --check` compares it with
-what deny.toml allows, as cargo-deny does, where that is not installed.
+"""What is inside, from Cargo.lock and the pin: `contents.py EPOCH` prints it as SPDX 2.3.
 
 EPOCH is the time the list bears, in seconds since 1970. The same lock file gives the same list.
 """
@@ -20,17 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 SHIPPED = ("vulkan-loader", "vkloader", "vk-loader-service")
 # What the registry's XML says of itself.
 REGISTRY = "Copyright 2015-2026 The Khronos Group Inc."
-# How cargo names the one place that crates come from.
-INDEX = "/crates.io-index"
 
 
 def toml(name):
     return tomllib.loads((ROOT / name).read_text(encoding="utf-8"))
 
 
-def metadata():
-    """What cargo knows of all packages, without a network if it can."""
-    command = [os.environ.get("CARGO", "cargo"), "metadata", "--format-version=1", "--locked"]
+def metadata(manifest="Cargo.toml"):
+    """What cargo knows of all packages of a lock file, without a network if it can."""
+    command = [os.environ.get("CARGO", "cargo"), "metadata", "--format-version=1", "--locked", "--all-features", "--manifest-path", manifest]
     done = subprocess.run([*command, "--offline"], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
@@ -158,75 +155,10 @@ def contents(epoch):
     }
 
 
-def satisfied(expression, allowed):
-    """Whether one may have it under licences that are allowed. What cannot be read is not."""
-    tokens = re.findall(r"\(|\)|[^\s()]+", expression)
-    place = 0
-
-    def alternatives():
-        nonlocal place
-        good = together()
-        while place < len(tokens) and tokens[place] == "OR":
-            place += 1
-            good = together() or good
-        return good
-
-    def together():
-        nonlocal place
-        good = single()
-        while place < len(tokens) and tokens[place] == "AND":
-            place += 1
-            good = single() and good
-        return good
-
-    def single():
-        nonlocal place
-        word = tokens[place]
-        place += 1
-        if word == "(":
-            good = alternatives()
-            place += 1
-            return good
-        if place + 1 < len(tokens) and tokens[place] == "WITH":
-            word += f" WITH {tokens[place + 1]}"
-            place += 2
-        return word in allowed
-
-    good = alternatives()
-    return good and place == len(tokens)
-
-
-def check():
-    """What deny.toml says of licences, origins and bans, against what cargo would build."""
-    rules = toml("deny.toml")
-    allowed = set(rules["licenses"]["allow"])
-    extra = {rule["crate"]: set(rule["allow"]) for rule in rules["licenses"].get("exceptions", [])}
-    banned = {rule["crate"]: rule.get("reason", "") for rule in rules["bans"].get("deny", [])}
-    known = metadata()
-    wrong = []
-    for package in known["packages"]:
-        name, what = package["name"], f"{package['name']} {package['version']}"
-        if not satisfied(licence(package), allowed | extra.get(name, set())):
-            wrong.append(f"{what}: its licence, {licence(package)}, is none that deny.toml allows")
-        if package["source"] and not package["source"].endswith(INDEX):
-            wrong.append(f"{what} comes from {package['source']}")
-        if name in banned:
-            wrong.append(f"{what} is not to be used: {banned[name]}")
-    names = {package["name"] for package in known["packages"]}
-    wrong += [f"deny.toml makes an exception for {name}, which Cargo.lock has not" for name in sorted(set(extra) - names)]
-    for line in wrong:
-        print(f"  FAIL  crates: {line}")
-    if not wrong:
-        print(f"  ok    crates: licences, origins and bans of {len(names)} crates are as deny.toml has them")
-    return 1 if wrong else 0
-
-
 def main():
     arguments = sys.argv[1:]
-    if arguments == ["--check"]:
-        sys.exit(check())
     if len(arguments) != 1 or not arguments[0].isdigit():
-        sys.exit("contents.py EPOCH | --check")
+        sys.exit("contents.py EPOCH")
     json.dump(contents(int(arguments[0])), sys.stdout, indent=1)
     print()
 

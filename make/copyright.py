@@ -8,13 +8,14 @@ import textwrap
 from pathlib import Path
 
 import contents
+import crates
 
 COMMON = {"Apache-2.0": "Apache-2.0", "MIT": "Expat"}
 
 
 def chosen(expression):
     """As Debian writes it: ours where that will do, else everything that it asks for."""
-    will_do = [debian for name, debian in COMMON.items() if contents.satisfied(expression, {name})]
+    will_do = [debian for name, debian in COMMON.items() if crates.satisfied(expression, {name})]
     if will_do:
         return " or ".join(will_do)
     words = [COMMON.get(word.strip("()"), word.strip("()")) for word in expression.split()]

@@ -92,12 +92,7 @@ lint() {
     $CARGO clippy --locked --release --workspace -- -D warnings
     make/fuzz.sh lint
     # What crates may be: licences, origins, bans.
-    if $CARGO deny --version >/dev/null 2>&1; then
-        $CARGO deny --locked check bans licenses sources
-    else
-        say "cargo-deny is not installed: contents.py reads the same lists; a workflow of its own runs it"
-    fi
-    python3 make/contents.py --check
+    make/crates.sh
     # Which modules import each other.
     $CARGO test --locked -p structure
 }

@@ -1,0 +1,98 @@
+"""What deny.toml does not allow is refused by cargo-deny and by make/crates.py alike."""
+
+import os
+import shutil
+import subprocess
+
+from cases import ROOT, Skip, expect, run, scratch, tool
+
+# With the fetching of cargo-deny, which is there when the stage lint has run.
+LIMIT = 120
+
+
+def package(folder, name, licence="MIT", dependencies=""):
+    """A package without anything in it."""
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/lib.rs").write_text("")
+    (folder / "Cargo.toml").write_text(
+        f'[package]\nname = "{name}"\nversion = "1.0.0"\nedition = "2021"\nlicense = "{licence}"\npublish = false\n'
+        f"[dependencies]\n{dependencies}\n"
+    )
+    return folder
+
+
+def project(dependencies):
+    """A project that needs those, with its lock file."""
+    whole = package(scratch("crates") / "whole", "whole", dependencies=dependencies)
+    (whole / "Cargo.toml").write_text((whole / "Cargo.toml").read_text() + "[workspace]\n")
+    cargo = os.environ.get("CARGO", "cargo").split()
+    run([*cargo, "generate-lockfile", "--offline", "--manifest-path", whole / "Cargo.toml"], LIMIT)
+    return whole / "Cargo.toml"
+
+
+def judged(manifest, status):
+    """What both say."""
+    output = run([ROOT / "make/crates.sh", manifest], LIMIT, status=status, cwd=ROOT)
+    if "neither installed nor to be had" in output:
+        raise Skip("cargo-deny is not to be had")
+    return output
+
+
+def refused(manifest, theirs, ours):
+    output = judged(manifest, 1)
+    expect(theirs in output, f"cargo-deny does not say {theirs!r}:\n{output}")
+    expect("  FAIL  crates: " in output and ours in output, f"make/crates.py does not say {ours!r}:\n{output}")
+
+
+def beside(name, licence="MIT"):
+    """A line of dependencies for a package in a folder of its own."""
+    folder = package(scratch("crates") / name, name, licence)
+    return f'{name} = {{ path = "{folder}" }}\n'
+
+
+def accepted():
+    output = judged(project(beside("harmless", "GPL-3.0-only OR MIT")), 0)
+    expect("licenses ok" in output and "  ok    crates: " in output, output)
+
+
+def licence():
+    refused(project(beside("strict", "MIT AND GPL-3.0-only")), "error[rejected]", "strict 1.0.0: its licence, MIT AND GPL-3.0-only")
+
+
+def banned():
+    refused(project(beside("openssl-sys")), "error[banned]", "openssl-sys 1.0.0 is not to be used: nothing here speaks")
+
+
+def wrapped():
+    """What one crate may need is not for another."""
+    refused(project(beside("cc")), "error[banned]", "cc 1.0.0 is not to be used: a build takes a linker")
+
+
+def origin():
+    """A repository of git that deny.toml does not name."""
+    source = package(scratch("crates") / "elsewhere", "elsewhere")
+    git = [tool("git"), "-C", source, "-c", "user.name=a", "-c", "user.email=a"]
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "one"]):
+        subprocess.run([*git, *arguments], check=True, timeout=LIMIT, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull})
+    cargo = os.environ.get("CARGO", "cargo").split()
+    whole = package(scratch("crates") / "whole", "whole", dependencies=f'elsewhere = {{ git = "file://{source}", version = "1" }}')
+    (whole / "Cargo.toml").write_text((whole / "Cargo.toml").read_text() + "[workspace]\n")
+    run([*cargo, "fetch", "--manifest-path", whole / "Cargo.toml"], LIMIT)
+    refused(whole / "Cargo.toml", "error[source-not-allowed]", f"elsewhere 1.0.0 comes from git+file://{source}")
+
+
+def any_version():
+    """A package from this machine's own store stands in for one of a registry: what is asked for is what counts."""
+    if not shutil.which("cargo"):
+        raise Skip("there is no cargo")
+    refused(project('libc = "*"'), "error[wildcard]", "whole 1.0.0 takes any version of libc")
+
+
+CASES = [
+    ("crates that deny.toml allows", accepted),
+    ("a crate with a forbidden licence", licence),
+    ("a crate that is banned", banned),
+    ("a crate that another may need", wrapped),
+    ("a crate from elsewhere", origin),
+    ("a crate in any version", any_version),
+]
