@@ -18,13 +18,27 @@ EXPORTS = "generated/exports/linux.txt"
 RELEASED = "packaging/debian/libvulkan1-rs.symbols"
 
 
+def objdump(flag, library):
+    return subprocess.run(["objdump", flag, library], capture_output=True, text=True, check=True).stdout
+
+
 def symbols(library):
     """Of each dynamic symbol whether it is defined here, its version and its name."""
-    table = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
-    for line in table.splitlines():
+    for line in objdump("-T", library).splitlines():
         found = re.match(r"[0-9a-f]{8,} (.{7}) (\S+)\s+[0-9a-f]{8,}\s+(?:\(?([A-Za-z]\S*?)\)?\s+)?(\S+)$", line)
         if found:
             yield found[2] != "*UND*", found[3], found[4]
+
+
+def asked_of_libc(library):
+    """The versions that the dynamic linker looks for in the C library, with or without a symbol that has them."""
+    return set(re.findall(r"^\s+0x[0-9a-f]+ 0x[0-9a-f]+ \d+ (GLIBC_\S+)$", objdump("-p", library), re.MULTILINE))
+
+
+def number(version):
+    """What can be compared; a version without a number is that of something newer than all that are known."""
+    numbers = re.fullmatch(r"GLIBC_(\d+(?:\.\d+)+)", version)
+    return tuple(map(int, numbers[1].split("."))) if numbers else (9999,)
 
 
 def names(file, pattern):
@@ -32,24 +46,24 @@ def names(file, pattern):
 
 
 def judge(library):
-    """A line for each promise: whether it is kept, and what it is."""
+    """For each promise what it is, and what breaks it."""
     table = list(symbols(library))
     exported = {name for defined, _, name in table if defined}
-    wanted = names(EXPORTS, r"^(vk\w+)$")
-    yield exported == wanted, f"{len(exported)} exported names, those of generated/exports", exported ^ wanted
+    listed = names(EXPORTS, r"^(vk\w+)$")
     released = names(RELEASED, r"^ (vk\w+)@Base")
-    yield released <= exported, f"all {len(released)} of {RELEASED}", released - exported
-    yield exported <= released, "none that it lacks", exported - released
-    versioned = {name for defined, version, name in table if defined and version not in (None, "Base")}
-    yield not versioned, "none has a version", versioned
-    needed = {}
-    for defined, version, name in table:
-        numbers = re.fullmatch(r"GLIBC_([\d.]+)", version or "")
-        if not defined and numbers:
-            needed.setdefault(tuple(map(int, numbers[1].split("."))), set()).add(name)
-    highest = max(needed, default=(0,))
-    text = ".".join(map(str, highest))
-    yield highest <= GLIBC, f"glibc {text} is the oldest that will do, for {', '.join(sorted(needed.get(highest, ())))}", text
+    yield f"no name of {EXPORTS} is missing", listed - exported
+    yield f"{len(exported)} exported names, each in {EXPORTS}", exported - listed
+    yield f"all {len(released)} names of {RELEASED}", released - exported
+    yield "no name that it lacks", exported - released
+    yield "no name has a version", {f"{name}@{version}" for defined, version, name in table if defined and version not in (None, "Base")}
+    asked = asked_of_libc(library)
+    highest = max(map(number, asked), default=(0,))
+    users = {version: [name for defined, other, name in table if not defined and other == version] for version in asked}
+    yield (
+        f"glibc {'.'.join(map(str, highest))} is the oldest that will do, and {'.'.join(map(str, GLIBC))} is promised: "
+        + ", ".join(sorted(name for version in asked if number(version) == highest for name in users[version])),
+        {f"{name}@{version}" for version in asked if number(version) > GLIBC for name in users[version] or ["no symbol"]},
+    )
 
 
 def add_symbols():
@@ -69,9 +83,9 @@ def main():
     if len(sys.argv) != 2:
         sys.exit("interface.py LIBRARY | --symbols")
     failed = False
-    for kept, text, wrong in judge(sys.argv[1]):
-        failed |= not kept
-        print(f"  {'ok   ' if kept else 'FAIL '} interface: {text}" + ("" if kept else f"; {wrong}"))
+    for promise, wrong in judge(sys.argv[1]):
+        failed |= bool(wrong)
+        print(f"  {'FAIL ' if wrong else 'ok   '} interface: {promise}" + (f"; but {', '.join(sorted(wrong))}" if wrong else ""))
     sys.exit(failed)
 
 

@@ -8,5 +8,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import cases  # noqa: E402 -- found through the line above
 import headers  # noqa: E402
 import library  # noqa: E402
+import promises  # noqa: E402
 
-cases.main([library, headers])
+cases.main([library, promises, headers])
