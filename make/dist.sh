@@ -19,7 +19,8 @@ if [ "$(cat "$OUT/made" 2>/dev/null)" = "$made" ] && [ -f "$archive" ]; then
 fi
 scratch=$(mktemp -d "$OUT/scratch.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-git archive --prefix="$NAME/" HEAD | tar -x -C "$scratch"
+# As it is committed, whatever whoever packs it has git do to line ends and files.
+git -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null archive --prefix="$NAME/" HEAD | tar -x -C "$scratch"
 tree=$scratch/$NAME
 
 # Everything in the lock file, as cargo takes no archive that lacks one of them, even one for another system.
