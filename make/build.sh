@@ -7,8 +7,8 @@
 
 if [ -n "${MAPPED:-}" ]; then
     # Crates are in vendor/ below the project, or where cargo unpacks them.
-    sources=${CARGO_HOME:-$HOME/.cargo}/registry/src
-    flags=(--remap-path-prefix="$sources=/usr/src/crates" --remap-path-prefix="$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
+    crates=${CARGO_HOME:-~/.cargo}
+    flags=(--remap-path-prefix="$crates/registry/src=/usr/src/crates" --remap-path-prefix="$ROOT=/usr/src/vulkan-loader-rs-$VERSION")
     for flag in ${RUSTFLAGS:-}; do
         flags+=("$flag")
     done

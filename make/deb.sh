@@ -21,9 +21,10 @@ rm -rf "$OUT"
 # Modes of files are part of what is packed.
 umask 022
 mkdir -p "$OUT"
-cp "$archive" "$OUT/${NAME}_$VERSION.orig.tar.xz"
-tar -xJf "$archive" -C "$OUT"
-tree=$OUT/$NAME-$VERSION
+here=$(packing_folder "$OUT")
+cp "$archive" "$here/${NAME}_$VERSION.orig.tar.xz"
+tar -xJf "$archive" -C "$here"
+tree=$here/$NAME-$VERSION
 cp -r packaging/debian "$tree/debian"
 
 date=$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" --rfc-email)
@@ -49,6 +50,7 @@ arguments=(-us -uc)
 }
 (cd "$tree" && env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" dpkg-buildpackage "${arguments[@]}")
 rm -rf "$tree"
+packed "$here" "$OUT"
 for package in "$OUT"/*.deb; do
     say "$package"
 done

@@ -15,8 +15,10 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$epoch}
 rm -rf "$OUT"
 # Modes of files are part of what is packed.
 umask 022
-mkdir -p "$OUT"/{SOURCES,SPECS}
-cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$OUT/SOURCES/"
+mkdir -p "$OUT"
+here=$(packing_folder "$OUT")
+mkdir "$here"/{SOURCES,SPECS}
+cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$here/SOURCES/"
 # What is there, as conditions of the spec.
 catalogue=0
 ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
@@ -25,12 +27,15 @@ spec=${spec//@VERSION@/"$VERSION"}
 spec=${spec//@REVISION@/"${REVISION:-1}"}
 spec=${spec//@CATALOGUE@/"$catalogue"}
 spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
-printf '%s\n' "$spec" >"$OUT/SPECS/$NAME.spec"
+printf '%s\n' "$spec" >"$here/SPECS/$NAME.spec"
 
+# rpmbuild makes the home that it is told of.
+[ -d "${HOME:-}" ] || export HOME=$here
 alone=()
 ! unshare --net true 2>/dev/null || alone=(unshare --net)
 env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" rpmbuild -ba \
-    --define "_topdir $OUT" --define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" \
-    --define "clamp_mtime_to_source_date_epoch 1" "$OUT/SPECS/$NAME.spec"
-rm -rf "$OUT/BUILD" "$OUT/BUILDROOT"
+    --define "_topdir $here" --define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" \
+    --define "clamp_mtime_to_source_date_epoch 1" "$here/SPECS/$NAME.spec"
+rm -rf "$here"/{BUILD,BUILDROOT}
+packed "$here" "$OUT"
 find "$OUT" -name '*.rpm'
