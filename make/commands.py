@@ -15,7 +15,7 @@ COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
 # Names of programs and files that prose speaks of.
 NAMES = {
     "vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/targets.sh",
-    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh",
+    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh", "make/crates.py",
 }
 
 SHOWN = "tests/real/shown.py"
@@ -52,6 +52,7 @@ RUN = [
     ("vkloader pages FOLDER", "loader/vkloader/tests/pages.rs", 'run(&["pages"'),
     ("python3 make/interface.py LIBRARY", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
     ("python3 make/interface.py", "make/test.sh", 'python3 make/interface.py "$LIBRARY"'),
+    ("make/crates.sh", "make/test.sh", "    make/crates.sh"),
     ("vkloader catalogue", "loader/vkloader/tests/catalogue/asked.rs", '&["catalogue"]'),
     *((f"vkloader catalogue {verb}", "loader/vkloader/tests/catalogue/main.rs", f'&["{verb}"]') for verb in ("update", "show", "verify", "clear")),
     ("vkloader service", "loader/vkloader/tests/service.rs", '"service", "--socket"'),

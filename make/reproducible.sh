@@ -45,7 +45,8 @@ other_language() {
 
 # Fills `around`, a command with variables that a program is run by, as differently as this machine lets it be, and `varied`, what of it differs.
 otherwise() {
-    around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "TZ=Pacific/Kiritimati" CARGO_BUILD_JOBS=1)
+    around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "RUSTUP_HOME=${RUSTUP_HOME:-${HOME:-}/.rustup}" TZ=Pacific/Kiritimati
+        CARGO_BUILD_JOBS=1)
     varied=(folder home "file mode" "time zone" jobs)
     mkdir -p "$HERE/home" "$HERE/locales"
     other_language
@@ -57,7 +58,7 @@ otherwise() {
     fi
     if [ "$(id -u)" = 0 ] && unshare --uts true 2>/dev/null; then
         chown -R 65534:65534 "${SECOND%/*}" "$HERE/home"
-        # Debian's cargo is for all; one in root's own home is not.
+        # One in root's own home is not for all, but Debian's, which is then the next in PATH, is.
         if setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}" "$CARGO" --version >/dev/null 2>&1; then
             varied+=(user)
             around=(setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}")
