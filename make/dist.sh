@@ -49,6 +49,8 @@ PYTHON
 )
 (cd "$tree" && python3 make/contents.py "$SOURCE_DATE_EPOCH" >contents.spdx.json)
 
+# What the packer's own environment says of tar and xz is not for this archive.
+unset TAR_OPTIONS XZ_OPT XZ_DEFAULTS
 # With more threads than one xz writes the same bytes for any number of them, but other ones than with one.
 LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
     --numeric-owner --mode=u+rw,go-w,a+rX "$NAME" | xz -6 --threads=2 >"$archive.new"

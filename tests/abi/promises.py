@@ -1,4 +1,7 @@
-"""What make/interface.py promises of the library: names, their versions, and the age of the C library. Each broken promise is noticed (APP-1 to APP-4)."""
+"""What make/interface.py promises of the library: names, their versions, and the age of the C library.
+
+Each is broken once here, by a library that is made for it, and that is noticed.
+"""
 
 import subprocess
 import sys
