@@ -113,21 +113,6 @@ cargo_beside_peer() {
     $CARGO "$@"
 }
 
-# packing_folder OUT: a folder to pack in, whose name debhelper and rpmbuild take: OUT, or one elsewhere if a blank or another sign is in it.
-packing_folder() {
-    case $1 in
-    *[!A-Za-z0-9/._+-]*) mktemp -d ;;
-    *) say "$1" ;;
-    esac
-}
-
-# packed FOLDER OUT: brings what was packed there to OUT.
-packed() {
-    [ "$1" != "$2" ] || return 0
-    mv "$1"/* "$2/"
-    rm -rf "$1"
-}
-
 # A folder in which programs find LIBRARY under both names: for LD_LIBRARY_PATH.
 library_folder() {
     local library=$1 folder=$2

@@ -21,7 +21,14 @@ rm -rf "$OUT"
 # Modes of files are part of what is packed.
 umask 022
 mkdir -p "$OUT"
-here=$(packing_folder "$OUT")
+# debhelper takes no blank in a folder's name, nor what make reads as something else.
+here=$OUT
+case $OUT in
+*[!A-Za-z0-9/._+-]*)
+    here=$(mktemp -d)
+    trap 'rm -rf "$here"' EXIT
+    ;;
+esac
 cp "$archive" "$here/${NAME}_$VERSION.orig.tar.xz"
 tar -xJf "$archive" -C "$here"
 tree=$here/$NAME-$VERSION
@@ -50,7 +57,7 @@ arguments=(-us -uc)
 }
 (cd "$tree" && env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" dpkg-buildpackage "${arguments[@]}")
 rm -rf "$tree"
-packed "$here" "$OUT"
+[ "$here" = "$OUT" ] || mv "$here"/* "$OUT/"
 for package in "$OUT"/*.deb; do
     say "$package"
 done

@@ -16,9 +16,15 @@ rm -rf "$OUT"
 # Modes of files are part of what is packed.
 umask 022
 mkdir -p "$OUT"
-here=$(packing_folder "$OUT")
+# rpm puts the text of the spec into the source package as it reads it, with the paths of its folders: they are the same everywhere.
+here=/var/tmp/$NAME-rpm
+if ! mkdir "$here" 2>/dev/null; then
+    say "$here is there, and may be another build's: packing elsewhere, which the source package will bear and the others its checksum"
+    here=$(mktemp -d "$here.XXXXXX")
+fi
+trap 'rm -rf "$here"' EXIT
 mkdir "$here"/{SOURCES,SPECS}
-cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$here/SOURCES/"
+install -m 644 -t "$here/SOURCES" "$TARGET/dist/$NAME-$VERSION.tar.xz"
 # What is there, as conditions of the spec.
 catalogue=0
 ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
@@ -35,7 +41,7 @@ alone=()
 ! unshare --net true 2>/dev/null || alone=(unshare --net)
 env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" rpmbuild -ba \
     --define "_topdir $here" --define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" \
-    --define "clamp_mtime_to_source_date_epoch 1" "$here/SPECS/$NAME.spec"
+    --define "clamp_mtime_to_source_date_epoch 1" --define "_srcdefattr (0644,root,root)" "$here/SPECS/$NAME.spec"
 rm -rf "$here"/{BUILD,BUILDROOT}
-packed "$here" "$OUT"
+mv "$here"/* "$OUT/"
 find "$OUT" -name '*.rpm'
