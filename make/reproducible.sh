@@ -35,7 +35,8 @@ clone() {
     git -C "$1" checkout --quiet --detach "$commit"
 }
 
-# other_language: Turkish, whose small I is another letter and which sorts and counts in its own way, in a folder for LOCPATH.
+# other_language: Turkish, whose small I is another letter and which sorts and counts in its own way, in a folder for LOCPATH. Debian has it in
+# the package `locales`.
 other_language() {
     local name=tr_TR.UTF-8
     localedef -i tr_TR -f UTF-8 "$HERE/locales/$name" 2>/dev/null || [ -f "$HERE/locales/$name/LC_CTYPE" ] || return 0
