@@ -20,7 +20,7 @@ if [ -n "${RPM:-}" ]; then
     need cpio cpio
 fi
 [ -z "$lacking" ] || die 2 "missing:$lacking"
-commit=$(git rev-parse HEAD)
+commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
 
 # pack FOLDER MASK COMMAND...: what is packed from the clone there, by make under the command.
 pack() {
