@@ -244,6 +244,11 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
         }
         file::write_with(scene, &entries(&[CARD, CARD]), with_card);
         assert_eq!(opened(&of_instance(scene)), ["one"]);
+        // A card that came since then may be the driver's own, and awake.
+        scene.on_disk(|| devices.write("sys/bus/pci/devices/0000:02:00.0/vendor", "0x1002\n"));
+        assert_eq!(opened(&of_instance(scene)), both);
+        scene.on_disk(|| devices.remove("sys/bus/pci/devices/0000:02:00.0"));
+        assert_eq!(opened(&of_instance(scene)), ["one"]);
         // Without another driver it is woken, and a query wakes nothing.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "one.json");
         assert_eq!(opened(&of_instance(scene)), ["discrete"]);

@@ -4,8 +4,6 @@
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case};
 use serde_json::json;
-use std::fs;
-use std::path::Path;
 
 /// Only of drivers that are open it is not known whether they make an instance. Where none does, those are opened that were left out.
 #[test]
@@ -40,60 +38,6 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
         scene.driver("bad").device("gpu");
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert!(!outcome.ok().journal().contains(&"none load"));
-    });
-}
-
-/// A PCI bus without devices, for this thread and the processes that it starts.
-fn own_bus() -> &'static Path {
-    use std::ptr::null;
-    // SAFETY: terminated texts; only this thread and what it starts see what changes.
-    unsafe {
-        assert_eq!(
-            libc::unshare(libc::CLONE_NEWNS),
-            0,
-            "the superuser can have a file system of its own"
-        );
-        let private = libc::MS_REC | libc::MS_PRIVATE;
-        assert_eq!(libc::mount(null(), c"/".as_ptr(), null(), private, null()), 0);
-        let bus = c"/sys/bus/pci/devices".as_ptr();
-        assert_eq!(libc::mount(c"none".as_ptr(), bus, c"tmpfs".as_ptr(), 0, null()), 0);
-    }
-    "/sys/bus/pci/devices".as_ref()
-}
-
-/// A driver is let sleep while all its devices do. One that came since it was asked may be its own, and awake.
-#[test]
-fn drivers_sleep_with_the_devices_that_there_are() {
-    case(|scene| {
-        scene.driver("asleep").device("discrete");
-        scene.driver("awake").device("integrated");
-        file::prepare(scene);
-        let bus = own_bus();
-        let power = bus.join("0000:01:00.0/power");
-        let state = |word: &str| fs::write(power.join("runtime_status"), format!("{word}\n")).expect("a file");
-        fs::create_dir_all(&power).expect("a folder");
-        state("suspended");
-        let asleep = Entry::new("asleep").with("devices", json!([{"pci": "0000:01:00.0"}]));
-        file::write(scene, &[asleep, Entry::new("awake").devices(1)]);
-        let devices = |scene: &mut Scene| {
-            let outcome = scene.run(|vk| {
-                let mut names = vk.instance().device_names();
-                names.sort_unstable();
-                vk.say("devices", names.join(","));
-            });
-            outcome.ok().said("devices").join(";")
-        };
-        assert_eq!(devices(scene), "discrete,integrated", "a policy has to be asked for");
-        scene.env("VK_LOADER_DRIVER_POLICY", "no-wake");
-        assert_eq!(devices(scene), "integrated");
-        scene.env("VK_LOADER_DRIVERS_DISABLE", "awake.json");
-        assert_eq!(devices(scene), "discrete", "there is no other");
-        scene.unset("VK_LOADER_DRIVERS_DISABLE");
-        state("active");
-        assert_eq!(devices(scene), "discrete,integrated");
-        state("suspended");
-        fs::create_dir(bus.join("0000:02:00.0")).expect("a folder");
-        assert_eq!(devices(scene), "discrete,integrated", "another card came");
     });
 }
 

@@ -1,12 +1,13 @@
 //! Where a service is looked for when no variable says so, and what an elevated program trusts there (LSV-33, LSV-37, LSV-48).
 
-use std::fs::{self};
+use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 
 use loader_tests::{Vk, case};
 
 use crate::service::{names, package, scene_with};
 use crate::service_server::Server;
+
 /// A file system of its own for this thread, with a service at the usual place.
 fn at_the_usual_place(vk: &Vk) -> Server {
     use std::ptr::null;
