@@ -47,6 +47,11 @@ whole() {
     set -e
 }
 
+# not COMMAND...: fails when the command does not. A mere `!` ends nothing: bash goes on behind it, whatever came of the command.
+not() {
+    ! "$@"
+}
+
 # need FILE PACKAGE: adds the package to `lacking`, unless there is such a program, or such a file if it has a slash.
 lacking=
 need() {

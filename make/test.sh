@@ -101,7 +101,7 @@ features() {
     $CARGO build --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
     local library=$TARGET/without/release/libvulkan.so
     [ -f "$library" ] || die 1 "no $library"
-    ! grep --text --only-matching -E 'VKLS|service\.[a-z-]+|SERVICE_SOCKET|service:|wait_for_idle|proc/self/fd|[0-9]service[0-9]|sha256' "$library"
+    not grep --text --only-matching -E 'VKLS|service\.[a-z-]+|SERVICE_SOCKET|service:|wait_for_idle|proc/self/fd|[0-9]service[0-9]|sha256' "$library"
 }
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings
