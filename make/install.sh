@@ -38,6 +38,8 @@ rules=${DESTDIR:-}$PREFIX/lib/udev/rules.d
 RULES=70-vulkan-loader-catalogue.rules
 UNITS=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
+# The first line of files whose names are other loaders' too.
+MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
 
 # The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64; object files of Apple's systems begin with a number of their own,
 # those for several processors with another.
@@ -53,6 +55,7 @@ pointer_size() {
 fill() {
     local text
     text=$(<"packaging/$1.in")
+    text=${text//@MARK@/"$MARK"}
     text=${text//@VERSION@/"$VERSION"}
     text=${text//@MAJOR@/"${VERSION%%.*}"}
     text=${text//@FILE@/"$FILE"}
@@ -103,7 +106,10 @@ uninstall_all() {
         rm -f "$units/$name"
     done
     rm -f "$programs"/{vkloader,vk-loader-service} "$rules/$RULES"
-    rm -f "$to/$FILE" "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake
+    rm -f "$to/$FILE"
+    for name in "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake; do
+        ! grep -qsF "# $MARK" "$name" || rm -f "$name"
+    done
     for folder in "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}" "$rules" "${rules%/*}"; do
         rmdir "$folder" 2>/dev/null || true
     done

@@ -78,13 +78,16 @@ def files():
 
 
 def uninstall_spares_others():
-    """A link that another loader has taken over stays."""
+    """What another loader has taken over stays: a link, and files for those who build against it."""
     prefix = installed()
     link = prefix / "lib/libvulkan.so.1"
     link.unlink()
     link.symlink_to("libvulkan.so.1.0.0")
+    taken = "lib/pkgconfig/vulkan.pc", "lib/cmake/VulkanLoader/VulkanLoaderConfig.cmake"
+    for name in taken:
+        (prefix / name).write_text("# Another loader's.\n")
     make("uninstall", PREFIX=prefix)
-    expect(tree(prefix).get("lib/libvulkan.so.1") == "libvulkan.so.1.0.0", f"left: {tree(prefix)}")
+    expect(tree(prefix) == {"lib/libvulkan.so.1": "libvulkan.so.1.0.0", **dict.fromkeys(taken)}, f"left: {tree(prefix)}")
 
 
 def apple():
