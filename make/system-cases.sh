@@ -34,7 +34,7 @@ drivers_come_and_go() {
     inside vkloader catalogue show | grep -q lvp_icd
     inside dpkg --purge mesa-vulkan-drivers
     # By the file, as --json would open no driver either.
-    ! grep -q lvp_icd "$COPY/$CATALOGUE"
+    not grep -q lvp_icd "$COPY/$CATALOGUE"
     inside sh -c 'dpkg -i /root/debian/mesa-vulkan-drivers_*_amd64.deb'
     inside vkloader catalogue show
     inside vkloader catalogue verify
@@ -58,7 +58,7 @@ bad_drivers_come_and_go() {
     inside vulkaninfo --summary
     say "figure vulkaninfo passes them by, and takes $((SECONDS - since)) s"
     inside dpkg --purge bad-drivers
-    ! grep -q bad_ "$COPY/$CATALOGUE"
+    not grep -q bad_ "$COPY/$CATALOGUE"
 }
 # An image is made with less around it than a machine has.
 bare() {
@@ -69,8 +69,24 @@ bare() {
 }
 read_only() {
     around "$USUAL"' && mount --bind "$root/var/cache" "$root/var/cache" && mount -o remount,bind,ro "$root/var/cache"' \
-        sh -c 'dpkg -i /root/ours/vkloader_*.deb && ! vkloader catalogue update'
+        sh -c 'dpkg -i /root/ours/vkloader_*.deb && ! vkloader catalogue update && dpkg --purge vkloader'
+    inside sh -c 'dpkg -i /root/ours/vkloader_*.deb'
     consistent
+}
+# dpkg --root runs the scripts of a package on the machine that fills a root, with nothing else there to say so.
+from_outside() {
+    local made
+    made=$(inside sha256sum "/$CATALOGUE")
+    inside env DPKG_ROOT=/tmp/elsewhere sh -euc '
+        mkdir -p /tmp/elsewhere/var/cache/vulkan-loader
+        sh /var/lib/dpkg/info/vkloader.postinst configure
+        [ -z "$(ls /tmp/elsewhere/var/cache/vulkan-loader)" ]
+        for name in vkloader vk-loader-service; do
+            sh /var/lib/dpkg/info/$name.prerm remove
+        done
+        sh /var/lib/dpkg/info/vkloader.postrm purge
+        [ ! -e /tmp/elsewhere/var/cache/vulkan-loader ]'
+    [ "$(inside sha256sum "/$CATALOGUE")" = "$made" ]
 }
 
 # systemd as the first process of the root, with what containers give it.
@@ -109,7 +125,7 @@ boots() {
 
 # What dpkg says of Debian's package: ours conflicts with it, and only apt decides to take the one for the other.
 refused() {
-    ! inside sh -c 'dpkg -i /root/debian/libvulkan1_*_amd64.deb'
+    not inside sh -c 'dpkg -i /root/debian/libvulkan1_*_amd64.deb'
     inside dpkg --purge libvulkan1
     consistent
     shows "libvulkan.so.$VERSION"
@@ -119,21 +135,25 @@ multiarch() {
     local package
     compgen -G "$COPY/root/debian/libc6_*_i386.deb"
     change() {
-        sed -i 's/^Architecture: .*/Architecture: i386/' DEBIAN/control
+        sed -i 's/^Architecture: .*/Architecture: i386/; s/libvulkan1:amd64/libvulkan1:i386/' DEBIAN/control
         mv usr/lib/x86_64-linux-gnu usr/lib/i386-linux-gnu
         cp "$I386_LIBRARY" "usr/lib/i386-linux-gnu/libvulkan.so.$VERSION"
         sed -i '/libvulkan/d' DEBIAN/md5sums
     }
     package=$(compgen -G "$DEBS/libvulkan1-rs_*.deb")
     repack "$package" "$COPY/root/i386/libvulkan1-rs.deb"
-    cp "$COPY"/root/debian/*_i386.deb "$COPY/root/i386/"
+    # What programs of 32 bits have from Debian stays when this processor's library becomes ours.
+    inside sh -c 'dpkg -i /root/debian/*_i386.deb'
+    consistent
+    [ "$(found | sort)" = "$(printf '%s\n' "$debians" "libvulkan.so.$VERSION" | sort)" ]
     inside sh -c 'dpkg -i /root/i386/*.deb'
     consistent
+    [ "$(known | awk '$1 ~ /^libvulkan1/ { print $1 }' | wc -l)" = 2 ]
     [ "$(inside ldconfig -p | grep -c 'libvulkan.so.1 ')" = 2 ]
     cc -m32 -o "$COPY/root/i386/version" tests/system/version.c -ldl
     say "figure for 32 bits: $(inside /root/i386/version)"
     # Both go to a next version together, or dpkg says no.
-    ! inside sh -c 'dpkg -i /root/next/*.deb'
+    not inside sh -c 'dpkg -i /root/next/*.deb'
     inside sh -c 'dpkg --purge --force-remove-protected libvulkan1-rs:i386 libc6:i386 libgcc-s1:i386 gcc-12-base:i386'
     inside sh -c 'dpkg -i /root/ours/libvulkan1-rs_*.deb'
     consistent

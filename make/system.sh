@@ -11,7 +11,7 @@ gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev d
 # Kept beside it: Debian's loader to go back to, what developers install with it, a driver that comes and goes; and, where there are
 # packages for that processor, what programs of 32 bits begin with.
 KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
-KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386"
+KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
 BASE=$HERE/base
 COPY=$HERE/root
 [ "$(id -u)" = 0 ] || die 2 "making a root of Debian takes the superuser"
@@ -21,7 +21,7 @@ need cc gcc
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 mkdir -p "$HERE"
 
-if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES $KEPT" ]; then
+if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES $KEPT $KEPT_I386" ]; then
     say "Making a root of Debian 12 in $BASE"
     rm -rf "$BASE" "$BASE.new"
     keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
@@ -30,7 +30,7 @@ if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES $KEPT" ]; then
     mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
         --customize-hook="chroot \"\$1\" sh -c '$keep'" \
         bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
-    say "$PACKAGES $KEPT" >"$BASE.new/packages"
+    say "$PACKAGES $KEPT $KEPT_I386" >"$BASE.new/packages"
     mv "$BASE.new" "$BASE"
 fi
 # Packages of this very commit; DEBS is a folder with others.
@@ -158,9 +158,7 @@ upgraded() {
 headers() {
     local wanted
     wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*_amd64.deb")" Version)
-    if inside sh -c 'dpkg -i /root/debian/libvulkan-dev_*.deb'; then
-        return 1
-    fi
+    not inside sh -c 'dpkg -i /root/debian/libvulkan-dev_*.deb'
     inside dpkg --purge --force-depends libvulkan-dev
     consistent
     say "figure without VKL_PROVIDES libvulkan-dev is refused"
@@ -211,6 +209,7 @@ check "a driver that crashes, and one that hangs" bad_drivers_come_and_go
 inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers' >/dev/null 2>&1
 check "a root without devices and processes" bare
 check "a cache that cannot be written to" read_only
+check "a root that is filled from outside" from_outside
 check "systemd boots with the units" boots
 check "Debian's library is refused by dpkg alone" refused
 if [ -n "${I386_LIBRARY:-}" ]; then

@@ -15,6 +15,10 @@ until_true() {
     systemctl --no-pager status 'vulkan-loader-*' || true
     exit 1
 }
+# not COMMAND...: fails when the command does not; behind a mere ! the shell would go on.
+not() {
+    ! "$@"
+}
 state() {
     systemctl show --property "$2" --value "$1"
 }
@@ -44,7 +48,8 @@ dpkg --purge bad-drivers
 rm "$catalogue"
 ldconfig
 until_true "ldconfig renews it" test -s "$catalogue"
-! vkloader catalogue show | grep HUNG
+vkloader catalogue show >/root/system/shown
+not grep HUNG /root/system/shown
 echo "figure ldconfig renews it"
 
 mkdir -p /usr/lib/vulkan-icd
@@ -54,8 +59,20 @@ is vulkan-loader-service.service ActiveState inactive
 vkloader service || true
 is vulkan-loader-service.service ActiveState active
 echo "figure the first client starts the service, as $(ps -o user= -p "$(state vulkan-loader-service.service MainPID)")"
-systemctl disable --now vulkan-loader-service.socket
-systemctl stop vulkan-loader-service.service
+running=$(state vulkan-loader-service.service MainPID)
+dpkg -i /root/ours/vk-loader-service_*.deb
+is vulkan-loader-service.service ActiveState active
+is vulkan-loader-service.socket ActiveState active
+[ "$(state vulkan-loader-service.service MainPID)" != "$running" ]
+echo "figure one that runs is started anew with its package"
+dpkg --remove vk-loader-service
+is vulkan-loader-service.service ActiveState inactive
+is vulkan-loader-service.socket ActiveState inactive
+not pgrep -x vk-loader-servi
+echo "figure and ends with it"
+dpkg --purge vk-loader-service
+dpkg -i /root/ours/vk-loader-service_*.deb
+is vulkan-loader-service.socket UnitFileState disabled
 rm -r /usr/lib/vulkan-icd
 
 failed=$(systemctl --failed --plain --no-legend)
