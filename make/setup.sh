@@ -13,6 +13,7 @@ pip                             python3-pip              fetching the registry
 '
 FOR_TEST='
 bwrap                           bubblewrap               sandboxes for drivers
+mkfs.erofs                      erofs-utils              an image of drivers whose files have no times
 Xvfb                            xvfb                     a display for vkcube
 weston                          weston                   a Wayland compositor for vkcube-wayland
 vkcube                          vulkan-tools             a real program

@@ -85,7 +85,8 @@ compiles() {
 mkdir -p "$WINDOWS"
 build
 trap end_of_wine EXIT
-# A server that stays: else each program starts one anew. One that runs already refuses.
+# A server that stays: else each program starts one anew. One that runs already refuses, and none runs without its folder.
+mkdir -p "$WINEPREFIX"
 wineserver --persistent || true
 wineboot --init >"$WINDOWS/wine.log" 2>&1
 words=()
