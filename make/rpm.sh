@@ -44,4 +44,9 @@ env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL
     --define "clamp_mtime_to_source_date_epoch 1" --define "_srcdefattr (0644,root,root)" "$here/SPECS/$NAME.spec"
 rm -rf "$here"/{BUILD,BUILDROOT}
 mv "$here"/* "$OUT/"
+# A macro that is not there leaves a script empty, and nothing says so.
+for package in "$OUT"/RPMS/*/{vkloader,vk-loader-service}-[0-9]*.rpm; do
+    scripts=$(rpm -qp --scripts "$package")
+    [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"
+done
 find "$OUT" -name '*.rpm'
