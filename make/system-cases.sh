@@ -8,6 +8,11 @@ files() {
         -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
         -path etc/resolv.conf \) -prune -o -printf '%p %y\n' | sort)
 }
+# forgotten WORD: there is a catalogue, and the word is not in it.
+forgotten() {
+    [ -s "$COPY/$CATALOGUE" ]
+    not grep -q "$1" "$COPY/$CATALOGUE"
+}
 # The packages of which dpkg keeps something.
 known() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' | awk '/^(libvulkan1-rs|vkloader|vk-loader-service|bad-drivers)/'
@@ -34,8 +39,7 @@ drivers_come_and_go() {
     inside vkloader catalogue show | grep -q lvp_icd
     inside dpkg --purge mesa-vulkan-drivers
     # By the file, as --json would open no driver either.
-    [ -s "$COPY/$CATALOGUE" ]
-    not grep -q lvp_icd "$COPY/$CATALOGUE"
+    forgotten lvp_icd
     inside sh -c 'dpkg -i /root/debian/mesa-vulkan-drivers_*_amd64.deb'
     inside vkloader catalogue show
     inside vkloader catalogue verify
@@ -59,8 +63,7 @@ bad_drivers_come_and_go() {
     inside vulkaninfo --summary
     say "figure vulkaninfo passes them by, and takes $((SECONDS - since)) s"
     inside dpkg --purge bad-drivers
-    [ -s "$COPY/$CATALOGUE" ]
-    not grep -q bad_ "$COPY/$CATALOGUE"
+    forgotten bad_
 }
 # An image is made with less around it than a machine has.
 bare() {

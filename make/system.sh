@@ -12,6 +12,7 @@ gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev d
 # packages for that processor, what programs of 32 bits begin with.
 KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
 KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
+CONTENT="$PACKAGES $KEPT $KEPT_I386"
 BASE=$HERE/base
 COPY=$HERE/root
 [ "$(id -u)" = 0 ] || die 2 "making a root of Debian takes the superuser"
@@ -21,7 +22,7 @@ need cc gcc
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 mkdir -p "$HERE"
 
-if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES $KEPT $KEPT_I386" ]; then
+if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$CONTENT" ]; then
     say "Making a root of Debian 12 in $BASE"
     rm -rf "$BASE" "$BASE.new"
     keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
@@ -30,7 +31,7 @@ if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$PACKAGES $KEPT $KEPT_I386" ]; th
     mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
         --customize-hook="chroot \"\$1\" sh -c '$keep'" \
         bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
-    say "$PACKAGES $KEPT $KEPT_I386" >"$BASE.new/packages"
+    say "$CONTENT" >"$BASE.new/packages"
     mv "$BASE.new" "$BASE"
 fi
 # Packages of this very commit; DEBS is a folder with others.
