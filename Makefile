@@ -64,7 +64,7 @@ reproducible:     ## build and pack twice, in other folders, times and languages
 test-system:      ## the packages in a whole Debian 12, installed in place of its loader, and that again in place of them
 	@make/system.sh
 
-run:              ## fetch, generate, build, and run a Vulkan program on the library
+run:              ## build the library, and run a Vulkan program on it
 	@make/run.sh
 
 test:             ## everything: style, generator, behaviour, ABI, real programs, install

@@ -52,6 +52,22 @@ not() {
     ! "$@"
 }
 
+# need_rust: ends the script unless there is a cargo that is new enough. An older one fails with a message about Cargo.lock.
+need_rust() {
+    local want have
+    want=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    have=$($CARGO --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p') || true
+    if [ -z "$have" ]; then
+        have="cargo is missing"
+    elif [ "$(printf '%s\n' "$want" "$have" | sort --version-sort | head -n 1)" = "$want" ]; then
+        return
+    else
+        have="cargo $have is too old"
+    fi
+    die 1 "$have: this project needs Rust $want or newer. On Debian 12 apt-get install cargo-web rustc-web brings one (in place of \
+cargo and rustc), on any system rustup does: rustup toolchain install stable"
+}
+
 # need FILE PACKAGE: adds the package to `lacking`, unless there is such a program, or such a file if it has a slash.
 lacking=
 need() {
@@ -126,14 +142,15 @@ library_folder() {
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
 
-# build_programs SOURCE OUT: what the Makefile of a folder makes, into OUT. To make a blank ends a name, so that it gets to
-# know OUT by a link without any.
+# build_programs SOURCE OUT [PROGRAM...]: builds the programs of SOURCE/Makefile, all unless some are named, in OUT. make passes OUT on as
+# a link, because make ends a name at a blank.
 build_programs() {
-    local link status=0
-    mkdir -p "$2"
+    local source=$1 out=$2 link status=0
+    shift 2
+    mkdir -p "$out"
     link=$(mktemp -d)
-    ln -s "$2" "$link/out"
-    make --silent -C "$1" OUT="$link/out" VULKAN_DIR="$link/out/lib" || status=$?
+    ln -s "$out" "$link/out"
+    make --silent -C "$source" OUT="$link/out" VULKAN_DIR="$link/out/lib" "${@/#/$link/out/}" || status=$?
     rm -r "$link"
     return $status
 }

@@ -1,24 +1,39 @@
 #!/usr/bin/env bash
-# Builds what the scripted tests run: the C programs, the one in Rust, and a mock driver with its manifest.
+# programs.sh [PART...]: builds what the scripted tests run, below target/programs. Parts: `hello`, the first C program; `mock`, the mock
+# driver with its manifest; `all`, these, the other C programs and the program in Rust. Without arguments: all.
 . "$(dirname "$0")/common.sh"
 
 [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
-$CARGO build --locked --quiet -p ash-client -p mock-driver
-library_folder "$LIBRARY" "$PROGRAMS/lib"
-build_programs tests/programs "$PROGRAMS"
-ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
 
-# The mock driver reads the text file beside it, so it gets a folder of its own.
-mock=$PROGRAMS/mock
-mkdir -p "$mock"
-cp "$TARGET/debug/libmock_driver.so" "$mock/libmock_driver.so"
-cat >"$mock/libmock_driver.conf" <<'END'
+mock() {
+    $CARGO build --locked --quiet -p mock-driver
+    # The mock driver reads the text file beside it, so it gets a folder of its own.
+    local folder=$PROGRAMS/mock
+    mkdir -p "$folder"
+    cp "$TARGET/debug/libmock_driver.so" "$folder/libmock_driver.so"
+    cat >"$folder/libmock_driver.conf" <<'END'
 name mock
 device Mock GPU
 END
-cat >"$mock/mock_driver.json" <<'END'
+    cat >"$folder/mock_driver.json" <<'END'
 {
     "file_format_version": "1.0.1",
     "ICD": { "library_path": "./libmock_driver.so", "api_version": "1.3.280" }
 }
 END
+}
+
+library_folder "$LIBRARY" "$PROGRAMS/lib"
+for part in "${@:-all}"; do
+    case $part in
+    hello) build_programs tests/programs "$PROGRAMS" hello ;;
+    mock) mock ;;
+    all)
+        mock
+        $CARGO build --locked --quiet -p ash-client
+        ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
+        build_programs tests/programs "$PROGRAMS"
+        ;;
+    *) die 3 "there is no part $part, but hello, mock and all" ;;
+    esac
+done

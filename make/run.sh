@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
-# From nothing to a Vulkan program that runs on the library.
+# From a fresh clone to a Vulkan program that runs on the library: builds the library and one C program, and runs it. Nothing is generated
+# or fetched but crates and missing packages, which are installed while the library is compiled.
 . "$(dirname "$0")/common.sh"
 
-make/setup.sh run
-make/registry.sh
-make/generate.sh
-make/check-generated.sh
-make --no-print-directory build
-make/programs.sh
+need_rust
 
-# Whether any driver is installed where the loader looks, or named by a variable.
+# Tells if a driver is installed where the loader looks, or named by a variable.
 driver_installed() {
     [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}${VK_ADD_DRIVER_FILES:-}" ] || return 0
     local folders folder
@@ -21,18 +17,50 @@ driver_installed() {
     return 1
 }
 
-# Where it may be installed, a driver that needs no hardware shows more than a mock.
-driver_installed || make/setup.sh driver 2>/dev/null || true
+# Installs what is missing, and a driver that needs no hardware where there is no other.
+install_needed() {
+    local sets=run
+    driver_installed || sets=run+driver
+    # Only the driver may stay away: a mock stands in.
+    make/setup.sh $sets || { [ $sets != run ] && make/setup.sh run; }
+}
+
+# Rust links with the C compiler, so packages come first where there is none.
+if command -v cc >/dev/null; then
+    mkdir -p "$TARGET"
+    install_needed >"$TARGET/setup.log" 2>&1 &
+    installing=$!
+    built=0
+    $CARGO build --locked --release -p vulkan-loader || built=$?
+    # Not before apt has ended, which an exit would leave at work.
+    wait "$installing" || { tail -n 30 "$TARGET/setup.log" >&2 && exit 1; }
+    [ "$built" = 0 ] || exit "$built"
+    sed -n '/^Installing /p' "$TARGET/setup.log"
+else
+    install_needed
+    $CARGO build --locked --release -p vulkan-loader
+fi
+make/programs.sh hello
+
 arguments=()
 if ! driver_installed; then
     say
     say "No Vulkan driver is installed. A mock stands in: what you see below is the loader at work, with devices that execute nothing."
     say "A real driver comes with mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-swrast (Arch), or the vendor of your device;"
     say "Mesa's lavapipe, which is among them, runs on any processor."
+    make/programs.sh mock
     export VK_DRIVER_FILES=$PROGRAMS/mock/mock_driver.json
     arguments=(mock)
 fi
 say
-LD_LIBRARY_PATH=$PROGRAMS/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 60 "$PROGRAMS/hello" "${arguments[@]}"
-say
-say "Why a driver, layer or device is there or not: $TARGET/release/vkloader explain --library $LIBRARY"
+LD_LIBRARY_PATH=$PROGRAMS/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 600 "$PROGRAMS/hello" "${arguments[@]}"
+cat <<END
+
+The library is $LIBRARY. What can come next:
+  LD_LIBRARY_PATH=$PROGRAMS/lib PROGRAM        any program on it, without installing it
+  make build && $TARGET/release/vkloader explain --library $LIBRARY
+                                               why a driver, layer or device is there or not
+  make install                                 the library in place of the system's
+  make generate                                the generated code again, from the committed registry
+  make test                                    every test; make alone lists the other verbs
+END

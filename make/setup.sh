@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Installs what is missing for `make run`, `make bench` or `make test` (argument: run, bench or test), for a root of Debian sid
-# (sid), or a driver that needs no hardware (driver). Without apt it names it.
+# setup.sh SET[+SET...]: installs what is missing for `make run`, `make bench` or `make test` (run, bench, test), for a root of Debian
+# sid (sid), or a driver that needs no hardware (driver). Without apt or root the script names what is missing.
 . "$(dirname "$0")/common.sh"
+
+set -- "${1:-}"
 
 # What is looked for (a program, or a file if it has a slash), the Debian package that has it, what needs it.
 FOR_RUN='
 cc                              gcc                      a C compiler, also the linker of Rust
 /usr/include/stdio.h            libc6-dev                C headers
+/usr/include/vulkan/vulkan.h    libvulkan-dev            C headers of Vulkan
+'
+FOR_REGISTRY='
 python3                         python3                  fetching the registry
 pip                             python3-pip              fetching the registry
-/usr/include/vulkan/vulkan.h    libvulkan-dev            C headers of Vulkan
 '
 FOR_TEST='
 bwrap                           bubblewrap               sandboxes for drivers
@@ -72,20 +76,20 @@ missing() {
     done
 }
 
-case ${1:-} in
-run) table=$FOR_RUN ;;
-bench) table=$FOR_RUN$FOR_BENCH ;;
-test) table=$FOR_RUN$FOR_BENCH$FOR_TEST ;;
-sid) table=$FOR_SID ;;
-driver) table=$FOR_DRIVER ;;
-*) die 3 "which set: run, bench, test, driver or sid?" ;;
-esac
+table= optional=
+for set in ${1//+/ }; do
+    case $set in
+    run) table+=$FOR_RUN ;;
+    bench) table+=$FOR_RUN$FOR_REGISTRY$FOR_BENCH ;;
+    test) table+=$FOR_RUN$FOR_REGISTRY$FOR_BENCH$FOR_TEST optional=$FOR_WINDOWS ;;
+    sid) table+=$FOR_SID ;;
+    driver) table+=$FOR_DRIVER ;;
+    *) die 3 "there is no set $set, but run, bench, test, sid and driver" ;;
+    esac
+done
+[ -n "$table" ] || die 3 "which set: run, bench, test, sid or driver?"
 
-optional=
-[ "$1" != test ] || optional=$FOR_WINDOWS
-
-[[ $1 = sid || $1 = driver ]] || command -v "$CARGO" >/dev/null || command -v cargo >/dev/null ||
-    die 1 "cargo is missing: install Rust $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml) or newer"
+[[ $1 = sid || $1 = driver ]] || need_rust
 if [ "$1" = test ]; then
     for tool in cargo-fmt cargo-clippy; do
         command -v "$tool" >/dev/null || die 1 "$tool is missing: it belongs to the Rust toolchain"
