@@ -67,8 +67,8 @@ test-system:      ## the packages in a whole Debian 12, installed in place of it
 run:              ## build the library, and run a Vulkan program on it
 	@make/run.sh
 
-test:             ## everything: style, generator, behaviour, ABI, real programs, install
-	@make/test.sh
+test:             ## everything: style, generator, behaviour, ABI, real programs, install; STAGES="unit real" for some
+	@make/test.sh $(STAGES)
 
 quick:            ## style and the fast cases of loader/, in two minutes: while you work
 	@make/test.sh quick

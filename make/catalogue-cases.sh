@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The behaviour cases with a driver catalogue in place, which `vkloader` makes for each of them: once a current one, and once one whose every
 # entry lies. What cannot be the same stands in tests/catalogue.txt, each case with its reason. Arguments are groups of cases (app, drivers,
-# layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW.
+# layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW. CASE names one case.
 . "$(dirname "$0")/common.sh"
 
 # What takes long with each driver asked once more, or is itself about catalogues.
@@ -12,6 +12,7 @@ if [ "${1:-}" = quick ]; then
     for module in $SLOW; do skipped+=(--skip "$module::"); done
 fi
 [ $# -gt 0 ] || set -- app drivers layers
+[ -z "${CASE:-}" ] || skipped+=(--exact "$CASE")
 groups=()
 for name; do
     case $name in

@@ -42,9 +42,9 @@ run() {
         -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
         -dict="$ROOT/tests/fuzz/words.txt" -artifact_prefix="$FUZZ/finds/$target/" >"$log" 2>&1 || status=$?
     if [ "$status" = 0 ]; then
-        say "  ok    $target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
+        say "  ok    fuzz: $target, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs"
     else
-        say "  FAIL  $target: status $status, see $FUZZ/finds/$target"
+        say "  FAIL  fuzz: $target (status $status), see $FUZZ/finds/$target"
         tail -n 60 "$log"
     fi
     return "$status"

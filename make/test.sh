@@ -1,86 +1,28 @@
 #!/usr/bin/env bash
-# Everything that CI checks, in stages. A failed stage does not stop the others; the last line counts all cases.
-# Arguments: the stages to run; none means all. `quick` is another mode: four stages, each without what takes long.
+# test.sh [STAGE[:CASE]...]: everything that CI checks, in stages; without arguments all of them. A failed stage does not stop the others.
+# The last lines repeat each failure with the command that runs that one alone: `make/test.sh behaviour:app::drv_1_the_case`.
+# `test.sh quick` is another mode: four stages, each without what takes long. `test.sh list` names the stages.
+#
+# No stage has a time limit that tells right from wrong. A stage that still runs after an hour hangs. With CI=true all stages together get
+# 80 minutes, so that the summary comes before the limit of CI itself.
 . "$(dirname "$0")/common.sh"
 
-# In seconds: all of it, so that a summary is always printed before CI's own limit.
-BUDGET=1740
-begin=$SECONDS
-# In front of the functions of stages that have a quick form.
-quick=
-if [ "${1:-}" = quick ]; then
-    quick=quick_
-    set -- format lint unit behaviour
-fi
-wanted=" $* "
-scratch=$(mktemp -d)
-current=
-trap 'rm -rf "$scratch"' EXIT
-trap interrupted INT TERM HUP
+HANG=3600
+BUDGET=0
+[ "${CI:-}" != true ] || BUDGET=4800
 
-passed=0 failed=0 skipped=0
-summary=
+LOGS=$TARGET/test
 
-# Counts the cases in a log: the closing lines of cargo's test programs and of bump-test.sh, the lines of tests/cases.py.
-count() {
-    awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
-         /^[a-z]+: [0-9]+ passed, [0-9]+ failed$/ { pass += $2; fail += $4 }
-         /^SKIPPED: / { skip++ }
-         /^  ok    / { pass++ } /^  FAIL  / { fail++ } /^  skip  / { skip++ }
-         END { print pass + 0, fail + 0, skip + 0 }' "$1"
-}
+# -- What the stages do --
 
-# stage NAME SECONDS COMMAND...: runs the command under a time limit and adds up what it reports.
-stage() {
-    local name=$1 limit=$2 log=$scratch/$1.log start=$SECONDS status=0 pass fail skip left
-    shift 2
-    [ "$wanted" = "  " ] || [[ $wanted == *" $name "* ]] || return 0
-    left=$((BUDGET - (SECONDS - begin)))
-    [ "$limit" -le "$left" ] || limit=$((left > 1 ? left : 1))
-    say "== $name"
-    : >"$log"
-    timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
-    current=$!
-    tail --silent --follow --lines=+1 --sleep-interval=0.2 --pid="$current" "$log" &
-    wait "$current" || status=$?
-    wait $! || true
-    current=
-    read -r pass fail skip < <(count "$log")
-    # A stage without cases is one itself; a failure that no case explains is counted too.
-    if [ "$status" -ne 0 ]; then
-        [ "$fail" -gt 0 ] || fail=1
-    elif [ $((pass + fail + skip)) -eq 0 ]; then
-        pass=1
+# cargo_cases ARGUMENT...: cargo test; the case that CASE names, or all.
+cargo_cases() {
+    if [ -n "${CASE:-}" ]; then
+        [[ " $* " == *" -- "* ]] || set -- "$@" --
+        set -- "$@" --exact "$CASE"
     fi
-    local word=ok
-    [ "$fail" -eq 0 ] || word=FAILED
-    [ "$status" -ne 124 ] || word="FAILED, still running after $limit s"
-    passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
-    summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' \
-        "$name" $((SECONDS - start)) "$pass" "$fail" "$skip" "$word")$'\n'
-    say "== $name: $word in $((SECONDS - start)) s"
-    say
+    $CARGO test --locked --no-fail-fast "$@"
 }
-
-# The times and counts of all stages, what failed or was skipped, and the totals in the last line.
-finish() {
-    say "Summary"
-    printf '%s' "$summary"
-    say
-    grep -hE '^  (FAIL|skip)  |^(FAILED|SKIPPED): |^test .* \.\.\. (FAILED|ignored)' "$scratch"/*.log 2>/dev/null || true
-    say "$passed passed, $failed failed, $skipped skipped"
-    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] || exit 1
-    exit 0
-}
-
-interrupted() {
-    trap '' INT TERM HUP
-    [ -z "$current" ] || kill "$current" 2>/dev/null || true
-    say "== interrupted"
-    failed=$((failed + 1))
-    finish
-}
-
 formatted() {
     $CARGO fmt --all --check
     $CARGO fmt --manifest-path tests/fuzz/Cargo.toml --check
@@ -93,10 +35,8 @@ lint() {
     make/fuzz.sh lint
     # What crates may be: licences, origins, bans.
     make/crates.sh
-    # Which modules import each other.
-    $CARGO test --locked -p structure
 }
-# Without the client of a driver service nothing of it is in the library, neither words nor functions.
+# Without the client of a driver service the library holds neither its words nor its functions.
 features() {
     $CARGO build --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
     local library=$TARGET/without/release/libvulkan.so
@@ -106,27 +46,28 @@ features() {
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings
 }
-# The documentation is for those who change the code: private items are in it, and may be linked to.
+# The documentation is for people who change the code: private items are in it, and may be linked to.
 documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
 units() {
-    $CARGO test --locked -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire -p vulkan-loader \
-        -p vk-loader-service
+    cargo_cases -p structure -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire \
+        -p vulkan-loader -p vk-loader-service
 }
 quick_units() {
-    $CARGO test --locked -p vulkan-loader-os -p vulkan-loader
+    cargo_cases -p vulkan-loader-os -p vulkan-loader
 }
-libraries() {
-    if [ -z "${VKL_LIBRARY:-}" ]; then
-        $CARGO build --locked --release -p vulkan-loader
-    fi
-    $CARGO build --locked --release -p vkloader
-    $CARGO build --locked --release -p vk-loader-service
+# library_built: builds the library under test, unless VKL_LIBRARY names another.
+library_built() {
+    [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
+}
+built() {
+    make/build.sh
     make/programs.sh
 }
 behaviour() {
-    VKL_LIBRARY=$LIBRARY $CARGO test --locked --no-fail-fast -p loader-tests -p vkloader
+    library_built
+    VKL_LIBRARY=$LIBRARY cargo_cases -p loader-tests -p vkloader
 }
 # On the library built for debugging, which is there a few seconds after a change; without the modules that wait for the
 # times of files, repeat what threads do, or try every allocation: one case in twenty, and half of the time.
@@ -136,18 +77,21 @@ quick_behaviour() {
         words+=(--skip "$module::")
     done
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
-    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} $CARGO test --locked --no-fail-fast -p loader-tests -- "${words[@]}"
+    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} cargo_cases -p loader-tests -- "${words[@]}"
 }
+# scripted FOLDER: the cases of a folder in Python.
 scripted() {
+    built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
         VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$TARGET/release/vkloader VKL_SERVICE=$TARGET/release/vk-loader-service \
-        python3 "tests/$1"
+        python3 "tests/$1" ${CASE:+"$CASE"}
 }
 interface() {
     if [ -n "${VKL_LIBRARY:-}" ]; then
         say "SKIPPED: what is promised of names and libc is promised of the library built here, and VKL_LIBRARY names another"
         return
     fi
+    library_built
     python3 make/interface.py "$LIBRARY"
 }
 gate() {
@@ -155,45 +99,190 @@ gate() {
         say "SKIPPED: the limits are those of the library built here, and VKL_LIBRARY names another"
         return
     fi
+    library_built
     build_programs tests/bench "$TARGET/bench"
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
-# `timeout` runs programs, not functions: this script calls itself.
+fuzzed() {
+    make/fuzz.sh 12 ${CASE:+"$CASE"}
+}
+
+# -- The stages --
+
+# A row: name, usual time in seconds on two cores after a fresh clone, and the command.
+STAGES='
+setup        50  make/setup.sh test
+registry      1  make/registry.sh
+fixtures      6  registry/fetch.sh --fixtures
+format        2  formatted
+lint        150  lint
+doc          50  documentation
+generated    30  make/check-generated.sh
+documents     3  python3 make/documents.py --check
+unit        150  units
+inputs        5  scripted inputs
+bump         60  make/bump-test.sh
+build       120  built
+features     40  features
+fuzz        150  fuzzed
+behaviour   150  behaviour
+catalogue   100  make/catalogue-cases.sh quick
+windows     300  make/windows-cases.sh quick
+gate         20  gate
+interface     5  interface
+abi          20  scripted abi
+real         60  scripted real
+sandbox      20  scripted sandbox
+'
+
+# -- How they are run --
+
+begin=$SECONDS
+current=
+passed=0 failed=0 skipped=0
+summary= repeats= missed=
+
+# Prints how many cases of a log passed, failed and were skipped: the closing lines of cargo's test programs and of bump-test.sh, and the
+# lines of tests/cases.py.
+count() {
+    awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
+         /^[a-z]+: [0-9]+ passed, [0-9]+ failed$/ { pass += $2; fail += $4 }
+         /^SKIPPED: / { skip++ }
+         /^  ok    / { pass++ } /^  FAIL  / { fail++ } /^  skip  / { skip++ }
+         END { print pass + 0, fail + 0, skip + 0 }' "$1"
+}
+
+# failures STAGE LOG: a line for each case that failed, with the command that repeats it; the stage itself where no case can be named.
+failures() {
+    awk -v stage="$1" '
+        function tell(name, word) {
+            if (!seen[name]++) { count++; printf "  FAIL  %s: %s\n        make/test.sh %s\n", stage, name, word }
+        }
+        function one(name) { tell(name, "\"" stage ":" name "\"") }
+        /^test .* \.\.\. FAILED/ { one($2) }
+        /^  FAIL  / { name = $0; sub(/^  FAIL  [a-z_]*: /, "", name); sub(/ \(([0-9.]+ s|status)[^)]*\).*/, "", name); one(name) }
+        /^FAILED: / { tell(substr($0, 9), stage) }
+        END { if (!count) printf "  FAIL  %s\n        make/test.sh %s\n", stage, stage }' "$2"
+}
+
+# time_of SECONDS: as people read it.
+time_of() {
+    if [ "$1" -lt 100 ]; then say "$1 s"; else say "$(($1 / 60)) min $(($1 % 60)) s"; fi
+}
+
+# stage NUMBER NAME USUAL CASE COMMAND...: runs the command and adds up what it reports.
+stage() {
+    local number=$1 name=$2 usual=$3 case=$4 log=$LOGS/$2.log start=$SECONDS status=0 limit=$HANG pass fail skip word=ok
+    shift 4
+    if [ "$BUDGET" -gt 0 ] && [ "$limit" -gt $((BUDGET - (SECONDS - begin))) ]; then
+        limit=$((BUDGET - (SECONDS - begin)))
+    fi
+    [ "$limit" -gt 0 ] || return 0
+    ran+=("$name")
+    say "== $number $name, usually $(time_of "$usual")"
+    : >"$log"
+    # `timeout` runs programs, not functions: this script calls itself.
+    CASE=$case timeout --kill-after=10 "$limit" "$0" --run "$@" >"$log" 2>&1 </dev/null &
+    current=$!
+    tail --silent --follow --lines=+1 --sleep-interval=0.2 --pid="$current" "$log" &
+    wait "$current" || status=$?
+    wait $! || true
+    current=
+    read -r pass fail skip < <(count "$log")
+    # A stage without cases is one itself; a failure that no case explains is counted too.
+    if [ "$status" -ne 0 ]; then
+        [ "$fail" -gt 0 ] || fail=1
+    elif [ $((pass + fail + skip)) -eq 0 ]; then
+        if [ -z "$case" ]; then pass=1; else say "no case of $name is called $case" && fail=1; fi
+    fi
+    [ "$fail" -eq 0 ] || word=FAILED
+    [ "$status" -ne 124 ] || word="FAILED, still running after $limit s"
+    passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
+    summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' \
+        "$name" $((SECONDS - start)) "$pass" "$fail" "$skip" "$word")$'\n'
+    [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
+    say "== $number $name: $word in $(time_of $((SECONDS - start)))"
+    say
+}
+
+# Prints the times and counts of all stages, what was skipped, what failed and how to repeat that, and the totals in the last line.
+finish() {
+    say "Summary"
+    printf '%s' "$summary"
+    for name in "${names[@]:${#ran[@]}}"; do
+        printf '%-10s not run\n' "$name"
+        missed+=" $name"
+    done
+    say
+    (cd "$LOGS" && grep -hE '^  skip  |^SKIPPED: |^test .* \.\.\. ignored' -- "${ran[@]/%/.log}" 2>/dev/null) || true
+    if [ -n "$repeats" ]; then
+        say
+        say "Failures, each with the command that repeats it (all output is in $LOGS)"
+        printf '%s' "$repeats"
+    fi
+    say
+    say "$passed passed, $failed failed, $skipped skipped"
+    [ -z "$missed" ] || { say "not run:$missed" && exit 1; }
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] || exit 1
+    exit 0
+}
+
+interrupted() {
+    trap '' INT TERM HUP
+    [ -z "$current" ] || kill "$current" 2>/dev/null || true
+    say "== interrupted"
+    failed=$((failed + 1))
+    finish
+}
+
 case ${1:-} in
 --run)
     shift
     "$@"
     exit
     ;;
+list)
+    awk 'NF { print $1 }' <<<"$STAGES"
+    exit
+    ;;
 esac
-# A name that is none would run nothing.
-stages=$(sed -n 's/^stage \([a-z]*\) .*/\1/p' "$0")
-for name; do
-    grep --quiet --line-regexp --fixed-strings -e "$name" <<<"$stages" || die 3 "there is no stage $name, but $(xargs <<<"$stages")"
+# In front of the functions of stages that have a quick form.
+quick=
+if [ "${1:-}" = quick ]; then
+    quick=quick_
+    set -- format lint unit behaviour
+fi
+# The stages to run, in the order of the table, and the case of each that is to run alone.
+mapfile -t names < <("$0" list)
+declare -A chosen=()
+for word; do
+    name=${word%%:*}
+    [[ " ${names[*]} " == *" $name "* ]] || die 3 "there is no stage $name, but ${names[*]}"
+    chosen[$name]=
+    [ "$word" = "$name" ] || chosen[$name]=${word#*:}
 done
-self=(make/test.sh --run)
+if [ $# -gt 0 ]; then
+    names=()
+    for name in $("$0" list); do [ -z "${chosen[$name]+set}" ] || names+=("$name"); done
+fi
 
-stage setup 600 make/setup.sh test
-stage registry 320 make/registry.sh
-stage fixtures 320 registry/fetch.sh --fixtures
-stage format 180 "${self[@]}" formatted
-stage lint 600 "${self[@]}" "${quick}lint"
-stage doc 300 "${self[@]}" documentation
-stage generated 200 make/check-generated.sh
-stage documents 30 python3 make/documents.py --check
-stage unit 700 "${self[@]}" "${quick}units"
-stage inputs 120 "${self[@]}" scripted inputs
-stage bump 600 make/bump-test.sh
-stage build 500 "${self[@]}" libraries
-stage features 200 "${self[@]}" features
-stage fuzz 500 make/fuzz.sh 12
-stage behaviour 900 "${self[@]}" "${quick}behaviour"
-stage catalogue 300 make/catalogue-cases.sh quick
-stage windows 600 make/windows-cases.sh quick
-stage gate 90 "${self[@]}" gate
-stage interface 20 "${self[@]}" interface
-stage abi 120 "${self[@]}" scripted abi
-stage real 500 "${self[@]}" scripted real
-stage sandbox 120 "${self[@]}" scripted sandbox
-
+mkdir -p "$LOGS"
+# Git refuses a checkout that belongs to another user, as in many containers. What the tests do with this one is to read it.
+cat >"$LOGS/gitconfig" <<END
+[include]
+    path = ${GIT_CONFIG_GLOBAL:-${XDG_CONFIG_HOME:-~/.config}/git/config}
+    path = ${GIT_CONFIG_GLOBAL:-~/.gitconfig}
+[safe]
+    directory = $ROOT
+    directory = $ROOT/.git
+END
+export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
+trap interrupted INT TERM HUP
+ran=()
+while read -r name usual command; do
+    [[ " ${names[*]} " == *" $name "* ]] || continue
+    [ -z "$quick" ] || ! declare -F "quick_$command" >/dev/null || command=quick_$command
+    # shellcheck disable=SC2086 -- a command and its arguments
+    stage "$((${#ran[@]} + 1))/${#names[@]}" "$name" "$usual" "${chosen[$name]:-}" $command
+done <<<"$STAGES"
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the behaviour cases on vulkan-1.dll under Wine, each in a process and a part of the registry of its own; those that
 # tests/windows/left_out.txt lists are skipped. `quick` runs a part of them, for the stage of make/test.sh: the modules below; without
-# it all are run. The loader is compiled for 32 bits and for the tools of Microsoft too.
+# it all are run. CASE names one case. The loader is compiled for 32 bits and for the tools of Microsoft too.
 #
 # All is built for debugging, which is quicker; make/windows.sh has the release.
 . "$(dirname "$0")/common.sh"
@@ -70,7 +70,7 @@ cases() {
     grep '^test ' "$log" >>"$WINDOWS/run" || true
     if [ "$status" -ne 0 ]; then
         failed=1
-        sed -n '/^failures:$/,$p' "$log" | tr -d '\r' | grep -v '^test result' | head -n 400
+        tr -d '\r' <"$log" | awk '/^failures:$/ { on = 1 } on && !/^test result/ && count++ < 400'
     fi
 }
 compiles() {
@@ -93,6 +93,7 @@ words=()
 if [ "${1:-}" = quick ]; then
     read -r -a words <<<"$QUICK"
 fi
+[ -z "${CASE:-}" ] || words=("$CASE")
 [ "$(wc -l <"$WINDOWS/programs")" -eq 3 ] || die 1 "cargo named other programs than drivers, layers and app: $(cat "$WINDOWS/programs")"
 : >"$WINDOWS/run"
 while read -r program; do
