@@ -12,7 +12,6 @@ if [ "${1:-}" = quick ]; then
     for module in $SLOW; do skipped+=(--skip "$module::"); done
 fi
 [ $# -gt 0 ] || set -- app drivers layers
-[ -z "${CASE:-}" ] || skipped+=(--exact "$CASE")
 groups=()
 for name; do
     case $name in
@@ -27,6 +26,6 @@ failed=0
 for mode in current lying; do
     say "The cases of $* with a $mode driver catalogue"
     VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$TARGET/release/vkloader \
-        $CARGO test --locked --no-fail-fast -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
+        python3 make/cases.py -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
 done
 exit "$failed"

@@ -9,20 +9,16 @@
 
 HANG=3600
 BUDGET=0
-[ "${CI:-}" != true ] || BUDGET=4800
+if [ "${CI:-}" = true ]; then
+    BUDGET=4800
+    # Nothing is compiled a second time there.
+    export CARGO_INCREMENTAL=0
+fi
 
 LOGS=$TARGET/test
 
 # -- What the stages do --
 
-# cargo_cases ARGUMENT...: cargo test; the case that CASE names, or all.
-cargo_cases() {
-    if [ -n "${CASE:-}" ]; then
-        [[ " $* " == *" -- "* ]] || set -- "$@" --
-        set -- "$@" --exact "$CASE"
-    fi
-    $CARGO test --locked --no-fail-fast "$@"
-}
 formatted() {
     $CARGO fmt --all --check
     $CARGO fmt --manifest-path tests/fuzz/Cargo.toml --check
@@ -50,12 +46,16 @@ quick_lint() {
 documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
+# Everything for debugging, in one call of cargo: others with fewer packages would compile shared crates once more, with other features.
+compiled() {
+    python3 make/cases.py
+}
 units() {
-    cargo_cases -p structure -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire \
-        -p vulkan-loader -p vk-loader-service
+    python3 make/cases.py -p structure -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons \
+        -p vulkan-loader-wire -p vulkan-loader -p vk-loader-service
 }
 quick_units() {
-    cargo_cases -p vulkan-loader-os -p vulkan-loader
+    $CARGO test --locked --no-fail-fast -p vulkan-loader-os -p vulkan-loader
 }
 # library_built: builds the library under test, unless VKL_LIBRARY names another.
 library_built() {
@@ -67,7 +67,7 @@ built() {
 }
 behaviour() {
     library_built
-    VKL_LIBRARY=$LIBRARY cargo_cases -p loader-tests -p vkloader
+    VKL_LIBRARY=$LIBRARY python3 make/cases.py -p loader-tests -p vkloader
 }
 # On the library built for debugging, which is there a few seconds after a change; without the modules that wait for the
 # times of files, repeat what threads do, or try every allocation: one case in twenty, and half of the time.
@@ -77,7 +77,7 @@ quick_behaviour() {
         words+=(--skip "$module::")
     done
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
-    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} cargo_cases -p loader-tests -- "${words[@]}"
+    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} $CARGO test --locked --no-fail-fast -p loader-tests -- "${words[@]}"
 }
 # scripted FOLDER: the cases of a folder in Python.
 scripted() {
@@ -117,7 +117,8 @@ fixtures      6  registry/fetch.sh --fixtures
 format        2  formatted
 lint        150  lint
 doc          50  documentation
-generated    30  make/check-generated.sh
+compile     150  compiled
+generated    10  make/check-generated.sh
 documents     3  python3 make/documents.py --check
 unit        150  units
 inputs        5  scripted inputs
@@ -200,6 +201,8 @@ stage() {
     passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
     summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' \
         "$name" $((SECONDS - start)) "$pass" "$fail" "$skip" "$word")$'\n'
+    # The next stages need not build the generator once more.
+    [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
     say "== $number $name: $word in $(time_of $((SECONDS - start)))"
     say

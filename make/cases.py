@@ -1,0 +1,82 @@
+"""Runs the test programs of the workspace, several side by side.
+
+    cases.py [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+
+All programs are built by one call of cargo, so that each crate is compiled once, whichever programs then run. The words after `--` go to
+each program, as with `cargo test`. CASE names the one case to run. Prints what cargo test prints, but of cases that passed only their
+number, and the reason of those that were skipped. Without a package nothing runs: all is built.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CARGO = os.environ.get("CARGO", "cargo").split()
+# Lines of a program that passed which say more than a count.
+TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
+
+
+def built(packages, names):
+    """Builds the workspace; returns the test programs of the packages, each with the folder of its manifest."""
+    command = [*CARGO, "build", "--locked", "--workspace", "--lib", "--bins", "--tests", "--message-format=json-render-diagnostics"]
+    cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    if cargo.returncode:
+        sys.exit(cargo.returncode)
+    programs = []
+    for message in map(json.loads, cargo.stdout.decode().splitlines()):
+        if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
+            continue
+        # path+file:///folder#version, or path+file:///folder#name@version where the folder has another name.
+        package = re.search(r"([^/#@]+)(?:#[0-9.]+|@[^@]*)$", message["package_id"])[1]
+        name = message["target"]["name"]
+        if package in packages and (not names or name in names):
+            programs.append((package, name, message["executable"], Path(message["manifest_path"]).parent))
+    # Large programs have many cases, and are begun first.
+    return sorted(programs, key=lambda each: -os.stat(each[2]).st_size)
+
+
+def run(program, words):
+    """Runs one program; returns its title, what it printed, its exit status and its seconds."""
+    package, name, executable, folder = program
+    begin = time.monotonic()
+    threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
+    variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
+    done = subprocess.run(
+        [executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return f"{name} of {package}", done.stdout.decode("utf-8", "replace"), done.returncode, time.monotonic() - begin
+
+
+def main():
+    """Exits with 1 if a program failed, or none ran."""
+    parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
+    parser.add_argument("-p", dest="packages", action="append", default=[])
+    parser.add_argument("--test", dest="names", action="append", default=[])
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    words = options.words + (["--exact", os.environ["CASE"]] if os.environ.get("CASE") else [])
+    programs = built(options.packages, options.names)
+    absent = set(options.packages) - {package for package, *_ in programs}
+    if absent or (options.names and not programs):
+        sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")
+    failed = False
+    with ThreadPoolExecutor(CORES) as pool:
+        for done in as_completed([pool.submit(run, program, words) for program in programs]):
+            title, output, status, seconds = done.result()
+            ok = status == 0 and "\ntest result: ok. " in output
+            failed |= not ok
+            print(f"     Running {title} ({seconds:.1f} s)")
+            print("\n".join(line for line in output.splitlines() if not ok or TELLING.match(line)), flush=True)
+            if not ok and "test result: " not in output:
+                print(f"  FAIL  {title}: status {status}", flush=True)
+    sys.exit(failed)
+
+
+main()
