@@ -1,8 +1,9 @@
 """Runs the test programs of the workspace, several side by side.
 
-    cases.py [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+    cases.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
-All programs are built by one call of cargo, so that each crate is compiled once, whichever programs then run. The words after `--` go to
+All programs of the workspace are built by one call of cargo, so that each crate is compiled once, whichever programs then run; with
+`--alone` only the packages that are named are built, which is quicker after a change of one of them. The words after `--` go to
 each program, as with `cargo test`. CASE names the one case to run. Prints what cargo test prints, but of cases that passed only their
 number, and the reason of those that were skipped. Without a package nothing runs: all is built.
 """
@@ -23,9 +24,10 @@ CARGO = os.environ.get("CARGO", "cargo").split()
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
-def built(packages, names):
-    """Builds the workspace; returns the test programs of the packages, each with the folder of its manifest."""
-    command = [*CARGO, "build", "--locked", "--workspace", "--lib", "--bins", "--tests", "--message-format=json-render-diagnostics"]
+def built(packages, names, alone):
+    """Builds the workspace, or the packages alone; returns the test programs of the packages, each with the folder of its manifest."""
+    selection = [word for package in packages for word in ("-p", package)] if alone else ["--workspace"]
+    command = [*CARGO, "build", "--locked", *selection, "--lib", "--bins", "--tests", "--message-format=json-render-diagnostics"]
     cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     if cargo.returncode:
         sys.exit(cargo.returncode)
@@ -57,12 +59,13 @@ def run(program, words):
 def main():
     """Exits with 1 if a program failed, or none ran."""
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("-p", dest="packages", action="append", default=[])
     parser.add_argument("--test", dest="names", action="append", default=[])
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     words = options.words + (["--exact", os.environ["CASE"]] if os.environ.get("CASE") else [])
-    programs = built(options.packages, options.names)
+    programs = built(options.packages, options.names, options.alone)
     absent = set(options.packages) - {package for package, *_ in programs}
     if absent or (options.names and not programs):
         sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")

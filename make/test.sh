@@ -55,7 +55,7 @@ units() {
         -p vulkan-loader-wire -p vulkan-loader -p vk-loader-service
 }
 quick_units() {
-    $CARGO test --locked --no-fail-fast -p vulkan-loader-os -p vulkan-loader
+    python3 make/cases.py --alone -p vulkan-loader-os -p vulkan-loader
 }
 # library_built: builds the library under test, unless VKL_LIBRARY names another.
 library_built() {
@@ -70,14 +70,15 @@ behaviour() {
     VKL_LIBRARY=$LIBRARY python3 make/cases.py -p loader-tests -p vkloader
 }
 # On the library built for debugging, which is there a few seconds after a change; without the modules that wait for the
-# times of files, repeat what threads do, or try every allocation: one case in twenty, and half of the time.
+# times of files or for services, repeat what threads do, or try every allocation: one case in fourteen, and most of the time.
 quick_behaviour() {
     local module words=()
-    for module in chains reentry scan_cache short_memory threads unasked wrong_drivers; do
+    for module in chains gate many_devices reentry scan_cache scan_cache_drivers service_limits short_heap short_memory threads unasked \
+        wrong_drivers; do
         words+=(--skip "$module::")
     done
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
-    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} $CARGO test --locked --no-fail-fast -p loader-tests -- "${words[@]}"
+    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 make/cases.py --alone -p loader-tests -- "${words[@]}"
 }
 # scripted FOLDER: the cases of a folder in Python.
 scripted() {
@@ -134,6 +135,14 @@ interface     5  interface
 abi          20  scripted abi
 real         60  scripted real
 sandbox      20  scripted sandbox
+'
+
+# The rows of `test.sh quick`: the times are those after a change of one file in loader/.
+QUICK='
+format        2  formatted
+lint          8  quick_lint
+unit          9  quick_units
+behaviour    25  quick_behaviour
 '
 
 # -- How they are run --
@@ -248,25 +257,24 @@ list)
     awk 'NF { print $1 }' <<<"$STAGES"
     exit
     ;;
+quick)
+    STAGES=$QUICK
+    shift
+    ;;
 esac
-# In front of the functions of stages that have a quick form.
-quick=
-if [ "${1:-}" = quick ]; then
-    quick=quick_
-    set -- format lint unit behaviour
-fi
 # The stages to run, in the order of the table, and the case of each that is to run alone.
-mapfile -t names < <("$0" list)
+mapfile -t all < <(awk 'NF { print $1 }' <<<"$STAGES")
+names=("${all[@]}")
 declare -A chosen=()
 for word; do
     name=${word%%:*}
-    [[ " ${names[*]} " == *" $name "* ]] || die 3 "there is no stage $name, but ${names[*]}"
+    [[ " ${all[*]} " == *" $name "* ]] || die 3 "there is no stage $name, but ${all[*]}"
     chosen[$name]=
     [ "$word" = "$name" ] || chosen[$name]=${word#*:}
 done
 if [ $# -gt 0 ]; then
     names=()
-    for name in $("$0" list); do [ -z "${chosen[$name]+set}" ] || names+=("$name"); done
+    for name in "${all[@]}"; do [ -z "${chosen[$name]+set}" ] || names+=("$name"); done
 fi
 
 mkdir -p "$LOGS"
@@ -284,7 +292,6 @@ trap interrupted INT TERM HUP
 ran=()
 while read -r name usual command; do
     [[ " ${names[*]} " == *" $name "* ]] || continue
-    [ -z "$quick" ] || ! declare -F "quick_$command" >/dev/null || command=quick_$command
     # shellcheck disable=SC2086 -- a command and its arguments
     stage "$((${#ran[@]} + 1))/${#names[@]}" "$name" "$usual" "${chosen[$name]:-}" $command
 done <<<"$STAGES"
