@@ -188,6 +188,7 @@ fn lsv_43_the_state_is_written_for_people() {
     case(|mut machine| {
         machine.device("renderD128", "one");
         machine.package("b");
+        machine.with_umask(0o077);
         machine.start();
         machine.expect(&["1-libb.so.json"]);
         let read = |path: &str| fs::read_to_string(machine.path("run/debug").join(path)).unwrap_or_default();
@@ -217,7 +218,7 @@ fn lsv_43_the_state_is_written_for_people() {
         assert!(at(&["clients"]).parse::<u32>().is_ok());
         assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
-        for folder in ["", "manifest-fs", "device-fs/class/gpu"] {
+        for folder in ["", "manifest-fs", "device-fs", "device-fs/class", "device-fs/class/gpu"] {
             let mode = fs::metadata(machine.path("run/debug").join(folder))
                 .unwrap()
                 .permissions()
@@ -433,7 +434,7 @@ fn units_are_valid() {
     let place = tempfile::tempdir().unwrap();
     let prefix = place.path().to_str().unwrap();
     fs::create_dir(place.path().join("bin")).unwrap();
-    fs::copy(PROGRAM, place.path().join("bin/vk-loader-service")).unwrap();
+    steady::copy_program(PROGRAM.as_ref(), &place.path().join("bin/vk-loader-service"), 0o755);
     let units = ["service", "socket"].map(|kind| {
         let name = format!("vulkan-loader-service.{kind}");
         let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));

@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each file of cases uses a part of it")]
 
 use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::retry_on_intr;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -12,33 +13,26 @@ use rustix::net::{
 };
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+pub(crate) use steady::{HANG, eventually, skip};
 use vk_loader_service::json::Json;
 use wire::{Header, Operation, Packet};
 
 /// The program.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vk-loader-service");
-/// No answer takes longer than this, and no state is waited for longer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Runs a case as root, and says that it does not run otherwise.
 pub(crate) fn case(run: impl FnOnce(Machine)) {
-    if rustix::process::geteuid().is_root() {
+    if steady::is_superuser() {
         run(Machine::new(tempfile::tempdir().expect("there is room for a folder")));
     } else {
         skip("packages must be root's, and the cases do not run as root");
     }
-}
-
-/// Says why a case does not run, where it is counted.
-pub(crate) fn skip(reason: &str) {
-    // Not `eprintln`, which the test program keeps to itself.
-    let _ = writeln!(io::stderr(), "SKIPPED: {reason}");
 }
 
 /// A library of so many bytes, as far as its header tells.
@@ -54,15 +48,6 @@ pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
 /// A manifest for a library.
 pub(crate) fn manifest(library: &str) -> String {
     format!(r#"{{"file_format_version":"1.0.1","ICD":{{"library_path":"{library}","api_version":"1.3.0"}}}}"#)
-}
-
-/// Waits until something holds.
-pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "not in time: {what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// The machine.
@@ -88,6 +73,7 @@ const CONFIG: &str =
 impl Machine {
     /// Without devices or packages.
     pub(crate) fn new(place: tempfile::TempDir) -> Self {
+        steady::usual_umask();
         let machine = Self {
             place,
             daemon: None,
@@ -203,13 +189,18 @@ impl Machine {
         };
         // A user need not be able to get where the program was built.
         let copy = self.path("program");
-        fs::copy(word, &copy).unwrap();
-        self.set_mode("program", 0o755);
+        steady::copy_program(word.as_ref(), &copy, 0o755);
         self.set_mode("service.json", 0o644);
         std::os::unix::fs::chown(self.path("run"), Some(user), None).unwrap();
         let mut command = Command::new(copy);
         std::os::unix::process::CommandExt::uid(&mut command, user);
         command
+    }
+
+    /// Lets the service start with this umask.
+    pub(crate) fn with_umask(&mut self, umask: u32) {
+        let script = format!(r#"umask {umask:03o}; exec "$0" "$@""#);
+        self.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
     }
 
     /// Starts the service and waits until it listens.
@@ -267,13 +258,13 @@ impl Machine {
     /// Waits until these manifests are published.
     pub(crate) fn expect(&self, names: &[&str]) {
         let mut last = Vec::new();
-        let end = Instant::now() + PATIENCE;
-        while Instant::now() < end {
+        let begin = Instant::now();
+        while begin.elapsed() < HANG {
             last = self.manifests();
             if last == names {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(std::time::Duration::from_millis(20));
         }
         panic!("published are {last:?} and not {names:?}\n{}", self.log());
     }
@@ -361,9 +352,10 @@ impl Connection {
     /// Connects.
     pub(crate) fn try_new(path: &Path) -> io::Result<Self> {
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+        let address = SocketAddrUnix::new(path)?;
+        retry_on_intr(|| rustix::net::connect(&socket, &address))?;
         for timeout in [Timeout::Recv, Timeout::Send] {
-            sockopt::set_socket_timeout(&socket, timeout, Some(PATIENCE))?;
+            sockopt::set_socket_timeout(&socket, timeout, Some(HANG))?;
         }
         Ok(Self { socket, next: 1 })
     }
@@ -376,7 +368,8 @@ impl Connection {
         if !descriptors.is_empty() {
             assert!(control.push(SendAncillaryMessage::ScmRights(&descriptors)));
         }
-        rustix::net::sendmsg(&self.socket, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)?;
+        let parts = [IoSlice::new(bytes)];
+        retry_on_intr(|| rustix::net::sendmsg(&self.socket, &parts, &mut control, SendFlags::NOSIGNAL))?;
         Ok(())
     }
 
@@ -399,7 +392,8 @@ impl Connection {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut parts = [IoSliceMut::new(&mut bytes)];
-        let received = rustix::net::recvmsg(&self.socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC);
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let received = retry_on_intr(|| rustix::net::recvmsg(&self.socket, &mut parts, &mut control, flags));
         let received = match received {
             Ok(received) if received.bytes > 0 => received,
             Ok(_) | Err(rustix::io::Errno::CONNRESET) => return None,
@@ -448,6 +442,13 @@ impl Connection {
         list.iter()
             .map(|one| (text(one, "name"), text(one, "contents")))
             .collect()
+    }
+
+    /// Returns `true` if nothing has come that [`Self::receive`] would take.
+    pub(crate) fn waits(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let looked = retry_on_intr(|| rustix::net::recv(&self.socket, &mut [0; 1], flags));
+        looked == Err(rustix::io::Errno::AGAIN)
     }
 
     /// Whether the service answers on it.
