@@ -1,12 +1,9 @@
 //! A folder for the files of one test.
 
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::{Text, join};
-
-static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A folder that vanishes with its content.
 #[derive(Debug)]
@@ -15,11 +12,7 @@ pub struct Scratch(PathBuf);
 impl Scratch {
     /// An empty folder of its own.
     pub fn create() -> Self {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("vk-loader-unit-{}-{number}", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&root).unwrap();
-        Self(root)
+        Self(steady::new_folder("vk-loader-unit"))
     }
 
     /// The folder.

@@ -2,21 +2,15 @@
 
 pub(crate) mod time_limit;
 
-use core::sync::atomic::{AtomicU32, Ordering};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-
-static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A folder that vanishes with its content.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn create() -> Self {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let root = std::env::temp_dir().join(format!("vk-loader-os-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        Self(root)
+        Self(steady::new_folder("vk-loader-os"))
     }
 
     /// The path of something in it.

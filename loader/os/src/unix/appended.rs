@@ -228,27 +228,40 @@ mod tests {
         assert!(Appended::at(&pipe).is_err());
     }
 
+    /// The copy has the only descriptors of the pipe and its own disposition of the signal. In the process of the tests, copies that
+    /// other tests make would keep the reader open, and other tests would share the disposition.
     #[test]
     fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
-        let mut ends = [0; 2];
-        // SAFETY: room for two numbers.
-        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
-        // SAFETY: both were just opened, and are nobody else's.
-        let [reader, writer] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
-        let number = |end: &OwnedFd| end.as_raw_fd().cast_unsigned();
-        assert_eq!(Appended::open_as(number(&reader)).err(), Some(Errno(libc::EBADF)));
-        let appended = Appended::open_as(number(&writer)).unwrap();
-        appended.append(b"heard").unwrap();
-        drop(reader);
-        // The test runner ignores the signal, so let it count here. SAFETY: a valid disposition of a signal.
-        let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-        assert_eq!(appended.append(b"lost"), Err(Errno(libc::EPIPE)));
-        // SAFETY: what was there before.
-        unsafe { libc::signal(libc::SIGPIPE, before) };
-        assert_eq!(waiting(), [false; 2]);
+        let ended = in_a_copy(|| {
+            let mut ends = [0; 2];
+            // SAFETY: room for two numbers.
+            if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
+                return 1;
+            }
+            // SAFETY: both were just opened, and are nobody else's.
+            let [reader, writer] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+            let number = |end: &OwnedFd| end.as_raw_fd().cast_unsigned();
+            if Appended::open_as(number(&reader)).err() != Some(Errno(libc::EBADF)) {
+                return 2;
+            }
+            let Ok(appended) = Appended::open_as(number(&writer)) else {
+                return 3;
+            };
+            if appended.append(b"heard") != Ok(()) {
+                return 4;
+            }
+            drop(reader);
+            // The test runner ignores the signal, which would end a program. SAFETY: a valid disposition of a signal.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+            if appended.append(b"lost") != Err(Errno(libc::EPIPE)) {
+                return 5;
+            }
+            c_int::from(waiting() != [false; 2]) * 6
+        });
+        assert_eq!(ended, 0);
     }
 
-    /// Runs `does` in a copy of this process, whose limits it may change, and gives what the copy ended with.
+    /// Runs `does` in a copy of this process, whose limits and signals it may change, and gives what the copy ended with.
     fn in_a_copy(does: impl FnOnce() -> c_int) -> c_int {
         // SAFETY: the copy has this thread alone; it calls the system, allocates nothing, and ends without cleaning up.
         let child = unsafe { libc::fork() };
@@ -258,7 +271,7 @@ mod tests {
         }
         let mut status = 0;
         // SAFETY: a child of this process, and room for its status.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(retried(|| unsafe { libc::waitpid(child, &mut status, 0) }), Ok(child));
         match libc::WIFEXITED(status) {
             true => libc::WEXITSTATUS(status),
             false => -libc::WTERMSIG(status),
