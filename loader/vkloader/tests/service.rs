@@ -4,6 +4,7 @@ mod machine;
 
 use machine::Machine;
 use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::retry_on_intr;
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketFlags,
     SocketType, accept, bind, listen, recv, sendmsg, socket_with,
@@ -72,7 +73,8 @@ fn send(client: BorrowedFd<'_>, sent: &Sent) {
         assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
     }
     // The client may be gone, having seen enough.
-    let _ = sendmsg(client, &[IoSlice::new(&sent.bytes)], &mut control, SendFlags::NOSIGNAL);
+    let parts = [IoSlice::new(&sent.bytes)];
+    let _ = retry_on_intr(|| sendmsg(client, &parts, &mut control, SendFlags::NOSIGNAL));
 }
 
 /// Runs `vkloader service` with these words beside a service; it closes the connection where it sends nothing.
@@ -83,10 +85,10 @@ fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Sen
     bind(&server, &SocketAddrUnix::new(&path).expect("a short path")).expect("a free path");
     listen(&server, 4).expect("it listens");
     let serving = std::thread::spawn(move || {
-        let client = accept(&server).expect("a client");
+        let client = retry_on_intr(|| accept(&server)).expect("a client");
         loop {
             let mut bytes = vec![0; MOST_IN_REQUEST + wire::HEADER_BYTES];
-            let Ok((count, _)) = recv(&client, &mut bytes[..], RecvFlags::empty()) else {
+            let Ok((count, _)) = retry_on_intr(|| recv(&client, &mut bytes[..], RecvFlags::empty())) else {
                 return;
             };
             if count == 0 {
@@ -272,14 +274,12 @@ fn what_is_no_service_is_named() {
         }),
     ];
     for (operation, words, wrong) in cases {
-        let since = Instant::now();
         let (out, error, code) = but_for(operation, wrong);
         assert_eq!((code, &*out), (2, ""), "{words}: {error}");
         assert!(
             error.contains(words) && error.contains("service.sock"),
             "{words}: {error}"
         );
-        assert!(since.elapsed().as_secs() < 4, "{words}: {:?}", since.elapsed());
     }
 }
 
@@ -291,7 +291,7 @@ fn lsv_42_a_silent_service_is_given_up() {
     });
     assert_eq!(code, 2);
     assert!(error.contains("within 6 s"), "{error}");
-    assert!((5..15).contains(&since.elapsed().as_secs()), "{:?}", since.elapsed());
+    assert!(since.elapsed() >= wire::REPLY_LIMIT, "{:?}", since.elapsed());
 }
 
 #[test]

@@ -4,9 +4,12 @@
 
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+pub(crate) use steady::skip;
 
 /// The user `nobody`.
 const NOBODY: u32 = 65534;
@@ -49,6 +52,7 @@ impl Explained {
 
 impl Machine {
     pub(crate) fn new() -> Self {
+        steady::usual_umask();
         let root = tempfile::tempdir().expect("a folder");
         let machine = Self {
             root,
@@ -117,12 +121,24 @@ impl Machine {
         self.arguments.pop();
     }
 
-    /// Runs as a user without rights.
-    pub(crate) fn unprivileged(&mut self) -> &mut Self {
-        use std::os::unix::fs::PermissionsExt;
+    /// Runs as a user without rights from now on. Where that is impossible, reports the case as skipped and returns `false`.
+    pub(crate) fn unprivileged(&mut self) -> bool {
+        if !steady::is_superuser() {
+            skip("only the superuser can start a program as a user without rights");
+            return false;
+        }
         fs::set_permissions(self.root.path(), fs::Permissions::from_mode(0o755)).expect("the owner may");
+        let needed = [Path::new(env!("CARGO_BIN_EXE_vkloader")), &library(), self.root.path()];
+        let hidden = needed
+            .into_iter()
+            .flat_map(Path::ancestors)
+            .find(|place| fs::metadata(place).is_ok_and(|state| is_hidden(&state)));
+        if let Some(place) = hidden {
+            skip(&format!("a user without rights does not get into {}", place.display()));
+            return false;
+        }
         self.unprivileged = true;
-        self
+        true
     }
 
     /// Runs `vkloader` with these words.
@@ -169,10 +185,10 @@ impl Machine {
     }
 }
 
-/// Says why something was not tried; the test program does not keep this for itself.
-pub(crate) fn skip(reason: &str) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+/// Returns `true` if others than its owner and group cannot read a file, or pass through a folder.
+fn is_hidden(state: &fs::Metadata) -> bool {
+    let needed = if state.is_dir() { 0o001 } else { 0o004 };
+    state.mode() & needed == 0
 }
 
 /// The library to ask.
