@@ -148,9 +148,7 @@ fn a_header_version_is_fetched_by_the_script() {
         "#!/bin/sh\nmkdir -p \"${{0%/*}}/input/$1\" && cp '{}' \"${{0%/*}}/input/$1/\"\n",
         path.display()
     );
-    std::fs::write(&script, text).expect("a script");
-    let status = Command::new("chmod").arg("+x").arg(&script).status().expect("chmod");
-    assert!(status.success());
+    steady::write_script(&script, &text);
     let input = scratch.path().join("input");
     let (code, text) = output(&[
         "diff",

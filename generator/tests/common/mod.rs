@@ -2,8 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, process};
+use std::{env, fs};
 use vk_registry::model::Registry;
 use vk_registry::snapshot;
 use vkgen::emit::{self, File};
@@ -80,11 +79,7 @@ pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        static COUNTER: AtomicU32 = AtomicU32::new(0);
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("vkgen-test-{}-{number}", process::id()));
-        fs::create_dir_all(&path).expect("a scratch folder");
-        Self(path)
+        Self(steady::new_folder("vkgen-test"))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -109,11 +104,9 @@ pub(crate) fn pinned(key: &str) -> usize {
     usize::try_from(value.as_integer().expect("a number")).expect("a count")
 }
 
-/// Says that something was not tested. Written past the capture of test output, so that whoever runs the tests can count
-/// these lines.
+/// Reports that something was not tested, in a line that whoever runs the tests can count.
 pub(crate) fn skip(reason: impl std::fmt::Display) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+    steady::skip(&reason.to_string());
 }
 
 /// The headers that the tests know, oldest first.

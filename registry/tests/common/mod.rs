@@ -77,11 +77,9 @@ pub(crate) fn registry_folder() -> Option<PathBuf> {
     None
 }
 
-/// Says that something was not tested. Written past the capture of test output, so that whoever runs the tests can count
-/// these lines.
+/// Reports that something was not tested, in a line that whoever runs the tests can count.
 pub(crate) fn skip(reason: impl std::fmt::Display) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {reason}");
+    steady::skip(&reason.to_string());
 }
 
 pub(crate) fn read(path: &Path) -> String {
