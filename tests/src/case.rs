@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::known::Expected;
-use crate::{Scene, left_out, library, peer, target};
+use crate::{Scene, left_out, library, peer, skip, skipped, target};
 
 /// Runs a case. The name of the case is the path of the function that calls this, which is therefore the test itself and no helper.
 ///
@@ -27,6 +27,9 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     match keep {
         true => eprintln!("kept {}", scene.root().display()),
         false => scene.remove(),
+    }
+    if let Some(reason) = result.as_ref().err().and_then(|payload| skipped::reason(&**payload)) {
+        return skip(&format!("{path}: {reason}"));
     }
     let expected = match library::peer_version() {
         Some(version) => peer::expected(version, &path),

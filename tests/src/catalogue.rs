@@ -81,7 +81,7 @@ fn caches(root: &Path) -> PathBuf {
 pub(crate) fn make(world: &World<'_>) {
     let Some(mode) = mode() else { return };
     let views = views(world);
-    let ended = process::run(&mut update(world, &views), Duration::from_secs(120));
+    let ended = process::run(&mut update(world, &views), Duration::from_secs(600));
     assert!(
         ended.status.is_some_and(|status| status.success()),
         "vkloader catalogue update: {}{}",
@@ -121,7 +121,7 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
     let program = env::var_os("VKL_VKLOADER").expect("VKL_VKLOADER names the program that makes catalogues");
     let mut command = Command::new(program);
     command
-        .args(["catalogue", "update", "--user", "--timeout", "1", "--library"])
+        .args(["catalogue", "update", "--user", "--timeout", "20", "--library"])
         .arg(library::under_test())
         .env_clear();
     let set = world

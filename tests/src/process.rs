@@ -1,9 +1,11 @@
 //! Running a child process with a time limit and collecting what it prints.
 
-use std::io::{self, Read};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::system::processor_seconds;
 
 /// How a child ended.
 pub(crate) struct Ended {
@@ -13,13 +15,22 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// Seconds of processor time that `work` takes in this process, which other processes of a busy machine do not lengthen.
+pub fn processor_time(work: impl FnOnce()) -> f64 {
+    let begin = processor_seconds();
+    work();
+    processor_seconds() - begin
+}
+
 /// Runs the command; after `limit` the child is killed.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = start(command).unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
     let deadline = Instant::now() + limit;
@@ -40,18 +51,6 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
         stdout: text(stdout),
         stderr: text(stderr),
     }
-}
-
-/// Starts the command. A program that was just copied may be busy for a moment: a child that another thread started while
-/// the copy was written holds it open until it runs a program itself.
-fn start(command: &mut Command) -> io::Result<Child> {
-    for _ in 0..200 {
-        match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => thread::sleep(Duration::from_millis(10)),
-            started => return started,
-        }
-    }
-    command.spawn()
 }
 
 fn collect(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {

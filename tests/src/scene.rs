@@ -13,7 +13,10 @@ use crate::catalogue::{self, World};
 use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::vk::WINDOW_SURFACES;
-use crate::{Vk, exports, library, process, system};
+use crate::{Vk, exports, library, process, skipped, system};
+
+/// Factor for the time limits of children, which are numbers for an idle machine: others may compute on it too.
+const BUSY: u32 = 6;
 
 const ROOT: &str = "LOADER_TESTS_ROOT";
 const RUN: &str = "LOADER_TESTS_RUN";
@@ -37,6 +40,14 @@ pub struct Scene {
     catalogued: Option<usize>,
 }
 
+/// Waits until the files of a scene are old enough that the library remembers what it read of them.
+///
+/// Nothing is remembered of files that changed less than two seconds before they were read. The times of attributes count too, and
+/// no call sets those, so that only waiting helps.
+pub fn settle() {
+    std::thread::sleep(Duration::from_millis(2100));
+}
+
 /// What [`Scene::run_unloaded`] gives its closure.
 pub struct Scratch {
     root: PathBuf,
@@ -52,15 +63,14 @@ impl Scratch {
 impl Scene {
     /// The scene of this name; in a child, the one that the process was started for.
     pub fn open(path: &str) -> Self {
+        steady::usual_umask();
         let child_run = env::var(RUN)
             .ok()
             .map(|run| run.parse().expect("the parent gives a number"));
         let root = match env::var_os(ROOT) {
             Some(root) => root.into(),
             None => {
-                let name = format!("vkl-{}-{}", std::process::id(), path.replace("::", "."));
-                let root = env::temp_dir().join(name);
-                fs::create_dir_all(&root).expect("the scratch folder can be made");
+                let root = steady::new_folder("vkl");
                 // Real path: a message names files by it.
                 system::own_path(root.canonicalize().expect("a made folder has a real path"))
             }
@@ -173,17 +183,26 @@ impl Scene {
         self
     }
 
-    /// Lets the children run longer than ten seconds.
+    /// Lets the children run longer than ten seconds on an idle machine. The limit is for those that hang, and is multiplied for
+    /// machines that are busy.
     pub fn limit(&mut self, seconds: u64) -> &mut Self {
         self.limit = Duration::from_secs(seconds);
         self
     }
 
     /// Runs the children with elevated privileges: an unprivileged user starts a program that belongs to the superuser and
-    /// has the set-user-ID bit. Only the superuser can prepare that; for others the case fails.
+    /// has the set-user-ID bit. Only the superuser can prepare that; for others the case is skipped.
     pub fn elevated(&mut self) -> &mut Self {
+        self.needs_superuser("only the superuser can make a program with elevated privileges");
         self.elevated = true;
         self
+    }
+
+    /// Skips the rest of the case, for this reason, unless the superuser runs it.
+    pub fn needs_superuser(&self, reason: &'static str) {
+        if !self.is_child() && !steady::is_superuser() {
+            skipped::leave(reason);
+        }
     }
 
     /// Lets the children run this copy of the test program.
@@ -323,7 +342,7 @@ impl Scene {
             .env(RUN, self.runs.to_string())
             .current_dir(&self.root);
         // The child may be a copy of this program, which cannot find the library from where it lies.
-        command.env("VKL_LIBRARY", library::under_test());
+        command.env("VKL_LIBRARY", self.library_of_children());
         if let Some(version) = library::peer_for_child() {
             command.env("VKL_PEER", version);
         }
@@ -346,7 +365,7 @@ impl Scene {
         } else {
             system::slowness()
         };
-        let ended = process::run(&mut command, self.limit * slower);
+        let ended = process::run(&mut command, self.limit * slower * BUSY);
         assert!(
             !ended.stdout.contains("running 0 tests"),
             "{path} is no test: `case` is to be called by the test itself, whose name the child is started with"
@@ -371,6 +390,22 @@ impl Scene {
                 command
             }
         }
+    }
+
+    /// The library under test; for elevated children, which another user starts, a copy that this user can reach.
+    fn library_of_children(&self) -> PathBuf {
+        let own = library::under_test();
+        if !self.elevated || cfg!(windows) || library::is_peer() {
+            return own;
+        }
+        let copy = self
+            .path("elevated-library")
+            .join(own.file_name().expect("a library has a name"));
+        if !copy.exists() {
+            fs::create_dir_all(copy.parent().expect("a file has a folder")).expect("folders can be made");
+            steady::copy_program(&own, &copy, 0o755);
+        }
+        copy
     }
 
     fn driver_files(&self) -> OsString {

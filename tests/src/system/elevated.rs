@@ -1,7 +1,7 @@
 //! A child with elevated privileges (APP-211), made as a real system makes one.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -13,8 +13,7 @@ const NOBODY: u32 = 65534;
 pub(crate) fn command(program: &Path, root: &Path) -> Command {
     let copy = root.join("elevated");
     if !copy.exists() {
-        fs::copy(program, &copy).expect("the program can be copied");
-        fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).expect("the owner can set the bit");
+        steady::copy_program(program, &copy, 0o4755);
     }
     let owner = fs::metadata(&copy).expect("the copy is there").uid();
     assert_eq!(owner, 0, "elevated cases must be run by the superuser");

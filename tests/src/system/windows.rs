@@ -140,6 +140,12 @@ pub(crate) fn prepare_library(library: &Library) {
     super::token::answer(module.expose_provenance());
 }
 
+/// Seconds since the first call: what passes for processor time here.
+pub(crate) fn processor_seconds() -> f64 {
+    static BEGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    BEGIN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+}
+
 /// How many times longer a child may run: Wine starts processes slowly.
 pub(crate) fn slowness() -> u32 {
     4

@@ -13,7 +13,7 @@ pub struct Ending {
     pub stderr: String,
 }
 
-/// Runs `body` in a copy of this process, which has one thread. The copy is killed after five seconds.
+/// Runs `body` in a copy of this process, which has one thread. The copy is killed after a minute.
 pub fn isolated(body: impl FnOnce()) -> Ending {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two descriptors.
@@ -27,7 +27,7 @@ pub fn isolated(body: impl FnOnce()) -> Ending {
         // SAFETY: the descriptor is open, and 2 is standard error; the alarm ends a copy that hangs.
         unsafe {
             libc::dup2(writer.as_raw_fd(), 2);
-            libc::alarm(5);
+            libc::alarm(60);
         }
         body();
         // SAFETY: leaving at once is what a copy must do, without running what belongs to the original.
@@ -38,7 +38,8 @@ pub fn isolated(body: impl FnOnce()) -> Ending {
     reader.read_to_end(&mut bytes).expect("the pipe can be read");
     let mut status = 0;
     // SAFETY: the number is that of a child of this process, and the place is valid.
-    assert_eq!(unsafe { libc::waitpid(copy, &mut status, 0) }, copy);
+    let waited = steady::retried(|| unsafe { libc::waitpid(copy, &mut status, 0) });
+    assert_eq!(waited.expect("a child can be waited for"), copy);
     let signal = if libc::WIFSIGNALED(status) {
         libc::WTERMSIG(status)
     } else {

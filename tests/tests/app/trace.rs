@@ -1,6 +1,6 @@
 //! The trace of `VK_LOADER_TRACE` (docs/trace.md). What form records have is tried where their schema is known, in `loader/vkloader`.
 
-use loader_tests::{Scene, case};
+use loader_tests::{Scene, case, retried};
 use serde_json::Value;
 use std::fs;
 use std::os::fd::AsRawFd;
@@ -441,7 +441,8 @@ fn trace_of_threads_and_forks_is_whole_lines() {
                 }
                 child => {
                     // SAFETY: waits for the child just made.
-                    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+                    let waited = retried(|| unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) });
+                    assert_eq!(waited.expect("a child can be waited for"), child);
                 }
             }
         });

@@ -1,9 +1,9 @@
 //! Files of a case in the places of those of the machine: a view of the file system that one thread has, and the children that it starts.
 
-use loader_tests::Scene;
+use loader_tests::{Scene, skip};
 use std::ffi::{CString, c_ulong};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -24,11 +24,7 @@ impl Apart {
         // SAFETY: takes a number. From here on this thread alone has another view.
         if unsafe { libc::unshare(libc::CLONE_NEWNS) } != 0 {
             let reason = io::Error::last_os_error();
-            // A test program keeps to itself what is printed by other ways.
-            let _ = writeln!(
-                io::stderr(),
-                "SKIPPED: no mount namespace for a case about the machine: {reason}"
-            );
+            skip(&format!("no mount namespace for a case about the machine: {reason}"));
             return None;
         }
         // What is put into a place is seen nowhere else.

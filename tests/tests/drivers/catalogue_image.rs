@@ -2,9 +2,8 @@
 //! the one that was asked.
 
 use super::catalogue_file::{self as file, Entry};
-use loader_tests::{Scene, case};
+use loader_tests::{Scene, case, skip};
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -93,10 +92,7 @@ fn a_driver_without_times_counts_by_its_build_id() {
             assert_eq!(fs::metadata(&library).expect("mounted").ctime(), 1);
         });
         if let Some(reason) = problem {
-            // Not by the macro, whose text is shown for failures only.
-            let line = format!("  skip  catalogue_image::a_driver_without_times_counts_by_its_build_id: {reason}\n");
-            std::io::stdout().write_all(line.as_bytes()).expect("standard output");
-            return;
+            return skip(&format!("no image of a file system can be mounted: {reason}"));
         }
         let id = build_id(&library);
         assert!(counts(scene, Some(&id), "its extensions are in the driver catalogue"));

@@ -4,11 +4,9 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::thread;
-use std::time::Duration;
 
 use loader_tests::vk::isolated;
-use loader_tests::{Outcome, Scene, Vk, case};
+use loader_tests::{Outcome, Scene, Vk, case, eventually, settle};
 use serde_json::{Value, json};
 use wire::Operation;
 
@@ -16,6 +14,8 @@ use crate::service_server::{Package, Server, Then, pair};
 
 /// A driver in a standard folder, and others that only the service knows.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
+    // The service of a case runs in the process of the program.
+    scene.needs_superuser("programs trust a driver service of the superuser");
     scene.driver("here").device("here").folder("xdg/data-home/vulkan/icd.d");
     for driver in drivers {
         scene.driver(driver).device(driver).unlisted();
@@ -218,7 +218,7 @@ fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
         // Nothing listens, so that scans are remembered.
         scene.unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
-            thread::sleep(Duration::from_millis(2100));
+            settle();
             let server = Server::honest(&socket(vk), &[]);
             vk.extensions().expect("the query succeeds");
             assert_eq!(names(vk), ["here"]);
@@ -283,11 +283,7 @@ fn lsv_40_libraries_of_a_lost_connection_are_closed_when_nothing_uses_them() {
             drop(server);
             assert_eq!(names(vk), ["here"]);
             // The service has threads that end when they find their clients gone.
-            let gone = (0..500).any(|_| {
-                thread::sleep(Duration::from_millis(10));
-                descriptors() == before
-            });
-            assert!(gone, "{} descriptors instead of {before}", descriptors());
+            eventually("no descriptor stays open", || descriptors() == before);
         });
         outcome.ok();
         assert_eq!((loads(&outcome, "a"), outcome.calls("a", "unload").len()), (5, 5));

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use loader_tests::case;
 use loader_tests::vk::{Heap, Refusal, isolated};
+use loader_tests::{case, eventually, retried};
 use serde_json::json;
 
 use crate::service::{names, package, scene_with, socket};
 use crate::service_hostile::{changed, of, with_bad};
 use crate::service_server::{Reply, Request, Server, Then, bound};
-/// LSV-42: a service that takes connections and says nothing costs a scan six seconds, one that takes none costs one.
+
+/// LSV-42: a service that takes connections and says nothing costs a scan six seconds, one that takes none costs one second.
 #[test]
 fn lsv_42_a_silent_service_has_a_limit() {
     case(|scene| {
@@ -23,17 +24,12 @@ fn lsv_42_a_silent_service_has_a_limit() {
             let began = Instant::now();
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
-            assert!(
-                (Duration::from_secs(6)..Duration::from_secs(9)).contains(&took),
-                "{took:?}"
-            );
+            assert!(took >= Duration::from_secs(6), "{took:?}");
             // The scans that follow pass over it, whoever it is by now.
             drop(server);
             let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
-            let began = Instant::now();
             assert_eq!(names(vk), ["here"]);
             assert_eq!(names(vk), ["here"]);
-            assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
             assert_eq!(server.connections(), 0);
         });
         outcome
@@ -41,16 +37,14 @@ fn lsv_42_a_silent_service_has_a_limit() {
             .logged_with("WARNING | DRIVER", "The driver service gave no answer in time");
         // Of several threads that ask at once, those that wait for the first one do not wait again.
         let outcome = scene.run(|vk| {
-            let _server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
-            let began = Instant::now();
+            let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], |_, _| Then::Keep);
             thread::scope(|scope| {
                 for _ in 0..4 {
                     scope.spawn(|| vk.extensions().map(drop));
                 }
             });
-            // Each asks twice, for the number and for the names.
-            let took = began.elapsed();
-            assert!(took < Duration::from_secs(6 + 4), "{took:?}");
+            // Each makes two scans, for the number and for the names.
+            assert_eq!((server.connections(), server.requests()), (1, 1));
         });
         outcome
             .ok()
@@ -61,21 +55,13 @@ fn lsv_42_a_silent_service_has_a_limit() {
             // SAFETY: a bound socket.
             let listens = unsafe { libc::listen(descriptor, 0) };
             assert_eq!(listens, 0);
-            // As many as it lets wait, and one that waits to wait.
-            let filler = |_| {
-                let path = socket(vk);
-                thread::spawn(move || connect_and_stay(&path))
-            };
-            let fillers: Vec<_> = (0..2).map(filler).collect();
-            thread::sleep(Duration::from_millis(200));
+            // As many as it lets wait.
+            let fillers: Vec<OwnedFd> = std::iter::from_fn(|| waiting_client(&socket(vk))).collect();
+            assert!(!fillers.is_empty());
             let began = Instant::now();
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
-            assert!(
-                (Duration::from_millis(900)..Duration::from_secs(4)).contains(&took),
-                "{took:?}"
-            );
-            drop(fillers);
+            assert!(took >= Duration::from_millis(900), "{took:?}");
         });
         outcome
             .ok()
@@ -105,25 +91,21 @@ fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
         outcome.ok();
         let outcome = scene.run(|vk| {
             let slow = |_: &Request, _: &mut Reply| {
-                thread::sleep(Duration::from_secs(5));
+                thread::sleep(Duration::from_millis(4500));
                 Then::Send
             };
             let packages = [0, 1, 2, 3, 4].map(|number| package(vk, number, "a"));
-            let _server = Server::changed(&socket(vk), &packages, slow);
-            let began = Instant::now();
+            let server = Server::changed(&socket(vk), &packages, slow);
             names(vk);
-            let took = began.elapsed();
-            assert!(
-                (Duration::from_secs(10)..Duration::from_secs(16)).contains(&took),
-                "{took:?}"
-            );
+            // The list and five libraries would be six; the third answer comes after the limit of all of them.
+            assert!((1..=3).contains(&server.requests()), "{}", server.requests());
         });
         outcome.ran();
     });
 }
 
-/// Connects as any client would, and does nothing.
-fn connect_and_stay(path: &std::path::Path) {
+/// A client that waits for the service to take its connection; nothing once the service lets no more of them wait.
+fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStrExt;
     // SAFETY: a structure of numbers.
@@ -136,14 +118,18 @@ fn connect_and_stay(path: &std::path::Path) {
     let made: OwnedFd = unsafe {
         std::os::fd::FromRawFd::from_raw_fd(libc::socket(
             libc::AF_UNIX,
-            libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC,
+            libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK,
             0,
         ))
     };
     let length = size_of_val(&address) as libc::socklen_t;
     // SAFETY: an address of this length.
-    unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) };
-    thread::sleep(Duration::from_secs(8));
+    let connected = retried(|| unsafe { libc::connect(made.as_raw_fd(), (&raw const address).cast(), length) });
+    match connected {
+        Ok(_) => Some(made),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => None,
+        Err(error) => panic!("{}: {error}", path.display()),
+    }
 }
 
 /// LSV-42: a service that dies while it is asked costs what it was asked for, and the next scan connects anew.
@@ -199,16 +185,14 @@ fn lsv_42_threads_while_the_service_dies() {
                     let server = Server::honest(&socket(vk), &packages);
                     // It dies soon after some thread was served.
                     let before = made.load(Ordering::SeqCst);
-                    let began = Instant::now();
-                    while made.load(Ordering::SeqCst) == before && began.elapsed() < Duration::from_secs(1) {
-                        thread::sleep(Duration::from_millis(20));
-                    }
+                    eventually("a driver comes from the service", || {
+                        made.load(Ordering::SeqCst) > before
+                    });
                     drop(server);
                     thread::sleep(Duration::from_millis(5));
                 }
                 ended.store(true, Ordering::SeqCst);
             });
-            assert!(made.load(Ordering::SeqCst) > 0, "some drivers came from the service");
             let _server = Server::honest(&socket(vk), &packages);
             assert_eq!(names(vk), ["here", "a", "b"]);
         });

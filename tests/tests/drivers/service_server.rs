@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use loader_tests::retried;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
@@ -167,8 +168,11 @@ impl Server {
             assert_eq!(unsafe { libc::listen(of_thread.as_raw_fd(), 16) }, 0);
             ready.send(()).expect("the other thread waits");
             let accept = || {
-                // SAFETY: a listening socket; no address is asked for.
-                made(unsafe { libc::accept4(of_thread.as_raw_fd(), null_mut(), null_mut(), libc::SOCK_CLOEXEC) })
+                let accepted = retried(|| {
+                    // SAFETY: a listening socket; no address is asked for.
+                    unsafe { libc::accept4(of_thread.as_raw_fd(), null_mut(), null_mut(), libc::SOCK_CLOEXEC) }
+                });
+                made(accepted.unwrap_or(-1))
             };
             while let Some(client) = accept() {
                 served.connections.fetch_add(1, Ordering::SeqCst);
@@ -256,8 +260,9 @@ impl Shared {
         let mut room = [0; 16 + MOST_IN_REQUEST];
         loop {
             // SAFETY: writable memory of this length.
-            let length = unsafe { libc::recv(client.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) };
-            let Ok(length @ 1..) = usize::try_from(length) else {
+            let received =
+                retried(|| unsafe { libc::recv(client.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) });
+            let Some(length @ 1..) = received.ok().and_then(|length| usize::try_from(length).ok()) else {
                 return;
             };
             self.requests.fetch_add(1, Ordering::SeqCst);
@@ -398,5 +403,5 @@ fn send(client: RawFd, reply: Reply) {
         }
     }
     // A client that is gone needs no answer. SAFETY: a message whose parts are all valid.
-    unsafe { libc::sendmsg(client, &message, libc::MSG_NOSIGNAL) };
+    let _ = retried(|| unsafe { libc::sendmsg(client, &message, libc::MSG_NOSIGNAL) });
 }

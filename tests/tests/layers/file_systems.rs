@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use loader_tests::case;
 
 use crate::kit::{EXPLICIT, Layer, place};
-use crate::scan_cache::{reads_of, settle};
+use crate::scan_cache::reads_of;
+use loader_tests::settle;
 
 /// A folder that every Linux has, on a file system whose times do not tell of changes: the kernel's own.
 const ELSEWHERE: &str = "/sys/kernel";

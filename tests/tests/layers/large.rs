@@ -3,7 +3,7 @@
 use std::fs;
 
 use loader_tests::ash::vk;
-use loader_tests::{Scene, Vk, call, case, is_peer};
+use loader_tests::{Scene, Vk, call, case, is_peer, processor_time};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 
@@ -34,18 +34,7 @@ fn peak_of(work: impl FnOnce()) -> u64 {
 
 /// Seconds of processor time that `work` takes; the least of three tries.
 fn time_of(mut work: impl FnMut()) -> f64 {
-    let now = || {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the structure is writable.
-        unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-        time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-    };
-    let mut timed = || {
-        let begin = now();
-        work();
-        now() - begin
-    };
-    (0..3).map(|_| timed()).fold(f64::INFINITY, f64::min)
+    (0..3).map(|_| processor_time(&mut work)).fold(f64::INFINITY, f64::min)
 }
 
 /// Puts a file with this text into the scene, and a child that measures a query for layers.

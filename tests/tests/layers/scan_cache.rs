@@ -6,19 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use loader_tests::vk::{Messages, Vk, isolated};
-use loader_tests::{Scene, case, symlink};
+use loader_tests::{Scene, case, settle, symlink};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, place};
 
 const SETTINGS: &str = "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json";
-
-/// Waits until the files of the scene are old enough to be remembered.
-pub(crate) fn settle() {
-    thread::sleep(Duration::from_millis(2100));
-}
 
 /// The number of calls to read files that this process has made.
 fn reads() -> u64 {

@@ -4,7 +4,7 @@ use std::fs;
 
 use loader_tests::case;
 
-use crate::scan_cache::settle;
+use loader_tests::settle;
 
 /// APP-243, APP-261, DRV-7: drivers that were found under other settings are not those of now, though no manifest and no
 /// folder of drivers changed.

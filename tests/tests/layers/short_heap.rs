@@ -11,8 +11,8 @@ use loader_tests::vk::{Heap, Refusal, isolated};
 use loader_tests::{Scene, Vk, case};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, put_text};
-use crate::scan_cache::settle;
 use crate::settings::{MARKER, entry, settings};
+use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 

@@ -10,8 +10,9 @@ use loader_tests::{Scene, call, case};
 use crate::enumeration::{extensions, of_device};
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, list, place};
 use crate::meta::active;
-use crate::scan_cache::{reads_of, settle};
+use crate::scan_cache::reads_of;
 use crate::settings::{MARKER, entry, listed, settings};
+use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
