@@ -6,10 +6,9 @@ Each is broken once here, by a library that is made for it, and that is noticed.
 import subprocess
 import sys
 
-from cases import ROOT, Skip, expect, run, scratch, tool
+from cases import HANG, ROOT, Skip, expect, run, scratch, tool
 from library import names
 
-LIMIT = 60
 CHECK = ROOT / "make/interface.py"
 # An address that is known when the library is loaded, in one that needs the C library at all.
 RELOCATED = """
@@ -28,9 +27,9 @@ def judged(status, *arguments, without=None, code="", versions=None):
         (folder / "versions").write_text(versions)
         arguments = (*arguments, f"-Wl,--version-script={folder / 'versions'}")
     built = [tool("cc"), "-shared", "-fPIC", "-w", *arguments, "-o", library, source]
-    if subprocess.run(built, capture_output=True, timeout=LIMIT).returncode:
+    if subprocess.run(built, capture_output=True, timeout=HANG).returncode:
         raise Skip("this compiler cannot build such a library")
-    return run([sys.executable, CHECK, library], LIMIT, status=status)
+    return run([sys.executable, CHECK, library], HANG, status=status)
 
 
 def kept():

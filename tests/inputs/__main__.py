@@ -12,9 +12,8 @@ import cases  # noqa: E402 -- found through the line above
 import lock_files  # noqa: E402
 import reference_numbers  # noqa: E402
 import scripts  # noqa: E402
-from cases import ROOT, Failure, Skip, expect, run, scratch  # noqa: E402
+from cases import HANG, ROOT, Failure, Skip, expect, run, scratch  # noqa: E402
 
-LIMIT = 60
 INPUT = ROOT / "registry/input"
 NAMES = ("vk.xml", "video.xml")
 
@@ -32,7 +31,7 @@ def pinned():
 def fetch(folder, status, **variables):
     """Runs the fetch script with another target folder; returns its output."""
     environment = {**os.environ, "VKL_REGISTRY_INPUT": str(folder), **{k: str(v) for k, v in variables.items()}}
-    return run([ROOT / "make/registry.sh"], LIMIT, status=status, env=environment)
+    return run([ROOT / "make/registry.sh"], HANG, status=status, env=environment)
 
 
 def accepted():
@@ -80,7 +79,7 @@ def import_fails(spoil, message):
         cargo = os.environ.get("CARGO", "cargo").split()
         files = ["--vk-xml", source / "vk.xml", "--video-xml", source / "video.xml", "--snapshot", snapshot]
         arguments = [*cargo, "run", "--locked", "--quiet", "-p", "vkgen", "--", "import", *files]
-        output = run(arguments, 3 * LIMIT, status=2, cwd=ROOT)
+        output = run(arguments, 3 * HANG, status=2, cwd=ROOT)
         place = re.escape(str(source / "vk.xml")) + r":\d+"
         expect(re.search(place, output), f"the message does not say where:\n{output}")
         expect(re.search(message, output), output)
@@ -97,7 +96,7 @@ def other_header(script, name):
         replace(name, "<", " <")(source)
         before = {path: path.stat().st_mtime_ns for path in written()}
         environment = {**os.environ, "VKL_REGISTRY_INPUT": str(source), "CARGO": "false"}
-        output = run([ROOT / script], LIMIT, status=2, env=environment)
+        output = run([ROOT / script], HANG, status=2, env=environment)
         expect(f"{source / name}: sha256 is" in output, f"the message does not name the file:\n{output}")
         expect("make registry" in output and "make bump" in output, f"the message does not say what to do:\n{output}")
         expect(before == {path: path.stat().st_mtime_ns for path in written()}, "files were written")

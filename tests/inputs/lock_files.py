@@ -4,10 +4,8 @@ import os
 import shutil
 import subprocess
 
-from cases import ROOT, Skip, expect, run, scratch, tool
+from cases import HANG, ROOT, Skip, expect, run, scratch, tool
 
-# With the fetching of cargo-deny, which is there when the stage lint has run.
-LIMIT = 120
 
 
 def package(folder, name, licence="MIT", dependencies=""):
@@ -26,13 +24,13 @@ def project(dependencies):
     whole = package(scratch("crates") / "whole", "whole", dependencies=dependencies)
     (whole / "Cargo.toml").write_text((whole / "Cargo.toml").read_text() + "[workspace]\n")
     cargo = os.environ.get("CARGO", "cargo").split()
-    run([*cargo, "generate-lockfile", "--offline", "--manifest-path", whole / "Cargo.toml"], LIMIT)
+    run([*cargo, "generate-lockfile", "--offline", "--manifest-path", whole / "Cargo.toml"], HANG)
     return whole / "Cargo.toml"
 
 
 def judged(manifest, status):
     """What both say."""
-    output = run([ROOT / "make/crates.sh", manifest], LIMIT, status=status, cwd=ROOT)
+    output = run([ROOT / "make/crates.sh", manifest], HANG, status=status, cwd=ROOT)
     if "neither installed nor to be had" in output:
         raise Skip("cargo-deny is not to be had")
     return output
@@ -73,11 +71,11 @@ def origin():
     source = package(scratch("crates") / "elsewhere", "elsewhere")
     git = [tool("git"), "-C", source, "-c", "user.name=a", "-c", "user.email=a"]
     for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "one"]):
-        subprocess.run([*git, *arguments], check=True, timeout=LIMIT, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull})
+        subprocess.run([*git, *arguments], check=True, timeout=HANG, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull})
     cargo = os.environ.get("CARGO", "cargo").split()
     whole = package(scratch("crates") / "whole", "whole", dependencies=f'elsewhere = {{ git = "file://{source}", version = "1" }}')
     (whole / "Cargo.toml").write_text((whole / "Cargo.toml").read_text() + "[workspace]\n")
-    run([*cargo, "fetch", "--manifest-path", whole / "Cargo.toml"], LIMIT)
+    run([*cargo, "fetch", "--manifest-path", whole / "Cargo.toml"], HANG)
     refused(whole / "Cargo.toml", "error[source-not-allowed]", f"elsewhere 1.0.0 comes from git+file://{source}")
 
 

@@ -5,12 +5,11 @@ import shutil
 import subprocess
 import sys
 
-from cases import ROOT, Skip, expect, run, scratch
+from cases import HANG, ROOT, Skip, expect, run, scratch
 
 sys.path.insert(0, str(ROOT / "make"))
 import commands  # noqa: E402 -- found through the line above
 
-LIMIT = 60
 # Whatever a script would build or start ends it with another status than a bad argument does.
 STOPPED = {"CARGO": "false"}
 
@@ -20,7 +19,7 @@ def refused(arguments, message, **variables):
 
     def case():
         environment = {**os.environ, **STOPPED, **variables}
-        output = run([ROOT / arguments[0], *arguments[1:]], LIMIT, status=3, env=environment, cwd=ROOT)
+        output = run([ROOT / arguments[0], *arguments[1:]], HANG, status=3, env=environment, cwd=ROOT)
         expect(message in output and len(output.splitlines()) == 1, output)
 
     return case
@@ -28,7 +27,7 @@ def refused(arguments, message, **variables):
 
 def tracked():
     """A copy of the files that git has here, as a clean clone would have them."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=LIMIT)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=HANG)
     if listed.returncode:
         raise Skip("this is no git checkout")
     tree = scratch("tree")
@@ -46,7 +45,7 @@ def content(tree):
 
 def documents(tree, *arguments, status=0):
     """Runs the script of the documents in a tree."""
-    return run([sys.executable, tree / "make/documents.py", *arguments], LIMIT, status=status)
+    return run([sys.executable, tree / "make/documents.py", *arguments], HANG, status=status)
 
 
 def documents_agree():

@@ -10,11 +10,9 @@ import time
 import zlib
 from collections import Counter
 
-from cases import Failure, end, scratch, start, tool
+from cases import HANG, Failure, end, scratch, start, tool
 
 WIDTH, HEIGHT = 640, 640
-# In seconds, for a display to come up.
-START_LIMIT = 30
 
 
 class Display:
@@ -59,7 +57,7 @@ class Compositor:
         arguments = [tool("weston"), "--backend=headless-backend.so", "--socket=wayland-test", "--idle-time=0"]
         with open(folder / "log", "wb") as log:
             self.process = start(arguments, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        deadline = time.monotonic() + START_LIMIT
+        deadline = time.monotonic() + HANG
         while not (folder / "wayland-test").exists():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 end(self.process)

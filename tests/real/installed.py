@@ -5,9 +5,8 @@ import re
 import shlex
 
 import loader
-from cases import ROOT, expect, run, scratch, tool
+from cases import HANG, ROOT, expect, run, scratch, tool
 
-LIMIT = 120
 HELLO = [ROOT / "tests/programs" / name for name in ("hello.c", "tour.c", "work.c")]
 CFLAGS = ["-std=gnu11", "-D_GNU_SOURCE"]
 WORKED = "1 of 1 devices worked"
@@ -24,7 +23,7 @@ def make(verb, status=0, **variables):
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR"):
         environment.pop(inherited, None)
-    return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], LIMIT, status=status, env=environment)
+    return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], HANG, status=status, env=environment)
 
 
 def installed():
@@ -128,7 +127,7 @@ def run_consumer(program, library_folder):
     """Runs a built program on the installed library, which it finds by its soname."""
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe())
     environment["LD_LIBRARY_PATH"] = str(library_folder)
-    output = run([program], LIMIT, env=environment)
+    output = run([program], HANG, env=environment)
     expect(WORKED in output and str(library_folder) in output, output)
 
 
@@ -138,13 +137,13 @@ def pkg_config(prefix=None):
     environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")}
 
     def ask(*question):
-        return run([tool("pkg-config"), *question, "vulkan"], LIMIT, env=environment)
+        return run([tool("pkg-config"), *question, "vulkan"], HANG, env=environment)
 
     expect(ask("--modversion").strip() == version(), f"version {ask('--modversion')}")
     program = scratch("consumer") / "hello"
     # As a shell takes them: a blank in a folder's name is marked.
     flags = shlex.split(ask("--cflags", "--libs"))
-    run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], LIMIT)
+    run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], HANG)
     run_consumer(program, prefix / "lib")
 
 
@@ -177,7 +176,7 @@ def signs():
     prefix = scratch("signs") / "R&D it's new"
     make("install", PREFIX=prefix)
     build, _ = configure(prefix, "VulkanLoader CONFIG", "Vulkan::Loader")
-    run([tool("cmake"), "--build", build], LIMIT)
+    run([tool("cmake"), "--build", build], HANG)
     run_consumer(build / "hello", prefix / "lib")
 
 
@@ -188,10 +187,10 @@ def refused_signs():
         for name in ("PREFIX", "LIBDIR"):
             environment = {**os.environ, "VKL_LIBRARY": str(loader.ours()), "PREFIX": str(folder / "prefix")}
             environment |= {name: f"{folder}/a{sign}b", "DESTDIR": ""}
-            output = run([ROOT / "make/install.sh", "install"], LIMIT, status=3, env=environment)
+            output = run([ROOT / "make/install.sh", "install"], HANG, status=3, env=environment)
             expect(f"install.sh: {name} must not contain" in output, output)
             environment[name] = f"{folder}/a "
-            output = run([ROOT / "make/install.sh", "install"], LIMIT, status=3, env=environment)
+            output = run([ROOT / "make/install.sh", "install"], HANG, status=3, env=environment)
             expect(f"install.sh: {name} must not end in a blank" in output, output)
         expect(not tree(folder), f"written: {tree(folder)}")
 
@@ -214,7 +213,7 @@ def configure(prefix, package, target, status=0):
     (folder / "CMakeLists.txt").write_text(project)
     build = folder / "build"
     arguments = ["-S", folder, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"]
-    return build, run([tool("cmake"), *arguments], LIMIT, status=status)
+    return build, run([tool("cmake"), *arguments], HANG, status=status)
 
 
 def by_cmake(package, target):
@@ -223,7 +222,7 @@ def by_cmake(package, target):
     def case():
         prefix = installed()
         build, output = configure(prefix, package, target)
-        output += run([tool("cmake"), "--build", build, "--verbose"], LIMIT)
+        output += run([tool("cmake"), "--build", build, "--verbose"], HANG)
         expect(f"{prefix}/lib/libvulkan" in output, output)
         run_consumer(build / "hello", prefix / "lib")
 

@@ -3,9 +3,8 @@
 import re
 
 import loader
-from cases import ROOT, expect, run, setting
+from cases import HANG, ROOT, expect, run, setting
 
-LIMIT = 60
 # How messages of the validation layer begin.
 MESSAGE = re.compile(r"VUID|UNASSIGNED|Validation (Error|Warning|Performance)")
 
@@ -13,7 +12,7 @@ MESSAGE = re.compile(r"VUID|UNASSIGNED|Validation (Error|Warning|Performance)")
 def work(arguments, **variables):
     """Runs a program on the library under test and returns what it printed."""
     program = setting("VKL_PROGRAMS") / arguments[0]
-    return run([program, *arguments[1:]], LIMIT, env=loader.environment(loader.ours(), **variables))
+    return run([program, *arguments[1:]], HANG, env=loader.environment(loader.ours(), **variables))
 
 
 def version():
@@ -64,7 +63,7 @@ def no_driver():
     """Without any driver the loader says so, and the program ends in order."""
     program = setting("VKL_PROGRAMS") / "hello"
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES="/nonexistent.json")
-    output = run([program], LIMIT, status=1, env=environment)
+    output = run([program], HANG, status=1, env=environment)
     expect("vkCreateInstance returned -9" in output, output)
 
 

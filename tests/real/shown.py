@@ -6,9 +6,8 @@ import shutil
 import subprocess
 
 import loader
-from cases import ROOT, Skip, expect, run, scratch, setting, tool
+from cases import HANG, ROOT, Skip, expect, run, scratch, setting, tool
 
-LIMIT = 1200
 # What a shell, make and a list of flags each take apart in their own way.
 NAME = "it's a tree"
 
@@ -30,7 +29,7 @@ def without_installing(path):
         text = shown(path, "mkdir -p /tmp/vulkan", "vulkaninfo --summary")
         text = text.replace("/tmp/vulkan", str(scratch("vulkan")))
         text = text.replace("$PWD/target/release/libvulkan.so", str(loader.ours()))
-        output = run(["sh", "-euc", text], LIMIT, env=loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe()))
+        output = run(["sh", "-euc", text], HANG, env=loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe()))
         version = re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
         expect(f"Vulkan Instance Version: {version}" in output, output)
 
@@ -55,7 +54,7 @@ def copy():
     if not generators:
         raise Skip("vkgen is not built")
     vkgen = max(generators, key=lambda path: path.stat().st_mtime)
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=LIMIT)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=HANG)
     if not (ROOT / ".git").exists():
         raise Skip("this is not a git checkout")
     expect(listed.returncode == 0, listed.stderr.decode())
@@ -87,18 +86,18 @@ def copy():
 def make_run():
     """`make run` builds a C program and runs it; `make generate`, which it names, finds nothing to change."""
     tree, environment = copy()
-    output = run([tool("make"), "run"], LIMIT, env=environment, cwd=tree)
+    output = run([tool("make"), "run"], HANG, env=environment, cwd=tree)
     expect(re.search(r"([1-9][0-9]*) of \1 devices worked", output), output)
     expect("make generate" in output, output)
-    run([tool("make"), "generate"], LIMIT, env=environment, cwd=tree)
-    run(["diff", "-r", ROOT / "generated", tree / "generated"], LIMIT)
+    run([tool("make"), "generate"], HANG, env=environment, cwd=tree)
+    run(["diff", "-r", ROOT / "generated", tree / "generated"], HANG)
 
 
 def make_bench():
     """`make bench` measures; one case of it shows that it finds everything."""
     tree, environment = copy()
     environment["PEER"] = str(loader.peer())
-    output = run(["make/bench.sh", "profile", "vkCmdDraw"], LIMIT, env=environment, cwd=tree)
+    output = run(["make/bench.sh", "profile", "vkCmdDraw"], HANG, env=environment, cwd=tree)
     expect("vkCmdDraw" in output, output)
 
 

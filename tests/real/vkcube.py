@@ -10,14 +10,12 @@ import time
 from pathlib import Path
 
 import loader
-from cases import Failure, SCRATCH, end, expect, start, tool
+from cases import HANG, SCRATCH, Failure, end, expect, start, tool
 from display import Compositor, Display
 
 FRAMES = 100
 # Where vkcube puts its window, in pixels from the display's corner, and its width and height.
 EDGE, SIDE = 100, 500
-# In seconds, for all frames; lavapipe needs a fraction of one.
-LIMIT = 120
 # What vkcube says about the driver it chose; every other line is a message.
 EXPECTED = ("Selected GPU ",)
 
@@ -47,11 +45,11 @@ class Run:
 def watch(process, display):
     """Collects pictures and mapped files until the process ends."""
     pictures, mapped = [], set()
-    deadline = time.monotonic() + LIMIT
+    deadline = time.monotonic() + HANG
     while process.poll() is None:
         if time.monotonic() > deadline:
             end(process)
-            raise Failure(f"vkcube still ran after {LIMIT} s")
+            raise Failure(f"vkcube still ran after {HANG} s")
         mapped |= loader.mapped(process.pid)
         picture = display.picture()
         if picture and (not pictures or pictures[-1].pixels != picture.pixels):

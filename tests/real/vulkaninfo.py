@@ -5,11 +5,10 @@ import re
 from pathlib import Path
 
 import loader
-from cases import Failure, ROOT, expect, run, scratch, tool
+from cases import HANG, ROOT, Failure, expect, run, scratch, tool
 from display import Display
 
 LIST = Path(__file__).with_name("vulkaninfo_differences.txt")
-LIMIT = 120
 
 
 class Allowed:
@@ -71,7 +70,7 @@ def outputs(*arguments, **variables):
             environment = loader.environment(library, **display.variables, **variables)
             # The paths in its complaints about Wayland differ from run to run.
             environment["XDG_RUNTIME_DIR"] = str(display.file.parent)
-            text = run([tool("vulkaninfo"), *arguments], LIMIT, env=environment, cwd=folder)
+            text = run([tool("vulkaninfo"), *arguments], HANG, env=environment, cwd=folder)
             files = sorted(folder.iterdir())
             texts.append(text + "".join(f"{file.name}\n{file.read_text()}" for file in files))
     return texts

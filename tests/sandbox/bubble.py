@@ -4,9 +4,8 @@ import functools
 import shlex
 import subprocess
 
-from cases import Skip, expect, run, setting, tool
+from cases import HANG, Skip, expect, run, setting, tool
 
-LIMIT = 30
 # Where the program and the library lie in a sandbox.
 PROGRAM, LIBRARIES = "/program", "/opt/loader"
 # Of each option of bubblewrap that is used, how many words follow.
@@ -19,7 +18,7 @@ ALONE = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
 def bubblewrap():
     """The program, or a skip that says why no sandbox can be made here."""
     program = tool("bwrap")
-    tried = subprocess.run([program, *ALONE, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=LIMIT, check=False)
+    tried = subprocess.run([program, *ALONE, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=HANG, check=False)
     if tried.returncode:
         raise Skip(f"no user namespaces for this user: {tried.stderr.strip()}")
     return program
@@ -37,14 +36,14 @@ def inside(program, library=None):
 
 def sandboxed(options, command, status=0):
     """What a command prints in a sandbox with these options; its status must be that one, or any for `None`."""
-    return run([bubblewrap(), *ALONE, *options, "--", *command], LIMIT, status=status)
+    return run([bubblewrap(), *ALONE, *options, "--", *command], HANG, status=status)
 
 
 def pasted(text, options, command, status=0):
     """The same, with a text of options that a shell reads, as `$(...)` gives it."""
     words = " ".join(shlex.quote(str(word)) for word in [*ALONE, *options])
     line = f"exec {bubblewrap()} {words} {text.rstrip()} -- {shlex.join(command)}"
-    return run(["bash", "-c", line], LIMIT, status=status)
+    return run(["bash", "-c", line], HANG, status=status)
 
 
 def grouped(text):

@@ -6,8 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from bubble import LIMIT, PROGRAM, bubblewrap, flat, grouped, inside, pasted, sandboxed
-from cases import Skip, expect, run, scratch, setting
+from bubble import PROGRAM, bubblewrap, flat, grouped, inside, pasted, sandboxed
+from cases import HANG, Skip, expect, run, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
 # What the compute program prints when all it computed is right.
@@ -23,7 +23,7 @@ def vkloader(*arguments, status=0, **variables):
     environment = kept | {name: str(value) for name, value in variables.items()}
     words = " ".join(f'"{word}"' for word in (program, "files", "--library", setting("VKL_LIBRARY"), *arguments))
     # What it has to say beside the list is on standard error.
-    return run(["sh", "-c", f"{words} 2>/dev/null"], LIMIT, status=status, env=environment)
+    return run(["sh", "-c", f"{words} 2>/dev/null"], HANG, status=status, env=environment)
 
 
 @functools.cache
