@@ -15,7 +15,7 @@ COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
 # Names of programs and files that prose speaks of.
 NAMES = {
     "vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/targets.sh",
-    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh", "make/crates.py",
+    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh", "make/crates.py", "make/cases.py",
 }
 
 SHOWN = "tests/real/shown.py"
@@ -36,7 +36,7 @@ RUN = [
     ("cargo run -q -p vkgen -- explain NAME", "generator/tests/explain.rs", '.args(["explain", name])'),
     ("make bump VERSION=1.4.N", "make/bump-test.sh", '"$clone/make/bump.sh" "$@"'),
     ("make bench", SHOWN, '"make/bench.sh", "profile"'),
-    ("make fuzz", "make/test.sh", "make/fuzz.sh 12"),
+    ("make fuzz", "make/test.sh", "make/fuzz.sh 8"),
     ("python3 tests/real vkcube", "make/test.sh", 'scripted real'),
     ("mkdir -p /tmp/vulkan", SHOWN, '"mkdir -p /tmp/vulkan"'),
     ('ln -sf "$PWD/target/release/libvulkan.so" /tmp/vulkan/libvulkan.so.1', SHOWN, '"$PWD/target/release/libvulkan.so"'),
@@ -63,6 +63,7 @@ RUN = [
 NOT_RUN = [
     ("make test", "it is what runs the tests"),
     ("make/test.sh STAGE...", "it is what runs the tests"),
+    ("make/test.sh STAGE:CASE", "it is what runs the tests"),
     ("make help", "it prints comments of the Makefile"),
     ("make peer", "it tests another library, and takes as long as the tests of this one"),
     ("make quick", "its stages are those of make test, with fewer cases"),

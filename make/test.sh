@@ -105,7 +105,7 @@ gate() {
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
 fuzzed() {
-    make/fuzz.sh 12 ${CASE:+"$CASE"}
+    make/fuzz.sh 8 ${CASE:+"$CASE"}
 }
 
 # -- The stages --
@@ -137,6 +137,10 @@ real         60  scripted real
 sandbox      20  scripted sandbox
 '
 
+# These have build folders of their own, and run beside the others on machines with more than one core, once packages are installed.
+BESIDE="fuzz windows"
+BESIDE_AFTER=fixtures
+
 # The rows of `test.sh quick`: the times are those after a change of one file in loader/.
 QUICK='
 format        2  formatted
@@ -148,7 +152,6 @@ behaviour    25  quick_behaviour
 # -- How they are run --
 
 begin=$SECONDS
-current=
 passed=0 failed=0 skipped=0
 summary= repeats= missed=
 
@@ -180,53 +183,106 @@ time_of() {
     if [ "$1" -lt 100 ]; then say "$1 s"; else say "$(($1 / 60)) min $(($1 % 60)) s"; fi
 }
 
-# stage NUMBER NAME USUAL CASE COMMAND...: runs the command and adds up what it reports.
-stage() {
-    local number=$1 name=$2 usual=$3 case=$4 log=$LOGS/$2.log start=$SECONDS status=0 limit=$HANG pass fail skip word=ok
-    shift 4
+# run_stage NAME COMMAND...: runs the command, with its output in NAME.log; then NAME.end holds its status, its seconds and its limit.
+# Without time left there is no NAME.end.
+run_stage() {
+    local name=$1 start=$SECONDS status=0 limit=$HANG
+    shift
     if [ "$BUDGET" -gt 0 ] && [ "$limit" -gt $((BUDGET - (SECONDS - begin))) ]; then
         limit=$((BUDGET - (SECONDS - begin)))
+        [ "$limit" -gt 0 ] || return 0
     fi
-    [ "$limit" -gt 0 ] || return 0
-    ran+=("$name")
-    say "== $number $name, usually $(time_of "$usual")"
-    : >"$log"
     # `timeout` runs programs, not functions: this script calls itself.
-    CASE=$case timeout --kill-after=10 "$limit" "$0" --run "$@" >"$log" 2>&1 </dev/null &
-    current=$!
-    tail --silent --follow --lines=+1 --sleep-interval=0.2 --pid="$current" "$log" &
-    wait "$current" || status=$?
-    wait $! || true
-    current=
+    CASE=${chosen[$name]:-} timeout --kill-after=10 "$limit" "$0" --run "$@" >"$LOGS/$name.log" 2>&1 </dev/null &
+    # shellcheck disable=SC2064 -- this one process
+    trap "kill $! 2>/dev/null" TERM
+    wait $! || status=$?
+    trap - TERM
+    echo "$status $((SECONDS - start)) $limit" >"$LOGS/$name.end"
+}
+
+# title NAME: its place in the list of stages, and its name.
+title() {
+    say "$(printf '%s\n' "${names[@]}" | grep --line-number --line-regexp "$1" | cut -d: -f1)/${#names[@]} $1"
+}
+
+# report NAME: adds up what the stage printed, and says how it ended.
+report() {
+    local name=$1 log=$LOGS/$1.log status seconds limit pass fail skip word=ok
+    reported[$name]=
+    [ -f "$LOGS/$name.end" ] || return 0
+    read -r status seconds limit <"$LOGS/$name.end"
     read -r pass fail skip < <(count "$log")
     # A stage without cases is one itself; a failure that no case explains is counted too.
     if [ "$status" -ne 0 ]; then
         [ "$fail" -gt 0 ] || fail=1
     elif [ $((pass + fail + skip)) -eq 0 ]; then
-        if [ -z "$case" ]; then pass=1; else say "no case of $name is called $case" && fail=1; fi
+        if [ -z "${chosen[$name]:-}" ]; then pass=1; else say "no case of $name is called ${chosen[$name]}" && fail=1; fi
     fi
     [ "$fail" -eq 0 ] || word=FAILED
     [ "$status" -ne 124 ] || word="FAILED, still running after $limit s"
     passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
-    summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' \
-        "$name" $((SECONDS - start)) "$pass" "$fail" "$skip" "$word")$'\n'
+    summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' "$name" "$seconds" "$pass" "$fail" "$skip" "$word")$'\n'
     # The next stages need not build the generator once more.
     [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
-    say "== $number $name: $word in $(time_of $((SECONDS - start)))"
+    say "== $(title "$name"): $word in $(time_of "$seconds")"
     say
+}
+
+# stage NAME USUAL COMMAND...: runs the command and shows its output.
+stage() {
+    local name=$1 usual=$2
+    shift 2
+    : >"$LOGS/$name.log"
+    say "== $(title "$name"), usually $(time_of "$usual")"
+    local running
+    run_stage "$name" "$@" &
+    running=$!
+    tail --silent --follow --lines=+1 --sleep-interval=0.2 --pid="$running" "$LOGS/$name.log" &
+    wait "$running" || true
+    wait $! || true
+    report "$name"
+}
+
+# aside: runs the stages of BESIDE that were chosen, one after the other; their output comes when they have ended.
+aside() {
+    local name usual command
+    trap 'kill $(jobs -p) 2>/dev/null; exit 0' TERM
+    while read -r name usual command; do
+        # shellcheck disable=SC2086 -- a command and its arguments
+        [[ " ${beside[*]} " != *" $name "* ]] || run_stage "$name" $command
+    done <<<"$STAGES"
+}
+
+# ended_aside: shows the stages that have ended beside the others since the last call.
+ended_aside() {
+    local name
+    for name in "${beside[@]}"; do
+        if [ -f "$LOGS/$name.end" ] && [ -z "${reported[$name]+set}" ]; then
+            say "== $(title "$name"), beside the others"
+            cat "$LOGS/$name.log"
+            report "$name"
+        fi
+    done
 }
 
 # Prints the times and counts of all stages, what was skipped, what failed and how to repeat that, and the totals in the last line.
 finish() {
     say "Summary"
     printf '%s' "$summary"
-    for name in "${names[@]:${#ran[@]}}"; do
-        printf '%-10s not run\n' "$name"
-        missed+=" $name"
+    for name in "${names[@]}"; do
+        if [ -f "$LOGS/$name.end" ]; then
+            grep -hE '^  skip  |^SKIPPED: |^test .* \.\.\. ignored' "$LOGS/$name.log" >>"$LOGS/skipped" || true
+        else
+            word="not run"
+            [ ! -s "$LOGS/$name.log" ] || word=interrupted
+            printf '%-10s %s\n' "$name" "$word"
+            missed+=" $name"
+        fi
     done
     say
-    (cd "$LOGS" && grep -hE '^  skip  |^SKIPPED: |^test .* \.\.\. ignored' -- "${ran[@]/%/.log}" 2>/dev/null) || true
+    cat "$LOGS/skipped"
     if [ -n "$repeats" ]; then
         say
         say "Failures, each with the command that repeats it (all output is in $LOGS)"
@@ -241,7 +297,8 @@ finish() {
 
 interrupted() {
     trap '' INT TERM HUP
-    [ -z "$current" ] || kill "$current" 2>/dev/null || true
+    # shellcheck disable=SC2046 -- numbers of processes
+    kill $(jobs -p) 2>/dev/null || true
     say "== interrupted"
     failed=$((failed + 1))
     finish
@@ -289,10 +346,30 @@ cat >"$LOGS/gitconfig" <<END
 END
 export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
 trap interrupted INT TERM HUP
-ran=()
+
+# On more than one core, where all stages run, those that have build folders of their own run beside the others.
+beside=()
+if [ $# -eq 0 ] && [ "$(nproc)" -gt 1 ]; then
+    for name in $BESIDE; do
+        [[ " ${names[*]} " != *" $name "* ]] || beside+=("$name")
+    done
+fi
+declare -A reported=()
+for name in "${names[@]}"; do rm -f "$LOGS/$name.end" && : >"$LOGS/$name.log"; done
+: >"$LOGS/skipped"
+lane=
 while read -r name usual command; do
-    [[ " ${names[*]} " == *" $name "* ]] || continue
+    [[ " ${names[*]} " == *" $name "* && " ${beside[*]} " != *" $name "* ]] || continue
     # shellcheck disable=SC2086 -- a command and its arguments
-    stage "$((${#ran[@]} + 1))/${#names[@]}" "$name" "$usual" "${chosen[$name]:-}" $command
+    stage "$name" "$usual" $command
+    if [ -z "$lane" ] && [ "$name" = "$BESIDE_AFTER" ] && [ ${#beside[@]} -gt 0 ]; then
+        aside &
+        lane=$!
+    fi
+    ended_aside
 done <<<"$STAGES"
+if [ -n "$lane" ]; then
+    wait "$lane" || true
+    ended_aside
+fi
 finish
