@@ -1,6 +1,7 @@
 //! A process that writes a trace, with a time limit.
 
 use crate::events::{self, Record};
+use crate::signals;
 use rustix::io::FdFlags;
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,6 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// How often a running process is looked at.
 const STEP: Duration = Duration::from_millis(5);
@@ -59,16 +61,24 @@ pub(crate) struct Watched {
     pub(crate) linker: bool,
     /// It gets the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
-    /// Whether nobody waits for it any longer; asked again and again.
-    pub(crate) unwanted: Option<fn() -> bool>,
 }
 
-/// Runs a command with the trace on, no longer than `limit`.
+/// A folder for files of this process, which goes also when a signal asks the process to end.
 ///
 /// # Errors
-/// The system's, where it cannot be started or leaves no trace to read; that it was interrupted, where it is not wanted any longer.
+/// The system's.
+pub(crate) fn scratch(place: &Path) -> io::Result<TempDir> {
+    signals::note_requests_to_end();
+    tempfile::tempdir_in(place)
+}
+
+/// Runs a command with the trace on, no longer than `limit`. The command is in a process group of its own, which signals from a terminal
+/// do not reach: it is ended when such a signal reaches this process.
+///
+/// # Errors
+/// The system's, where it cannot be started or leaves no trace to read; `Interrupted` where a signal asked this process to end.
 pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io::Result<Finished> {
-    let folder = tempfile::tempdir()?;
+    let folder = scratch(&std::env::temp_dir())?;
     let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
     command.env("VK_LOADER_TRACE", &trace).process_group(0);
     let inherited = watched.descriptor.then(|| inherited(&trace)).transpose()?;
@@ -91,7 +101,7 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
         if let Some(status) = child.try_wait()? {
             break status.into();
         }
-        let unwanted = watched.unwanted.is_some_and(|is_unwanted| is_unwanted());
+        let unwanted = signals::is_unwanted();
         if unwanted || since.elapsed() >= limit {
             end_group(child.id());
             // It may have left the group that it was started in.

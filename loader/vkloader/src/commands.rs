@@ -1,14 +1,15 @@
 //! The commands, and what they end with.
 
 use crate::child::{self, Finished, Watched};
-use crate::probe::{self, Extent, Seen, USUAL_LIBRARY};
+use crate::library_folder::LibraryFolder;
+use crate::probe::{self, Extent, Seen};
 use crate::{Arguments, causes, report, show};
 #[cfg(target_os = "linux")]
 use crate::{files, service};
 use clap::{Args, CommandFactory, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 use std::time::Duration;
 
@@ -212,21 +213,30 @@ impl Library {
         Ok(command)
     }
 
-    fn path(&self) -> &Path {
-        self.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY))
+    fn path(&self) -> PathBuf {
+        probe::library(self.library.as_deref())
     }
 }
 
 impl Explain {
     fn run(&self) -> io::Result<ExitCode> {
-        let finished = self.watch(false)?;
+        let folder = match (&self.library.library, self.program.is_empty()) {
+            (Some(library), false) => Some(LibraryFolder::of(library)?),
+            _ => None,
+        };
+        let finished = self.watch(folder.as_ref(), false)?;
         let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
         let mut report = report::build(&finished);
         let watched = match !report.is_usable() && causes::worth_watching(&report) {
-            true => Some(self.watch(true)?),
+            true => Some(self.watch(folder.as_ref(), true)?),
             false => None,
         };
         causes::find(&mut report, &finished, watched.as_ref());
+        if let (Some(folder), Some(program)) = (&folder, self.program.first())
+            && let Some(why) = folder.missed_by(program, &finished.records)
+        {
+            return Err(io::Error::other(why));
+        }
         if report.loader.is_none() {
             return Err(io::Error::other(self.no_trace(seen.as_ref())));
         }
@@ -244,13 +254,12 @@ impl Explain {
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
 
-    /// Runs the program, or the probe.
-    fn watch(&self, linker: bool) -> io::Result<Finished> {
+    /// Runs the program, which finds the library in `folder` if there is one, or the probe.
+    fn watch(&self, folder: Option<&LibraryFolder>, linker: bool) -> io::Result<Finished> {
         let mut watched = Watched {
             keeps_output: true,
             linker,
             descriptor: self.descriptor,
-            unwanted: None,
         };
         let command = match self.program.split_first() {
             None => self.library.probe()?,
@@ -259,18 +268,17 @@ impl Explain {
                 watched.keeps_output = linker || self.json;
                 let mut command = Process::new(program);
                 command.args(arguments);
-                if let Some(library) = &self.library.library {
-                    let mut first = std::path::absolute(library)?.into_os_string();
-                    if let Some(others) = std::env::var_os("LD_PRELOAD") {
-                        first.push(":");
-                        first.push(others);
-                    }
-                    command.env("LD_PRELOAD", first);
+                if let Some(folder) = folder {
+                    folder.search_first(&mut command);
                 }
                 command
             }
         };
-        child::run(command, self.library.limit(), watched)
+        let mut finished = child::run(command, self.library.limit(), watched)?;
+        if let Some(folder) = folder {
+            folder.name_library(&mut finished.records);
+        }
+        Ok(finished)
     }
 
     /// Why there is no trace to explain.
@@ -303,7 +311,7 @@ impl Explain {
 impl Files {
     fn run(&self) -> io::Result<ExitCode> {
         let wanted = files::Wanted {
-            library: self.library.path(),
+            library: &self.library.path(),
             limit: self.library.limit(),
             driver: self.driver.as_deref(),
             layers: self.layers,

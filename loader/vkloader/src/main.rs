@@ -12,11 +12,13 @@ mod events;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;
+mod library_folder;
 mod probe;
 mod report;
 #[cfg(target_os = "linux")]
 mod service;
 mod show;
+mod signals;
 
 use clap::Parser;
 use std::process::ExitCode;

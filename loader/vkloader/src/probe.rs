@@ -6,12 +6,23 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// The argument that makes this program the probe; what follows is the library to open.
 pub(crate) const ARGUMENT: &str = "probe";
 
 /// What programs open when they are not told which library.
-pub(crate) const USUAL_LIBRARY: &str = "libvulkan.so.1";
+const USUAL_LIBRARY: &str = "libvulkan.so.1";
+
+/// The library to open: the one that was named, or the one that programs open. A name without a folder is first that of a file in the
+/// current folder, as in every command; the dynamic linker alone would look for it elsewhere.
+pub(crate) fn library(named: Option<&Path>) -> PathBuf {
+    let name = named.unwrap_or(Path::new(USUAL_LIBRARY));
+    match named.is_some_and(Path::is_file) {
+        true => std::path::absolute(name).unwrap_or_else(|_| name.into()),
+        false => name.into(),
+    }
+}
 
 /// What the probe saw.
 #[derive(Debug, Default, Deserialize, Serialize)]

@@ -1,7 +1,6 @@
-//! Nothing of what asks drivers outlives the asking: neither what a driver starts, nor files of a command that a signal ends.
+//! Nothing of what asks drivers outlives the asking, and that includes what a driver starts.
 
 use rustix::process::{Pid, Signal, WaitOptions};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{fs, io};
 
@@ -11,31 +10,10 @@ const ROUNDS: usize = 100;
 /// The time between two of these.
 const STEP: Duration = Duration::from_millis(2);
 
-/// A signal came that asks this process to end.
-static UNWANTED: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn note(_: libc::c_int) {
-    UNWANTED.store(true, Ordering::Relaxed);
-}
-
-/// From here on signals that ask this process to end are noted, and processes that lose their parent become its children.
+/// From here on processes that lose their parent become children of this one.
 pub(super) fn begin() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the function stores one atomic word, which any signal handler may.
-        let before = unsafe { libc::signal(signal, note as extern "C" fn(libc::c_int) as libc::sighandler_t) };
-        if before == libc::SIG_IGN {
-            // Who started this process wants it to go on.
-            // SAFETY: back to what it was.
-            unsafe { libc::signal(signal, libc::SIG_IGN) };
-        }
-    }
     // A kernel that does not know it leaves them to the first process.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-}
-
-/// Whether a signal asked this process to end.
-pub(super) fn is_unwanted() -> bool {
-    UNWANTED.load(Ordering::Relaxed)
 }
 
 /// Ends what a process that has ended left behind.

@@ -5,9 +5,8 @@ use super::{Asking, Place, alone};
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::WRONG_USE;
 use crate::events::{Event, Record};
-use crate::probe::{self, Seen, USUAL_LIBRARY};
+use crate::probe::{self, Seen};
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -67,7 +66,7 @@ impl<'a> Asker<'a> {
         Ok(Self {
             asking,
             user: place.user,
-            home: tempfile::tempdir()?,
+            home: child::scratch(&std::env::temp_dir())?,
         })
     }
 
@@ -125,7 +124,7 @@ impl<'a> Asker<'a> {
 
     /// Runs the process, with the driver of a manifest or with none. `linker` lets the dynamic linker tell what it looks for.
     fn run(&self, depth: Depth, manifest: Option<&str>, linker: bool) -> io::Result<Finished> {
-        let library = self.asking.library.as_deref().unwrap_or(Path::new(USUAL_LIBRARY));
+        let library = probe::library(self.asking.library.as_deref());
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(probe::ARGUMENT).arg("--driver");
         if depth == Depth::Extensions {
@@ -162,7 +161,6 @@ impl<'a> Asker<'a> {
         let watched = Watched {
             keeps_output: true,
             linker,
-            unwanted: Some(alone::is_unwanted),
             ..Watched::default()
         };
         let finished = child::run(command, Duration::from_secs(self.asking.timeout.into()), watched);

@@ -5,7 +5,7 @@ mod closure;
 
 use super::packages;
 use crate::report::Dropped;
-pub(crate) use closure::{Closure, Identity, interpreter, is_usual, locate, named_path};
+pub(crate) use closure::{Closure, Identity, folders_before_variable, interpreter, is_usual, locate, named_path};
 use std::path::Path;
 
 /// Adds what is missing or wrong about a library that did not open.

@@ -33,7 +33,7 @@ pub(super) struct Observed {
 /// # Errors
 /// The system's, where it cannot be run.
 pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, layers: bool) -> io::Result<Observed> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = child::scratch(&std::env::temp_dir())?;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(work::ARGUMENT).arg(library).stdin(Stdio::from(theirs));

@@ -135,6 +135,14 @@ pub(crate) fn named_path(library: &Path) -> Option<PathBuf> {
     (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
 }
 
+/// The folders in which the dynamic linker looks for what a program opens before it looks in those of `LD_LIBRARY_PATH`.
+pub(crate) fn folders_before_variable(program: &Path) -> Vec<PathBuf> {
+    let needs = read(program)
+        .filter(|needs| needs.runpath.is_empty())
+        .unwrap_or_default();
+    needs.rpath.iter().map(|folder| from(program, folder).into()).collect()
+}
+
 /// A folder of a library that may be told by where the library lies.
 fn from(library: &Path, folder: &str) -> String {
     let origin = library.parent().unwrap_or(Path::new("/")).display().to_string();
