@@ -19,6 +19,7 @@ mod report;
 mod service;
 mod show;
 mod signals;
+mod vulkan;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,9 +1,12 @@
 //! The process that stands for a program: it opens the library and does what every Vulkan program does first.
 
-use ash::vk;
+use crate::vulkan::{
+    self, Code, Entry, GetProcAddr, Head, Instance, Physical, PhysicalDeviceDriverProperties,
+    PhysicalDeviceIdProperties, PhysicalDevicePciBusInfoProperties,
+};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -103,20 +106,16 @@ pub(crate) fn run(library: &OsString, extent: Extent) -> Seen {
 ///
 /// # Errors
 /// Why it cannot be asked, for people.
-pub(crate) fn open(library: &OsString) -> Result<ash::Entry, String> {
+pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     let name = library.to_str().ok_or("its path is no UTF-8")?;
     // SAFETY: this is what the process is for: whatever the initialisers of the library do concerns it alone.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
     // SAFETY: a Vulkan loader exports this function with this signature.
-    let get = unsafe { opened.get::<vk::PFN_vkGetInstanceProcAddr>(b"vkGetInstanceProcAddr\0") };
+    let get = unsafe { opened.get::<GetProcAddr>(b"vkGetInstanceProcAddr\0") };
     let get = *get.map_err(|_| "it exports no vkGetInstanceProcAddr")?;
     std::mem::forget(opened);
     // SAFETY: the library stays open until the process ends.
-    Ok(unsafe {
-        ash::Entry::from_static_fn(ash::StaticFn {
-            get_instance_proc_addr: get,
-        })
-    })
+    Ok(unsafe { Entry::new(get) })
 }
 
 /// An error with what is behind it: the system's words stand there.
@@ -128,25 +127,22 @@ fn words(error: &dyn std::error::Error) -> String {
 }
 
 /// What every program does first, in the order in which most do it.
-fn ask(entry: &ash::Entry, extent: Extent) -> Seen {
+fn ask(entry: &Entry, extent: Extent) -> Seen {
     let mut seen = Seen {
         library: mapped(),
         ..Seen::default()
     };
     if extent == Extent::Extensions {
-        // SAFETY: no parameters that could be wrong; the trace has what the driver lists.
-        let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
+        // The trace has what the driver lists.
+        entry.list_extensions();
         return seen;
     }
     match instance(entry, extent) {
-        Err(error) => seen.instance = Some(error.as_raw()),
+        Err(code) => seen.instance = Some(code),
         Ok(instance) => {
             seen.instance = Some(0);
-            // SAFETY: a live instance.
-            let devices = unsafe { instance.enumerate_physical_devices() }.unwrap_or_default();
-            seen.devices = devices.iter().map(|&device| describe(&instance, device)).collect();
-            // SAFETY: nothing made of it is left.
-            unsafe { instance.destroy_instance(None) };
+            seen.devices = instance.devices().into_iter().map(describe).collect();
+            instance.destroy();
         }
     }
     seen
@@ -156,87 +152,91 @@ fn ask(entry: &ash::Entry, extent: Extent) -> Seen {
 ///
 /// # Errors
 /// What `vkCreateInstance` gave.
-pub(crate) fn instance(entry: &ash::Entry, extent: Extent) -> Result<ash::Instance, vk::Result> {
-    // SAFETY: no parameters that could be wrong; what fails is seen by what follows.
-    let version = unsafe { entry.try_enumerate_instance_version() };
-    // SAFETY: as above.
-    let _ = unsafe { entry.enumerate_instance_extension_properties(None) };
-    if extent == Extent::Program {
-        // SAFETY: as above.
-        let _ = unsafe { entry.enumerate_instance_layer_properties() };
+pub(crate) fn instance(entry: &Entry, extent: Extent) -> Result<Instance, Code> {
+    let version = entry.version();
+    entry.list_extensions();
+    match extent {
+        // A driver that does not keep all rules is one too; the loader offers this extension itself.
+        Extent::Driver => entry.instance(
+            version,
+            vulkan::ENUMERATE_PORTABILITY,
+            &[c"VK_KHR_portability_enumeration"],
+        ),
+        _ => {
+            entry.list_layers();
+            entry.instance(version, 0, &[])
+        }
     }
-    let version = version.ok().flatten().unwrap_or(vk::API_VERSION_1_0);
-    let application = vk::ApplicationInfo::default().api_version(version);
-    let mut info = vk::InstanceCreateInfo::default().application_info(&application);
-    // A driver that does not keep all rules is one too; the loader offers this extension itself.
-    let portability = [ash::khr::portability_enumeration::NAME.as_ptr()];
-    if extent == Extent::Driver {
-        info = info
-            .flags(vk::InstanceCreateFlags::ENUMERATE_PORTABILITY_KHR)
-            .enabled_extension_names(&portability);
-    }
-    // SAFETY: a valid create info.
-    unsafe { entry.create_instance(&info, None) }
 }
 
-fn describe(instance: &ash::Instance, device: vk::PhysicalDevice) -> Device {
-    // SAFETY: a device of a live instance.
-    let properties = unsafe { instance.get_physical_device_properties(device) };
+fn describe(device: Physical<'_>) -> Device {
+    let properties = device.properties();
     let mut described = Device {
-        name: text(&properties.device_name),
-        kind: kind(properties.device_type).into(),
-        vendor: properties.vendor_id,
-        device: properties.device_id,
+        name: text(&properties.name),
+        kind: kind(properties.kind).into(),
+        vendor: properties.vendor,
+        device: properties.device,
         ..Device::default()
     };
-    if vk::api_version_minor(properties.api_version) < 1 && vk::api_version_major(properties.api_version) == 1 {
+    if properties.api_version < vulkan::VERSION_1_1 {
         return described;
     }
-    // SAFETY: as above.
-    let extensions = unsafe { instance.enumerate_device_extension_properties(device) }.unwrap_or_default();
-    let has = |name: &CStr| {
-        extensions
-            .iter()
-            .any(|extension| extension.extension_name_as_c_str() == Ok(name))
+    let extensions = device.extensions();
+    let has = |name: &str| extensions.iter().any(|extension| text(&extension.name) == name);
+    let mut identity = PhysicalDeviceIdProperties {
+        head: Head::of(vulkan::PHYSICAL_DEVICE_ID_PROPERTIES),
+        device_uuid: [0; 16],
+        driver_uuid: [0; 16],
+        device_luid: [0; 8],
+        node_mask: 0,
+        is_luid_valid: 0,
     };
-    let mut identity = vk::PhysicalDeviceIDProperties::default();
-    let mut pci = vk::PhysicalDevicePCIBusInfoPropertiesEXT::default();
-    let mut of_driver = vk::PhysicalDeviceDriverProperties::default();
-    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut identity);
-    let has_driver = vk::api_version_minor(properties.api_version) >= 2 || has(ash::khr::driver_properties::NAME);
+    let mut pci = PhysicalDevicePciBusInfoProperties {
+        head: Head::of(vulkan::PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT),
+        domain: 0,
+        bus: 0,
+        device: 0,
+        function: 0,
+    };
+    let mut of_driver = PhysicalDeviceDriverProperties::default();
+    let has_driver = properties.api_version >= vulkan::VERSION_1_2 || has("VK_KHR_driver_properties");
     if has_driver {
-        all = all.push_next(&mut of_driver);
+        identity.head.next = (&raw mut of_driver).cast();
     }
-    let has_pci = has(ash::ext::pci_bus_info::NAME);
+    let has_pci = has("VK_EXT_pci_bus_info");
     if has_pci {
-        all = all.push_next(&mut pci);
+        pci.head.next = identity.head.next;
+        identity.head.next = (&raw mut pci).cast();
     }
     // SAFETY: a device of version 1.1 or newer, and structures that it knows.
-    unsafe { instance.get_physical_device_properties2(device, &mut all) };
-    described.driver_id = has_driver.then(|| of_driver.driver_id.as_raw());
+    unsafe { device.fill((&raw mut identity).cast()) };
+    described.driver_id = has_driver.then_some(of_driver.driver_id);
     described.uuid = Some(identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect());
     described.pci = has_pci.then(|| {
-        let [domain, bus, device, function] = [pci.pci_domain, pci.pci_bus, pci.pci_device, pci.pci_function];
+        let [domain, bus, device, function] = [pci.domain, pci.bus, pci.device, pci.function];
         format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
     });
     described
 }
 
-fn kind(kind: vk::PhysicalDeviceType) -> &'static str {
+/// A `VkPhysicalDeviceType`, in the words of `VK_LOADER_DEVICE_SELECT`.
+fn kind(kind: i32) -> &'static str {
     match kind {
-        vk::PhysicalDeviceType::DISCRETE_GPU => "discrete",
-        vk::PhysicalDeviceType::INTEGRATED_GPU => "integrated",
-        vk::PhysicalDeviceType::VIRTUAL_GPU => "virtual",
-        vk::PhysicalDeviceType::CPU => "cpu",
+        1 => "integrated",
+        2 => "discrete",
+        3 => "virtual",
+        4 => "cpu",
         _ => "other",
     }
 }
 
 /// A text of fixed length, up to its terminator.
-pub(crate) fn text(characters: &[std::ffi::c_char]) -> String {
-    let bytes: Vec<u8> = characters.iter().map(|&one| one.cast_unsigned()).collect();
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
+pub(crate) fn text(characters: &[u8]) -> String {
+    let end = characters
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(characters.len());
+    String::from_utf8_lossy(&characters[..end]).into_owned()
 }
 
 /// The file of the Vulkan loader that this process has mapped.

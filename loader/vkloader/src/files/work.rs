@@ -3,14 +3,19 @@
 
 use super::watch;
 use crate::probe;
-use ash::vk;
+use crate::vulkan::{
+    self, Code, CommandBufferAllocateInfo, CommandBufferBeginInfo, CommandPoolCreateInfo, ComputePipelineCreateInfo,
+    Handle, Head, NO_ALLOCATOR, Object, Physical, PhysicalDeviceDriverProperties, PipelineLayoutCreateInfo,
+    PipelineShaderStageCreateInfo, ShaderModuleCreateInfo, SubmitInfo, commands,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsString, c_void};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
+use std::ptr;
 
 /// The argument that makes this program that process; what follows is the library to open.
 pub(super) const ARGUMENT: &str = "use";
@@ -64,14 +69,12 @@ pub(crate) fn run(library: &OsString) -> io::Result<()> {
     let made = probe::instance(&entry, probe::Extent::Program);
     say(&Said::Holds { files: holds() })?;
     let Ok(instance) = made else { return Ok(()) };
-    // SAFETY: a live instance.
-    for device in unsafe { instance.enumerate_physical_devices() }.unwrap_or_default() {
-        let device = try_device(&instance, device);
+    for device in instance.devices() {
+        let device = try_device(device);
         say(&Said::Device(device))?;
         say(&Said::Holds { files: holds() })?;
     }
-    // SAFETY: nothing made of it is left.
-    unsafe { instance.destroy_instance(None) };
+    instance.destroy();
     Ok(())
 }
 
@@ -115,68 +118,71 @@ fn without_escapes(path: &[u8]) -> Vec<u8> {
     plain
 }
 
-fn try_device(instance: &ash::Instance, device: vk::PhysicalDevice) -> Device {
-    // SAFETY: a device of a live instance.
-    let properties = unsafe { instance.get_physical_device_properties(device) };
-    let mut driver = vk::PhysicalDeviceDriverProperties::default();
-    let knows_driver = properties.api_version >= vk::API_VERSION_1_2;
+fn try_device(device: Physical<'_>) -> Device {
+    let properties = device.properties();
+    let mut driver = PhysicalDeviceDriverProperties::default();
+    let knows_driver = properties.api_version >= vulkan::VERSION_1_2;
     if knows_driver {
-        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-        // SAFETY: as above, and the structure belongs to the device's version.
-        unsafe { instance.get_physical_device_properties2(device, &mut all) };
+        // SAFETY: a chain of one structure, which belongs to the device's version.
+        unsafe { device.fill((&raw mut driver).cast()) };
     }
     Device {
-        name: probe::text(&properties.device_name),
+        name: probe::text(&properties.name),
         driver: knows_driver.then(|| probe::text(&driver.driver_name)),
-        failed: use_device(instance, device).err().map(vk::Result::as_raw),
+        failed: use_device(device).err(),
     }
 }
 
-fn use_device(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Result<(), vk::Result> {
-    // SAFETY: a device of a live instance.
-    let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-    let computes = |family: &vk::QueueFamilyProperties| family.queue_flags.contains(vk::QueueFlags::COMPUTE);
-    let compute = families.iter().position(computes);
+fn use_device(physical: Physical<'_>) -> Result<(), Code> {
+    let families = physical.queue_families();
+    let compute = families
+        .iter()
+        .position(|family| family.flags & vulkan::QUEUE_COMPUTE != 0);
     let family = u32::try_from(compute.unwrap_or(0)).unwrap_or(0);
-    let queues = [vk::DeviceQueueCreateInfo::default()
-        .queue_family_index(family)
-        .queue_priorities(&[1.0])];
-    let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
-    // SAFETY: a valid create info.
-    let device = unsafe { instance.create_device(physical, &info, None) }?;
-    let result = match compute.is_some() && has_all(instance, &device) {
-        true => compute_nothing(&device, family),
-        false => Ok(()),
-    };
-    if result.is_ok() {
-        // SAFETY: nothing made of it is left.
-        unsafe { device.destroy_device(None) };
+    let (device, get) = physical.device(family)?;
+    // SAFETY: these commands have these types, and are found with a live device.
+    let work = unsafe { Work::find(get, device) }.filter(|_| compute.is_some());
+    work.map_or(Ok(()), |work| compute_nothing(device, &work, family))?;
+    // SAFETY: as above.
+    if let Some(end) = unsafe { End::find(get, device) } {
+        // SAFETY: a live device, and nothing made of it is left.
+        unsafe { (end.destroy_device)(device, NO_ALLOCATOR) };
     }
-    result
+    Ok(())
 }
 
-/// Whether the device has what the work needs: a driver may be less than whole.
-fn has_all(instance: &ash::Instance, device: &ash::Device) -> bool {
-    [
-        c"vkCreateShaderModule",
-        c"vkCreatePipelineLayout",
-        c"vkCreateComputePipelines",
-        c"vkCreateCommandPool",
-        c"vkAllocateCommandBuffers",
-        c"vkBeginCommandBuffer",
-        c"vkCmdBindPipeline",
-        c"vkCmdDispatch",
-        c"vkEndCommandBuffer",
-        c"vkQueueSubmit",
-        c"vkQueueWaitIdle",
-    ]
-    .iter()
-    // SAFETY: a live device and names that end with zero.
-    .all(|name| unsafe { instance.get_device_proc_addr(device.handle(), name.as_ptr()) }.is_some())
+commands! {
+    /// The last command of a device.
+    End {
+        destroy_device = c"vkDestroyDevice": fn(Handle, *const c_void);
+    }
+}
+
+commands! {
+    /// What the work needs of a device: a driver may be less than whole.
+    Work {
+        create_module = c"vkCreateShaderModule": fn(Handle, *const ShaderModuleCreateInfo, *const c_void, *mut Object) -> Code;
+        create_layout = c"vkCreatePipelineLayout": fn(Handle, *const PipelineLayoutCreateInfo, *const c_void, *mut Object) -> Code;
+        create_pipelines = c"vkCreateComputePipelines":
+            fn(Handle, Object, u32, *const ComputePipelineCreateInfo, *const c_void, *mut Object) -> Code;
+        create_pool = c"vkCreateCommandPool": fn(Handle, *const CommandPoolCreateInfo, *const c_void, *mut Object) -> Code;
+        allocate_buffers = c"vkAllocateCommandBuffers": fn(Handle, *const CommandBufferAllocateInfo, *mut Handle) -> Code;
+        begin = c"vkBeginCommandBuffer": fn(Handle, *const CommandBufferBeginInfo) -> Code;
+        bind_pipeline = c"vkCmdBindPipeline": fn(Handle, i32, Object);
+        dispatch = c"vkCmdDispatch": fn(Handle, u32, u32, u32);
+        end = c"vkEndCommandBuffer": fn(Handle) -> Code;
+        queue = c"vkGetDeviceQueue": fn(Handle, u32, u32, *mut Handle);
+        submit = c"vkQueueSubmit": fn(Handle, u32, *const SubmitInfo, Object) -> Code;
+        wait = c"vkQueueWaitIdle": fn(Handle) -> Code;
+        destroy_pool = c"vkDestroyCommandPool": fn(Handle, Object, *const c_void);
+        destroy_pipeline = c"vkDestroyPipeline": fn(Handle, Object, *const c_void);
+        destroy_layout = c"vkDestroyPipelineLayout": fn(Handle, Object, *const c_void);
+        destroy_module = c"vkDestroyShaderModule": fn(Handle, Object, *const c_void);
+    }
 }
 
 /// A shader that does nothing: what compiles shaders is opened with the first one.
-const SHADER: [u32; 31] = [
+const SHADER: [u32; 35] = [
     0x0723_0203,
     0x0001_0000,
     0,
@@ -208,45 +214,137 @@ const SHADER: [u32; 31] = [
     1,
     0,
     3, // function %1
+    0x0002_00F8,
+    4,
+    0x0001_00FD,
+    0x0001_0038, // its body: a label, return, and the end
 ];
-/// Its body.
-const BODY: [u32; 4] = [0x0002_00F8, 4, 0x0001_00FD, 0x0001_0038];
 
-fn compute_nothing(device: &ash::Device, family: u32) -> Result<(), vk::Result> {
-    let code = [&SHADER[..], &BODY[..]].concat();
-    // SAFETY: for the whole function: valid create infos, objects of this device, and functions that it has. What was made goes with
-    // the process, but for an error, where the device is left alone as well.
+/// Runs the shader once.
+///
+/// # Errors
+/// What the first command that failed gave.
+fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code> {
+    // SAFETY: for the whole function: a live device, its own commands, valid create infos, and objects of this device. What was made
+    // goes with the process, but for an error, where the device is left alone as well.
     unsafe {
-        let module = device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None)?;
-        let layout = device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None)?;
-        let stage = vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(module)
-            .name(c"main");
-        let wanted = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-        let pipelines = device
-            .create_compute_pipelines(vk::PipelineCache::null(), &[wanted], None)
-            .map_err(|(_, error)| error)?;
-        let pool = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-        let pool = device.create_command_pool(&pool, None)?;
-        let buffers = vk::CommandBufferAllocateInfo::default()
-            .command_pool(pool)
-            .command_buffer_count(1);
-        let buffers = device.allocate_command_buffers(&buffers)?;
-        device.begin_command_buffer(buffers[0], &vk::CommandBufferBeginInfo::default())?;
-        device.cmd_bind_pipeline(buffers[0], vk::PipelineBindPoint::COMPUTE, pipelines[0]);
-        device.cmd_dispatch(buffers[0], 1, 1, 1);
-        device.end_command_buffer(buffers[0])?;
-        let queue = device.get_device_queue(family, 0);
-        let work = vk::SubmitInfo::default().command_buffers(&buffers);
-        device.queue_submit(queue, &[work], vk::Fence::null())?;
-        device.queue_wait_idle(queue)?;
-        device.destroy_command_pool(pool, None);
-        device.destroy_pipeline(pipelines[0], None);
-        device.destroy_pipeline_layout(layout, None);
-        device.destroy_shader_module(module, None);
+        let module = made(|module| (work.create_module)(device, &shader(), NO_ALLOCATOR, module))?;
+        let layout = made(|layout| (work.create_layout)(device, &EMPTY_LAYOUT, NO_ALLOCATOR, layout))?;
+        let info = pipeline(module, layout);
+        let pipeline = made(|pipeline| (work.create_pipelines)(device, 0, 1, &info, NO_ALLOCATOR, pipeline))?;
+        let info = CommandPoolCreateInfo {
+            head: Head::of(vulkan::COMMAND_POOL_CREATE_INFO),
+            flags: 0,
+            family,
+        };
+        let pool = made(|pool| (work.create_pool)(device, &info, NO_ALLOCATOR, pool))?;
+        let buffer = record(device, work, pool, pipeline)?;
+        run_once(device, work, family, &buffer)?;
+        (work.destroy_pool)(device, pool, NO_ALLOCATOR);
+        (work.destroy_pipeline)(device, pipeline, NO_ALLOCATOR);
+        (work.destroy_layout)(device, layout, NO_ALLOCATOR);
+        (work.destroy_module)(device, module, NO_ALLOCATOR);
     }
     Ok(())
+}
+
+/// The object that a command makes.
+fn made(make: impl FnOnce(*mut Object) -> Code) -> Result<Object, Code> {
+    let mut object = 0;
+    vulkan::succeeded(make(&mut object))?;
+    Ok(object)
+}
+
+/// A layout without anything in it.
+const EMPTY_LAYOUT: PipelineLayoutCreateInfo = PipelineLayoutCreateInfo {
+    head: Head::of(vulkan::PIPELINE_LAYOUT_CREATE_INFO),
+    flags: 0,
+    set_count: 0,
+    sets: ptr::null(),
+    range_count: 0,
+    ranges: ptr::null(),
+};
+
+fn shader() -> ShaderModuleCreateInfo {
+    ShaderModuleCreateInfo {
+        head: Head::of(vulkan::SHADER_MODULE_CREATE_INFO),
+        flags: 0,
+        code_size: size_of_val(&SHADER),
+        code: SHADER.as_ptr(),
+    }
+}
+
+fn pipeline(module: Object, layout: Object) -> ComputePipelineCreateInfo {
+    ComputePipelineCreateInfo {
+        head: Head::of(vulkan::COMPUTE_PIPELINE_CREATE_INFO),
+        flags: 0,
+        stage: PipelineShaderStageCreateInfo {
+            head: Head::of(vulkan::PIPELINE_SHADER_STAGE_CREATE_INFO),
+            flags: 0,
+            stage: vulkan::STAGE_COMPUTE,
+            module,
+            name: c"main".as_ptr(),
+            specialization: ptr::null(),
+        },
+        layout,
+        base: 0,
+        base_index: 0,
+    }
+}
+
+/// A command buffer with one dispatch.
+///
+/// # Safety
+/// The handles are of this live device, to which the commands belong.
+unsafe fn record(device: Handle, work: &Work, pool: Object, pipeline: Object) -> Result<Handle, Code> {
+    let info = CommandBufferAllocateInfo {
+        head: Head::of(vulkan::COMMAND_BUFFER_ALLOCATE_INFO),
+        pool,
+        level: 0,
+        count: 1,
+    };
+    let begin = CommandBufferBeginInfo {
+        head: Head::of(vulkan::COMMAND_BUFFER_BEGIN_INFO),
+        flags: 0,
+        inheritance: ptr::null(),
+    };
+    let mut buffer = ptr::null_mut();
+    // SAFETY: the caller vouches for the handles, and the structures are valid.
+    unsafe {
+        vulkan::succeeded((work.allocate_buffers)(device, &info, &mut buffer))?;
+        vulkan::succeeded((work.begin)(buffer, &begin))?;
+        (work.bind_pipeline)(buffer, BIND_POINT_COMPUTE, pipeline);
+        (work.dispatch)(buffer, 1, 1, 1);
+        vulkan::succeeded((work.end)(buffer))?;
+    }
+    Ok(buffer)
+}
+
+/// `VK_PIPELINE_BIND_POINT_COMPUTE`
+const BIND_POINT_COMPUTE: i32 = 1;
+
+/// Submits a command buffer and waits for it.
+///
+/// # Safety
+/// The buffer is recorded and of this live device, which has a queue of the family and to which the commands belong.
+unsafe fn run_once(device: Handle, work: &Work, family: u32, buffer: &Handle) -> Result<(), Code> {
+    let submitted = SubmitInfo {
+        head: Head::of(vulkan::SUBMIT_INFO),
+        wait_count: 0,
+        waits: ptr::null(),
+        wait_stages: ptr::null(),
+        buffer_count: 1,
+        buffers: buffer,
+        signal_count: 0,
+        signals: ptr::null(),
+    };
+    let mut queue = ptr::null_mut();
+    // SAFETY: the caller vouches for the handles, and the structure is valid.
+    unsafe {
+        (work.queue)(device, family, 0, &mut queue);
+        vulkan::succeeded((work.submit)(queue, 1, &submitted, 0))?;
+        vulkan::succeeded((work.wait)(queue))
+    }
 }
 
 #[cfg(test)]
@@ -255,12 +353,11 @@ mod tests {
 
     #[test]
     fn the_shader_is_as_long_as_its_instructions_say() {
-        let code = [&SHADER[..], &BODY[..]].concat();
         let mut at = 5;
-        while at < code.len() {
-            at += (code[at] >> 16) as usize;
+        while at < SHADER.len() {
+            at += (SHADER[at] >> 16) as usize;
         }
-        assert_eq!(at, code.len());
+        assert_eq!(at, SHADER.len());
     }
 
     #[test]
