@@ -6,6 +6,11 @@ LIBDIR  ?= lib
 DESTDIR ?=
 export CARGO PREFIX LIBDIR DESTDIR
 
+# The scripts look at its version themselves (make/common.sh).
+ifeq ($(shell command -v bash 2>/dev/null),)
+$(error bash 4.4 or newer is needed: the scripts in make/ are written for it)
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
 .PHONY: bench bench-limits clients differential test-catalogue documents fuzz mutants quick soak test-targets test-windows
@@ -35,7 +40,7 @@ bump:             ## move to another header: make bump VERSION=1.4.N
 build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
 	@make/build.sh
 
-install:          ## copy the library and its package files to DESTDIR/PREFIX/LIBDIR
+install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=...
 	@make/install.sh install
 
 .PHONY: framework ios-framework

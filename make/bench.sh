@@ -29,8 +29,8 @@ drivers | quick | profile) ;;
 esac
 case ${1:-} in
 "" | drivers)
-    export VKL_VKLOADER=${VKL_VKLOADER:-$TARGET/release/vkloader}
-    [ -x "$VKL_VKLOADER" ] || $CARGO build --locked --quiet --release -p vkloader
+    export VKL_VKLOADER=${VKL_VKLOADER:-$RELEASE/vkloader}
+    [ -x "$VKL_VKLOADER" ] || build_tools vkloader
     ;;
 esac
 

@@ -20,12 +20,12 @@ for name; do
     esac
 done
 [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
-$CARGO build --locked --quiet --release -p vkloader
+build_tools vkloader
 [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
 failed=0
 for mode in current lying; do
     say "The cases of $* with a $mode driver catalogue"
-    VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$TARGET/release/vkloader \
+    VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$RELEASE/vkloader \
         python3 make/cases.py -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
 done
 exit "$failed"

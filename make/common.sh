@@ -1,4 +1,8 @@
 # Sourced by the scripts beside it: where things are, and how to say what is wrong.
+if [ $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1])) -lt 404 ]; then
+    printf '%s: bash 4.4 or newer is needed, and this is %s\n' "$0" "$BASH_VERSION" >&2
+    exit 2
+fi
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -14,10 +18,17 @@ pin() {
 }
 VERSION=$(pin header)
 
+# Where cargo puts what is built to be used: below the name of the target, if one is set, even if it is this machine's own.
+BUILT=$TARGET
+if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
+    BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)
+fi
+RELEASE=$BUILT/release
+
 # The library under test; any other libvulkan.so.1 may stand in.
-case $(uname -s) in
-Darwin) LIBRARY=$TARGET/release/libvulkan.dylib ;;
-*) LIBRARY=$TARGET/release/libvulkan.so ;;
+case ${CARGO_BUILD_TARGET:-$(uname -s)} in
+Darwin | *-apple-*) LIBRARY=$RELEASE/libvulkan.dylib ;;
+*) LIBRARY=$RELEASE/libvulkan.so ;;
 esac
 LIBRARY=${VKL_LIBRARY:-$LIBRARY}
 # What is built from C, and scratch space.
@@ -73,6 +84,24 @@ lacking=
 need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
+
+# build_tools PACKAGE...: programs that go beside the library, under RELEASE. They have a profile of their own (Cargo.toml).
+build_tools() {
+    local name packages=()
+    for name; do
+        packages+=(-p "$name")
+    done
+    $CARGO "${CARGO_OPTIONS[@]}" build --locked --profile tools "${packages[@]}"
+    mkdir -p "$RELEASE"
+    for name; do
+        rm -f "$RELEASE/$name"
+        ln "$BUILT/tools/$name" "$RELEASE/$name" 2>/dev/null || cp -p "$BUILT/tools/$name" "$RELEASE/$name"
+    done
+}
+# Manual pages and completions of the programs.
+PAGES=${PAGES:-$RELEASE/pages}
+# What stands before the verb of cargo.
+CARGO_OPTIONS=()
 
 # check WHAT COMMAND...: the line that counts as a case of GROUP, and what the command said of itself: lines that begin with one of the
 # words in SHOWN, and figures. Its output lies in HERE. A failure sets `failed`.

@@ -1,11 +1,22 @@
 #!/usr/bin/env bash
 # install | uninstall: the library, its links, its package files, the program vkloader, the driver service, and the units of both below
-# DESTDIR (APP-1, APP-7, APP-8).
+# DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
+# Who installs may keep files from others; what is installed is for all.
+umask 022
+
 PREFIX=${PREFIX:-/usr/local}
 LIBDIR=${LIBDIR:-lib}
+# Below PREFIX: Debian has another folder than others for zsh.
+ZSHDIR=${ZSHDIR:-share/zsh/site-functions}
+# As CMake has it: Debian and its relatives want no execute permission on libraries; Fedora, SUSE, Arch and Gentoo want it.
+if [ -z "${LIBMODE:-}" ]; then
+    LIBMODE=755
+    [ ! -e /etc/debian_version ] || LIBMODE=644
+fi
+[[ $LIBMODE == ?(0)[0-7][0-7][0-7] ]] || die 3 "LIBMODE must be a mode such as 644, and is $LIBMODE"
 # The file, and the links to it in their order; the name that is in the library.
 case $LIBRARY in
 *.dylib) FILE=libvulkan.$VERSION.dylib LINK=libvulkan.1.dylib PLAIN=libvulkan.dylib SONAME=@rpath/libvulkan.1.dylib ;;
@@ -69,6 +80,45 @@ fill() {
     chmod 644 "$2"
 }
 
+# page_files: each manual page and completion, and the path below PREFIX that it gets.
+page_files() {
+    local file name
+    for file in "$PAGES"/man/*.1; do
+        printf '%s\t%s\n' "$file" "share/man/man1/${file##*/}"
+    done
+    for name in vkloader vk-loader-service; do
+        printf '%s\t%s\n' "$PAGES/bash/$name.bash" "share/bash-completion/completions/$name" \
+            "$PAGES/fish/$name.fish" "share/fish/vendor_completions.d/$name.fish" "$PAGES/zsh/_$name" "$ZSHDIR/_$name"
+    done
+}
+
+install_pages() {
+    local file place
+    [ "$PAGES" != no ] || return 0
+    if [ ! -d "$PAGES/man" ]; then
+        say "There is no $PAGES: installing no manual pages and completions (make build writes them)"
+        return 0
+    fi
+    while IFS=$'\t' read -r file place; do
+        install -d "${DESTDIR:-}$PREFIX/$(dirname "$place")"
+        install -m 644 "$file" "${DESTDIR:-}$PREFIX/$place"
+    done < <(page_files)
+}
+
+# Manual pages have the name of a program, and that of one of its commands behind it.
+uninstall_pages() {
+    local base=${DESTDIR:-}$PREFIX name folder
+    for name in vkloader vk-loader-service; do
+        rm -f "$base/share/man/man1/$name.1" "$base/share/man/man1/$name"-*.1 "$base/share/bash-completion/completions/$name" \
+            "$base/share/fish/vendor_completions.d/$name.fish" "$base/$ZSHDIR/_$name"
+    done
+    for folder in share/man/man1 share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
+        rmdir "$base/$folder" 2>/dev/null || true
+        # The folder of all manual pages is the system's, that of a shell was made for it.
+        [[ $folder == share/man/* ]] || rmdir "$base/${folder%/*}" 2>/dev/null || true
+    done
+}
+
 install_all() {
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
     local pointer_size
@@ -79,15 +129,16 @@ install_all() {
         install -d "$programs" "$units" "$rules"
         local name
         for name in vkloader vk-loader-service; do
-            [ -f "$TARGET/release/$name" ] || die 2 "$TARGET/release/$name is not built: make build"
-            install -m 755 "$TARGET/release/$name" "$programs/$name"
+            [ -f "$RELEASE/$name" ] || die 2 "$RELEASE/$name is not built: make build"
+            install -m 755 "$RELEASE/$name" "$programs/$name"
         done
+        install_pages
         for name in "${UNITS[@]}"; do
             fill "systemd/$name" "$units/$name"
         done
         install -m 644 packaging/systemd/vulkan-loader-catalogue.rules "$rules/$RULES"
     fi
-    install -m 644 "$LIBRARY" "$to/$FILE"
+    install -m "$LIBMODE" "$LIBRARY" "$to/$FILE"
     ln -sfn "$FILE" "$to/$LINK"
     ln -sfn "$LINK" "$to/$PLAIN"
     fill vulkan.pc "$to/pkgconfig/vulkan.pc"
@@ -106,6 +157,7 @@ uninstall_all() {
         rm -f "$units/$name"
     done
     rm -f "$programs"/{vkloader,vk-loader-service} "$rules/$RULES"
+    uninstall_pages
     rm -f "$to/$FILE"
     for name in "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake; do
         ! grep -qsF "# $MARK" "$name" || rm -f "$name"

@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
+import built  # noqa: E402
 import installed  # noqa: E402
 import layers  # noqa: E402
 import mesa_layers  # noqa: E402
@@ -15,4 +16,4 @@ import shown  # noqa: E402
 import vkcube  # noqa: E402
 import vulkaninfo  # noqa: E402
 
-cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, redirected, installed, shown])
+cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, redirected, installed, built, shown])

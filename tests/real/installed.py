@@ -3,6 +3,9 @@
 import os
 import re
 import shlex
+import shutil
+import stat
+from pathlib import Path
 
 import loader
 from cases import HANG, ROOT, expect, run, scratch, tool
@@ -21,8 +24,10 @@ def make(verb, status=0, **variables):
     """Runs a verb of the project's Makefile; returns its output."""
     assignments = [f"{name}={value}" for name, value in variables.items()]
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
-    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR"):
+    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
+    # Pages of an earlier build may lie beside the library.
+    environment["PAGES"] = "no"
     return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], HANG, status=status, env=environment)
 
 
@@ -74,6 +79,66 @@ def files():
             expect(f'ExecStart="/opt/vulkan/bin/{program}"' in text, f"{path} starts something else:\n{text}")
     make("uninstall", **where)
     expect(not tree(destination), f"left behind: {tree(destination)}")
+
+
+PROGRAMS = "vkloader", "vk-loader-service"
+
+
+def fake_build(triple):
+    """A folder as cargo leaves it when CARGO_BUILD_TARGET names this target, with pages; all of it closed to others."""
+    target = scratch("target")
+    release = target / triple / "release"
+    for folder in ("man", "bash", "fish", "zsh"):
+        (release / "pages" / folder).mkdir(parents=True)
+    shutil.copy(loader.ours(), release / "libvulkan.so")
+    for name in PROGRAMS:
+        (release / name).write_text("#!/bin/sh\n")
+        for page in (f"man/{name}.1", f"man/{name}-what.1", f"bash/{name}.bash", f"fish/{name}.fish", f"zsh/_{name}"):
+            (release / "pages" / page).write_text(f"{page}\n")
+    for path in release.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    return target
+
+
+def expected_modes(folder, library):
+    """What is installed of `fake_build`, and the mode of each file."""
+    modes = {f"lib/libvulkan.so.{version()}": library}
+    modes |= {f"bin/{name}": 0o755 for name in PROGRAMS}
+    for name in PROGRAMS:
+        places = f"man/man1/{name}.1", f"man/man1/{name}-what.1", f"bash-completion/completions/{name}"
+        places += f"fish/vendor_completions.d/{name}.fish", f"{folder}/_{name}"
+        modes |= {f"share/{place}": 0o644 for place in places}
+    return modes
+
+
+def modes():
+    """What is built for a named target is found, pages included; modes are for all whatever the umask, and uninstall leaves no file."""
+    target = fake_build("some-target")
+    for variables, folder, library in [
+        ({"LIBMODE": "755"}, "zsh/site-functions", 0o755),
+        ({"LIBMODE": "0644", "ZSHDIR": "share/zsh/vendor-completions"}, "zsh/vendor-completions", 0o644),
+        ({}, "zsh/site-functions", 0o644 if Path("/etc/debian_version").exists() else 0o755),
+    ]:
+        destination = scratch("modes")
+        where = {"DESTDIR": destination, "PREFIX": "/usr", "VKL_LIBRARY": "", "PAGES": "", **variables}
+        where |= {"CARGO_TARGET_DIR": target, "CARGO_BUILD_TARGET": "some-target"}
+        before = os.umask(0o077)
+        try:
+            make("install", **where)
+        finally:
+            os.umask(before)
+        found = {str(path.relative_to(destination / "usr")): path.lstat() for path in (destination / "usr").rglob("*")}
+        closed = [name for name, status in found.items() if stat.S_ISDIR(status.st_mode) and status.st_mode & 0o777 != 0o755]
+        expect(not closed, f"folders: {closed}")
+        files = {name: stat.S_IMODE(status.st_mode) for name, status in found.items() if stat.S_ISREG(status.st_mode)}
+        wanted = expected_modes(folder, library)
+        expect({name: files.get(name) for name in wanted} == wanted, f"modes: {files}")
+        others = {name: mode for name, mode in files.items() if name not in wanted and mode != 0o644}
+        expect(not others, f"modes: {others}")
+        make("uninstall", **where)
+        expect(not tree(destination), f"left behind: {tree(destination)}")
+    output = make("install", status=2, DESTDIR=scratch("modes"), LIBMODE="rw")
+    expect("LIBMODE must be a mode" in output, output)
 
 
 def uninstall_spares_others():
@@ -241,6 +306,7 @@ def refused_by_cmake(request):
 
 CASES = [
     ("files and links", files),
+    ("what a named target gave, with pages, for all to read", modes),
     ("uninstall spares another loader's link", uninstall_spares_others),
     ("a library and frameworks of Apple's systems", apple),
     ("pkg-config", pkg_config),

@@ -3,10 +3,10 @@
 use crate::child::{self, Finished, Watched};
 use crate::library_folder::LibraryFolder;
 use crate::probe::{self, Extent, Seen};
-use crate::{Arguments, causes, report, show};
+use crate::{causes, report, show};
 #[cfg(target_os = "linux")]
 use crate::{files, service};
-use clap::{Args, CommandFactory, Subcommand};
+use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -66,12 +66,6 @@ pub(crate) enum Command {
     Use {
         /// The library to open.
         library: OsString,
-    },
-    /// Writes manual pages and completions; for packages.
-    #[command(hide = true)]
-    Pages {
-        /// The folder to write below.
-        folder: PathBuf,
     },
 }
 
@@ -170,10 +164,6 @@ impl Command {
                 let mut answers = probe::answers()?;
                 let seen = probe::run(&library, extent);
                 heard(answers.write_all(json(&seen)?.as_bytes()))?;
-                Ok(ExitCode::SUCCESS)
-            }
-            Self::Pages { folder } => {
-                pages::write(Arguments::command(), &folder)?;
                 Ok(ExitCode::SUCCESS)
             }
         }

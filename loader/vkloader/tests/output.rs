@@ -154,3 +154,14 @@ fn names_do_not_forge_lines() {
         "{text}"
     );
 }
+
+#[test]
+fn help_and_version_are_no_failures() {
+    for word in ["--help", "-h", "--version", "-V", "help"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_vkloader"))
+            .arg(word)
+            .output()
+            .expect("it runs");
+        assert!(output.status.success() && !output.stdout.is_empty(), "{word}");
+    }
+}
