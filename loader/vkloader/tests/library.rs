@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use steady::{ending, eventually};
 
 /// Opens each name in its arguments, which must lead to one library, and asks for the devices of an instance.
 const PROGRAM: &str = r#"
@@ -243,18 +243,11 @@ fn a_program_that_cannot_be_started() {
     bench.is_clean();
 }
 
-/// Waits until a file has the number of a process.
+/// The number of a process, once a file has it.
 fn number(file: &Path) -> String {
-    let since = Instant::now();
-    loop {
-        if let Ok(number) = fs::read_to_string(file)
-            && number.ends_with('\n')
-        {
-            return number.trim().into();
-        }
-        assert!(since.elapsed() < Duration::from_secs(60), "no program was started");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let read = || fs::read_to_string(file).unwrap_or_default();
+    eventually("a program is started", || read().ends_with('\n'));
+    read().trim().into()
 }
 
 fn is_alive(number: &str) -> bool {
@@ -302,7 +295,7 @@ fn a_signal_ends_the_program_and_leaves_nothing() {
         assert!(is_alive(&program));
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(sent.expect("kill is there").success());
-        assert_eq!(child.wait().expect("a child").code(), Some(2), "{signal}");
+        assert_eq!(ending(&mut child).code(), Some(2), "{signal}");
         assert!(!is_alive(&program), "{signal}");
         bench.is_clean();
     }
