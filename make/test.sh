@@ -52,7 +52,7 @@ compiled() {
 }
 units() {
     python3 make/cases.py -p structure -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons \
-        -p vulkan-loader-wire -p vulkan-loader -p vk-loader-service
+        -p vulkan-loader-wire -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
 }
 quick_units() {
     python3 make/cases.py --alone -p vulkan-loader-os -p vulkan-loader
