@@ -72,6 +72,8 @@ codes! {
     BadDepends = "bad-depends",
     /// A `depends` text that names nothing known.
     UnknownDependency = "unknown-dependency",
+    /// A successor that does not exist: `promotedto`, `deprecatedby`, `obsoletedby` or `supersededby` names nothing known.
+    UnknownSuccessor = "unknown-successor",
     /// A platform word that `<platforms>` does not list.
     UnknownPlatform = "unknown-platform",
     /// A command whose providers ask for different platforms (GEN-54).

@@ -208,7 +208,7 @@ fn gen_37_an_empty_deprecation_differs_from_none() {
     let thing = &registry.extensions["VK_KHR_thing"];
     assert_eq!(thing.deprecated_by.as_deref(), Some(""));
     assert_eq!(registry.extensions["VK_EXT_other"].deprecated_by, None);
-    assert_eq!(thing.promoted_to.as_deref(), Some("VK_VERSION_1_1"));
+    assert_eq!(thing.promoted_to.as_deref(), Some("VK_VERSION_1_0"));
     assert_eq!(
         (thing.kind, thing.number, thing.spec_version),
         (ExtensionKind::Instance, 2, 4)

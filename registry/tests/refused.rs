@@ -281,6 +281,26 @@ const PROVIDERS: &[Case] = &[
         "depends=\"VK_EXT_other+VkThingExtra::deepThing\"",
         "depends=\"VkThingExtra::shallowThing\"",
     ),
+    (
+        Code::UnknownSuccessor,
+        "promotedto=\"VK_VERSION_1_0\"",
+        "promotedto=\"VK_VERSION_1_9\"",
+    ),
+    (
+        Code::UnknownSuccessor,
+        "deprecatedby=\"\"",
+        "deprecatedby=\"VK_KHR_none\"",
+    ),
+    (
+        Code::UnknownSuccessor,
+        "obsoletedby=\"VK_KHR_thing\"",
+        "obsoletedby=\"VK_KHR_thing,VK_KHR_none\"",
+    ),
+    (
+        Code::UnknownSuccessor,
+        "supersededby=\"vkCreateDevice\"",
+        "supersededby=\"vkCreateNothing\"",
+    ),
     (Code::UnknownPlatform, "platform=\"xcb\"", "platform=\"xcv\""),
     (
         Code::PlatformConflict,

@@ -15,6 +15,7 @@ mod header;
 mod platforms;
 mod scope;
 mod structs;
+mod successors;
 mod type_use;
 mod types;
 
@@ -31,6 +32,7 @@ pub(crate) fn resolve(raw: &Raw<'_>, report: &mut Reporter<'_>) -> Option<Regist
     let scope = Scope::new(raw, report);
     let table = TypeTable::new(raw, &scope, report);
     dependencies::check(raw, &table, report);
+    successors::check(raw, report);
     let header = header::read(&table, &scope, report);
     let platforms = platforms::build(raw, report);
     let constants = constants::build(raw, &scope, report);
