@@ -99,6 +99,15 @@ refused "an unknown element needs a judgement" \
 refused "a special command needs a treatment" \
     's|<proto><type>void</type> <name>vkCmdDraw</name></proto>|&<param><type>VkSurfaceKHR</type> <name>surface</name></param>|' \
     'vkCmdDraw'
+MEMBERS='<member values="VK_STRUCTURE_TYPE_APPLICATION_INFO"><type>VkStructureType</type> <name>sType</name></member>'
+MEMBERS+='<member>const <type>void</type>* <name>pNext</name></member>'
+MEMBERS+='<member><type>VkPhysicalDevice</type> <name>juggler</name></member>'
+STRUCTURE='<type category="struct" name="VkJugglerInfo" structextends="VkDeviceCreateInfo">'$MEMBERS'</type>'
+refused "a handle in a chain of a command that has a treatment needs a review" \
+    "s|</types>|$STRUCTURE&|; s|<command name=\"vkCmdDraw\" */>|<type name=\"VkJugglerInfo\"/>&|" \
+    'error\[unreviewed-treatment\]: vkCreateDevice'
+holds "the report says so too" grep -q 'things\? needs\? a decision' "$scratch/log"
+refused "a successor that does not exist" 's|promotedto="VK_VERSION_1_4"|promotedto="VK_VERSION_1_9"|' 'error\[unknown-successor\]'
 refused "a damaged file is no registry" 's|</registry>||' 'error\[not-well-formed\]'
 refused "tests that fail stop the bump" '' 'the tests of the copy failed' false
 WITHOUT='/<extension name="VK_KHR_display_swapchain"/,/<\/extension>/s|supported="vulkan,vulkansc"|supported="disabled"|'
@@ -121,6 +130,8 @@ for file in Cargo.toml Cargo.lock tests/fuzz/Cargo.lock registry/pin.toml regist
     MATRIX.md docs/using.md generated/trampoline/command_buffer.rs; do
     holds "$file changes with the header" grep -q "^ M $file\$" <<<"$changed"
 done
+unchanged=$(grep -c ' generated/types/\| generated/terminator/\| generated/object_types' <<<"$changed" || true)
+holds "a file in which nothing changes does not change with the header" [ "$unchanged" = 0 ]
 others=$(grep -v '^ M \(Cargo\|tests/fuzz/Cargo.lock$\|registry/\|generated/\|packaging/debian/libvulkan1-rs.symbols$\|README.md$\|MATRIX.md$\|docs/\)' <<<"$changed" || true)
 holds "nothing else changes" [ -z "$others" ]
 holds "the documents name the new header" grep -q "libvulkan.so.$NEXT" "$clone/README.md"

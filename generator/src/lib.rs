@@ -18,4 +18,5 @@ pub mod names;
 pub mod output;
 pub mod plan;
 pub mod policy;
+pub mod text;
 pub mod verbs;

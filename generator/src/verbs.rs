@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::output::{self, Wanted};
 use crate::plan::{Plan, Problem};
 use crate::policy::{Policy, PolicyFile};
+use crate::text::counted;
 use crate::{diff, dump, explain, input};
 use std::io::Write;
 use std::path::Path;
@@ -89,7 +90,8 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    let plan = rules.plan(options, &registry)?;
+    // A command that stops the other verbs is what people ask about.
+    let (plan, _) = Plan::draft(&registry, &rules.policy);
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }
 
@@ -129,7 +131,7 @@ fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> R
         text: file.text.clone(),
     });
     inputs.extend(named);
-    files.push(emit::manifest(&inputs, &files));
+    files.push(emit::manifest(registry.header, &inputs, &files));
     Ok(files)
 }
 
@@ -185,8 +187,8 @@ fn totals(registry: &Registry) -> String {
             .count()
     };
     format!(
-        "{} commands: {} global, {} instance, {} physical device, {} device; {} unlisted",
-        registry.commands.len(),
+        "{}: {} global, {} instance, {} physical device, {} device; {} unlisted",
+        counted(registry.commands.len(), "command", "commands"),
         count(Level::Global),
         count(Level::Instance),
         count(Level::PhysicalDevice),

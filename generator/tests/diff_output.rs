@@ -10,11 +10,10 @@ use vkgen::emit;
 use vkgen::plan::Plan;
 use vkgen::policy::Policy;
 
-/// The emitted files by path, without the line that names the header.
+/// The emitted files by path.
 fn emitted(registry: &Registry, policy: &Policy) -> BTreeMap<String, String> {
     let files = emit::all(&Plan::draft(registry, policy).0).into_iter();
-    let body = |text: String| text.lines().skip(1).collect::<Vec<_>>().join("\n");
-    files.map(|file| (file.path, body(file.text))).collect()
+    files.map(|file| (file.path, file.text)).collect()
 }
 
 /// Asserts that report and output agree: each file that differs is listed, none else, and the exit code says so. Returns

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{committed_policy, committed_registry, edited, problems};
+use vk_registry::model::{Command, ExtensionKind, Registry};
 use vkgen::policy::Policy;
 
 /// The single complaint about an edited policy.
@@ -10,6 +11,17 @@ fn complaint(from: &str, to: &str) -> String {
     let found = problems(&committed_registry(), &edited(&committed_policy(), from, to));
     assert_eq!(found.len(), 1, "{found:#?}");
     found.into_iter().next().unwrap_or_default()
+}
+
+fn command_of<'r>(registry: &'r mut Registry, name: &str) -> &'r mut Command {
+    registry.commands.get_mut(name).expect("the command")
+}
+
+/// A copy of a structure under another name.
+fn add_structure(registry: &mut Registry, like: &str, name: &str) {
+    let mut structure = registry.structs[like].clone();
+    structure.name = name.to_owned();
+    registry.structs.insert(name.to_owned(), structure);
 }
 
 /// GEN-71a to GEN-71i
@@ -23,11 +35,27 @@ fn gen_70_the_committed_policy_fits() {
 
 #[test]
 fn gen_70_a_special_command_without_a_row_is_refused() {
-    let text = complaint("    \"vkCreateSampler\",\n", "");
+    let found = problems(
+        &committed_registry(),
+        &edited(&committed_policy(), "    \"vkCreateSampler\",\n", ""),
+    );
+    // The other is the step that no command of the row has any more.
+    assert_eq!(found.len(), 2, "{found:#?}");
+    let text = &found[1];
     assert!(
         text.contains("error[unclassified-command]: vkCreateSampler") && text.contains("raw_handle"),
         "{text}"
     );
+    // With the sentence of `explain`, the recipe, the file, and a row to paste.
+    for part in [
+        "S5: a raw 64-bit value may be a handle",
+        "docs/recipes.md#a-special-command",
+        "into policy.toml, such as\n    [[treatment]]\n    commands = [\"vkCreateSampler\"]\n",
+        "\n        \"pCreateInfo -> VkSamplerCreateInfo\",\n",
+        "\n    reason = \"\"",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]
@@ -79,17 +107,24 @@ fn gen_50_a_new_global_command_is_refused() {
 #[test]
 fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
     let mut registry = committed_registry();
-    let command = registry.commands.get_mut("vkQueueSubmit").expect("the command");
-    command.params[0].name = "sword".to_owned();
+    command_of(&mut registry, "vkQueueSubmit").params[0].name = "sword".to_owned();
     let found = problems(&registry, &committed_policy());
     assert_eq!(found.len(), 1, "{found:#?}");
     let expected = "error[unknown-parameter]: vkQueueSubmit: its first parameter is `VkQueue sword`";
     assert!(found[0].contains(expected), "{found:?}");
-    let text = complaint(
-        "\"physicalDevice\", \"queue\"]",
-        "\"physicalDevice\", \"queue\", \"sword\"]",
+    assert!(
+        found[0].ends_with("list it in `checked-parameters` of policy.toml"),
+        "{found:?}"
     );
+    let text = complaint("queue = \"VkQueue\"\n", "queue = \"VkQueue\"\nsword = \"VkQueue\"\n");
     assert!(text.contains("error[stale-policy]: sword"), "{text}");
+    // Another kind of object under a known name is not what the trampoline takes it for.
+    command_of(&mut registry, "vkQueueSubmit").params[0].name = "device".to_owned();
+    let found = problems(&registry, &committed_policy());
+    assert!(
+        found[0].contains("but elsewhere that name is of a VkDevice"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -167,8 +202,13 @@ fn gen_71_an_emulated_command_has_a_body_that_answers() {
         text.contains("error[policy-contradiction]: vkReleaseDisplayEXT: is emulated"),
         "{text}"
     );
-    let text = complaint(&format!("{row}emulated = true\n"), row);
-    assert!(text.contains("error[stale-policy]: vkReleaseDisplayEXT"), "{text}");
+    let row = "commands = [\"vkGetPhysicalDeviceImageFormatProperties\"]\n";
+    let absent = "absent = { severity = \"error\", value = \"VK_ERROR_INITIALIZATION_FAILED\" }\n";
+    let text = complaint(&format!("{row}{absent}"), row);
+    assert!(
+        text.contains("error[stale-policy]: vkGetPhysicalDeviceImageFormatProperties"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -225,4 +265,166 @@ fn gen_80_an_unknown_key_is_refused_with_its_place() {
         complaint.starts_with("policy.toml:") && complaint.contains("error[policy-syntax]"),
         "{complaint}"
     );
+}
+
+#[test]
+fn gen_74_a_treatment_holds_for_what_it_was_reviewed_for() {
+    let chains = [
+        ("VkDeviceCreateInfo", "VkDeviceGroupDeviceCreateInfo", "vkCreateDevice"),
+        (
+            "VkPhysicalDeviceProperties2",
+            "VkPhysicalDeviceGroupProperties",
+            "vkGetPhysicalDeviceProperties2",
+        ),
+        (
+            "VkSwapchainCreateInfoKHR",
+            "VkPhysicalDeviceSurfaceInfo2KHR",
+            "vkCreateSwapchainKHR",
+        ),
+        (
+            "VkPhysicalDeviceSurfaceInfo2KHR",
+            "VkSwapchainCreateInfoKHR",
+            "vkGetPhysicalDeviceSurfaceFormats2KHR",
+        ),
+    ];
+    for (base, like, command) in chains {
+        let mut registry = committed_registry();
+        add_structure(&mut registry, like, "VkSwordACME");
+        registry.structs.get_mut("VkSwordACME").expect("it").extends = vec![base.to_owned()];
+        let found = problems(&registry, &committed_policy());
+        let start = format!("error[unreviewed-treatment]: {command}: ");
+        let line = format!("\n        \"{base}.pNext -> VkSwordACME\",\n");
+        assert!(
+            found.iter().any(|text| text.contains(&start) && text.contains(&line)),
+            "{found:#?}"
+        );
+        assert!(
+            found
+                .iter()
+                .all(|text| text.contains("add to `reviewed` of its row in policy.toml")),
+            "{found:#?}"
+        );
+    }
+}
+
+#[test]
+fn gen_74_another_way_to_a_known_member_is_no_longer_reviewed() {
+    let mut registry = committed_registry();
+    let structure = registry.structs.get_mut("VkDeviceQueueCreateInfo").expect("it");
+    let mut member = structure.members[1].clone();
+    (member.name, member.ty.base) = ("pGroup".to_owned(), "VkDeviceGroupDeviceCreateInfo".to_owned());
+    structure.members.push(member);
+    let found = problems(&registry, &committed_policy()).concat();
+    assert!(
+        found.contains("error[unreviewed-treatment]: vkCreateDevice: "),
+        "{found}"
+    );
+    assert!(
+        found.contains("\"VkDeviceQueueCreateInfo.pGroup -> VkDeviceGroupDeviceCreateInfo\","),
+        "{found}"
+    );
+}
+
+#[test]
+fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
+    let text = complaint(
+        "\"pSamplers -> VkSamplerCreateInfo\",",
+        "\"pSamplers -> VkSamplerCreateInfo\",\n    \"pSwords -> VkSword\",",
+    );
+    assert!(
+        text.contains("error[stale-policy]: ") && text.contains("has `pSwords -> VkSword`; remove it"),
+        "{text}"
+    );
+    // A structure that got another name is the one that was reviewed.
+    let mut registry = committed_registry();
+    add_structure(&mut registry, "VkSamplerCreateInfo", "VkSwordCreateInfo");
+    registry.structs.remove("VkSamplerCreateInfo");
+    registry
+        .type_aliases
+        .insert("VkSamplerCreateInfo".to_owned(), "VkSwordCreateInfo".to_owned());
+    for structure in registry.structs.values_mut() {
+        for extended in structure
+            .extends
+            .iter_mut()
+            .filter(|name| *name == "VkSamplerCreateInfo")
+        {
+            *extended = "VkSwordCreateInfo".to_owned();
+        }
+    }
+    assert_eq!(problems(&registry, &committed_policy()), Vec::<String>::new());
+}
+
+#[test]
+fn gen_71_handles_that_a_command_returns_are_seen_wherever_they_lie() {
+    let mut registry = committed_registry();
+    // As its result.
+    command_of(&mut registry, "vkQueueWaitIdle").return_type = "VkQueue".to_owned();
+    // In a structure that the driver fills.
+    let structure = registry.structs.get_mut("VkMemoryRequirements2").expect("it");
+    let mut member = structure.members[0].clone();
+    (member.name, member.ty.base, member.values) = ("queue".to_owned(), "VkQueue".to_owned(), None);
+    structure.members.push(member);
+    let found = problems(&registry, &committed_policy()).concat();
+    for (command, step) in [
+        ("vkQueueWaitIdle", "\"return -> VkQueue\","),
+        (
+            "vkGetBufferMemoryRequirements2",
+            "\"VkMemoryRequirements2.queue -> VkQueue\",",
+        ),
+    ] {
+        let start = format!("error[unclassified-command]: {command}: is special (outputs_dispatchable)");
+        assert!(found.contains(&start) && found.contains(step), "{found}");
+    }
+}
+
+#[test]
+fn gen_71_raw_handles_without_a_mark_and_callbacks_are_seen() {
+    let mut registry = committed_registry();
+    let kind = registry.structs["VkDebugUtilsObjectNameInfoEXT"].members[2].clone();
+    let structure = registry.structs.get_mut("VkFenceCreateInfo").expect("it");
+    let mut handle = kind.clone();
+    (handle.name, handle.ty.base) = ("object".to_owned(), "uint64_t".to_owned());
+    structure.members.extend([kind.clone(), handle]);
+    let structure = registry.structs.get_mut("VkEventCreateInfo").expect("it");
+    let mut callback = kind;
+    (callback.name, callback.ty.base) = ("pfn".to_owned(), "PFN_vkGetInstanceProcAddrLUNARG".to_owned());
+    structure.members.push(callback);
+    let found = problems(&registry, &committed_policy()).concat();
+    assert!(found.contains("vkCreateFence: is special (raw_handle)"), "{found}");
+    assert!(found.contains("vkCreateEvent: is special (wrapped_handle)"), "{found}");
+}
+
+#[test]
+fn gen_71_another_name_of_a_treated_command_needs_a_decision() {
+    let mut registry = committed_registry();
+    let mut command = registry.commands["vkGetPhysicalDeviceFeatures2"].clone();
+    (command.name, command.alias) = ("vkGetPhysicalDeviceFeatures2ACME".to_owned(), Some(command.name));
+    registry.commands.insert(command.name.clone(), command);
+    let found = problems(&registry, &committed_policy());
+    let expected = "error[unclassified-command]: vkGetPhysicalDeviceFeatures2ACME: is special (other_name)";
+    assert!(found.len() == 1 && found[0].contains(expected), "{found:#?}");
+}
+
+#[test]
+fn gen_51_a_driver_may_lack_a_command_of_an_instance_extension() {
+    let mut registry = committed_registry();
+    let extension = registry.extensions.get_mut("VK_KHR_fragment_shading_rate").expect("it");
+    extension.kind = ExtensionKind::Instance;
+    let found = problems(&registry, &committed_policy()).concat();
+    assert!(
+        found.contains("vkGetPhysicalDeviceFragmentShadingRatesKHR: is special (instance_extension)"),
+        "{found}"
+    );
+}
+
+#[test]
+fn gen_48_returned_handles_are_counted_or_made_by_hand() {
+    for len in ["pInfo->list->count", "value / 4", "pQueueCount"] {
+        let mut registry = committed_registry();
+        command_of(&mut registry, "vkGetDeviceQueue").params[3].len = Some(len.to_owned());
+        let found = problems(&registry, &committed_policy());
+        let expected =
+            "error[policy-contradiction]: vkGetDeviceQueue: returns handles that a generated trampoline cannot count";
+        assert!(found.len() == 1 && found[0].contains(expected), "{len}: {found:#?}");
+    }
 }

@@ -37,6 +37,7 @@ const PRIVATE: &str = r#"<registry>
 const ROWS: &str = r#"
 [[treatment]]
 commands = ["vkSwingSwordACME"]
+reviewed = ["wrapped_handle", "surface -> VkSurfaceKHR"]
 reason = "the driver of this loader unwraps surfaces itself"
 "#;
 

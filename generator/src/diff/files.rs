@@ -29,7 +29,7 @@ fn entries(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, 
                     here.lines().filter(|line| !there.contains(line)).count()
                 };
                 let (gone, fresh) = (count(text, other), count(other, text));
-                entries.push(entry(path, format!("{gone} lines go, {fresh} come")));
+                entries.push(entry(path, format!("+{fresh} -{gone}")));
             }
             Some(_) => {}
         }
@@ -45,13 +45,8 @@ fn facts(view: &View<'_>) -> BTreeMap<String, String> {
     files.map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
-/// The files by path, without the line that names the header.
+/// The files by path. The manifest is not among them: its checksums follow from the others.
 fn emitted(view: &View<'_>) -> BTreeMap<String, String> {
     let files = emit::all(&view.plan).into_iter();
-    files
-        .map(|file| {
-            let body = file.text.split_once('\n').map_or("", |(_, body)| body);
-            (file.path, body.to_owned())
-        })
-        .collect()
+    files.map(|file| (file.path, file.text)).collect()
 }

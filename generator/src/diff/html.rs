@@ -78,16 +78,15 @@ fn urgent(report: &Report) -> String {
 /// The summary: how many entries each section has.
 fn cards(report: &Report) -> String {
     let card = |section: &Section| {
-        let empty = if section.entries.is_empty() { " empty" } else { "" };
         format!(
-            "<button type=\"button\" class=\"card{empty}\" data-group=\"{}\" data-change=\"{}\"><b>{}</b>{}</button>\n",
+            "<button type=\"button\" class=\"card\" data-group=\"{}\" data-change=\"{}\"><b>{}</b>{}</button>\n",
             section.group,
             section.name,
             section.entries.len(),
             escaped(section.title)
         )
     };
-    report.sections.iter().map(card).collect()
+    report.full().map(card).collect()
 }
 
 fn counts(report: &Report) -> String {
@@ -106,7 +105,7 @@ fn counts(report: &Report) -> String {
 /// Choices of the filter, in the order of the sections.
 fn groups(report: &Report) -> String {
     let mut groups: Vec<&str> = Vec::new();
-    for section in &report.sections {
+    for section in report.full() {
         if !groups.contains(&section.group) {
             groups.push(section.group);
         }

@@ -19,15 +19,7 @@ pub fn markdown(report: &Report) -> String {
         let moved = signed(count.old, count.new);
         let _ = writeln!(out, "| {} | {} | {} | {moved} |", count.what, count.old, count.new);
     }
-    let (full, empty): (Vec<&Section>, Vec<&Section>) =
-        report.sections.iter().partition(|section| !section.entries.is_empty());
-    for section in full {
-        write_section(section, &mut out);
-    }
-    let empty: Vec<String> = empty.iter().map(|section| section.title.to_lowercase()).collect();
-    if !empty.is_empty() {
-        let _ = writeln!(out, "\nNone: {}.", empty.join("; "));
-    }
+    report.full().for_each(|section| write_section(section, &mut out));
     out
 }
 
@@ -51,7 +43,9 @@ fn urgent(report: &Report, severity: Severity, out: &mut String) {
 
 fn write_section(section: &Section, out: &mut String) {
     let count = section.entries.len();
-    let _ = writeln!(out, "\n<details><summary>{} ({count})</summary>\n", section.title);
+    // A reviewer looks at the files next, so they are shown.
+    let open = if section.group == "files" { " open" } else { "" };
+    let _ = writeln!(out, "\n<details{open}><summary>{} ({count})</summary>\n", section.title);
     let lines = section.entries.iter().map(|entry| format!("- {}\n", line(entry)));
     push_within_limit(lines, out);
     out.push_str("\n</details>\n");

@@ -1,5 +1,6 @@
 //! The report: sections of entries, each with what changed and how much that matters.
 
+use crate::text::counted;
 use serde::Serialize;
 
 /// How much a change matters; the order is that of the exit code (GEN-91).
@@ -121,10 +122,20 @@ impl Section {
     }
 }
 
-/// Sections whose entries break nothing, yet stop a run that emits.
-const STOPPERS: [(&str, &str, &str); 2] = [
-    ("policy", "stale", "stale policy entries to remove"),
-    ("unknown", "added", "unknown constructs to judge"),
+/// Sections whose entries break nothing, yet stop a run: what they count, and which run.
+const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
+    (
+        "policy",
+        "stale",
+        ["stale policy entry", "stale policy entries"],
+        "`emit` refuses",
+    ),
+    (
+        "unknown",
+        "added",
+        ["unknown construct", "unknown constructs"],
+        "`import` refuses",
+    ),
 ];
 
 /// A number on both sides.
@@ -174,6 +185,11 @@ impl Report {
         }
     }
 
+    /// The sections that have an entry.
+    pub fn full(&self) -> impl Iterator<Item = &Section> {
+        self.sections.iter().filter(|section| !section.entries.is_empty())
+    }
+
     /// The section of a group by its name.
     pub fn section(&self, group: &str, name: &str) -> Option<&Section> {
         self.sections
@@ -188,20 +204,30 @@ impl Report {
 
     /// One sentence that says what a maintainer has to do.
     pub fn verdict(&self) -> String {
-        let mut verdict = match self.severity() {
-            Severity::Breaking => format!("{} breaking changes", self.of(Severity::Breaking).count()),
-            Severity::Undecided => format!("{} things need a decision", self.of(Severity::Undecided).count()),
-            Severity::Concerns => "changes what is emitted; nothing breaks".to_owned(),
-            Severity::Informational if self.is_empty() => "no difference".to_owned(),
-            Severity::Informational => "nothing that concerns the loader".to_owned(),
-        };
-        for (group, name, what) in STOPPERS {
+        let count = |severity| self.of(severity).count();
+        let (breaking, undecided) = (count(Severity::Breaking), count(Severity::Undecided));
+        let mut parts = Vec::new();
+        if breaking > 0 {
+            parts.push(counted(breaking, "breaking change", "breaking changes"));
+        }
+        if undecided > 0 {
+            parts.push(counted(undecided, "thing needs a decision", "things need a decision"));
+        }
+        for (group, name, [one, many], refusal) in STOPPERS {
             let count = self.section(group, name).map_or(0, |section| section.entries.len());
             if count > 0 {
-                verdict.push_str(&format!("; {count} {what}"));
+                parts.push(format!("{refusal} {}", counted(count, one, many)));
             }
         }
-        verdict
+        if !parts.is_empty() {
+            return parts.join("; ");
+        }
+        match self.severity() {
+            Severity::Informational if self.is_empty() => "no difference",
+            Severity::Informational => "nothing that concerns the loader",
+            _ => "changes what is emitted; nothing breaks",
+        }
+        .to_owned()
     }
 
     fn entries(&self) -> impl Iterator<Item = (&Section, &Entry)> {

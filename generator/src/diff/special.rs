@@ -1,10 +1,13 @@
 //! What a person has to judge: special commands, policy rows, unknown constructs.
 
-use super::report::{Entry, Section, Severity};
+use super::report::{Change, Entry, Section, Severity};
 use super::view::View;
 use crate::plan::{Code, CommandPlan, Problem};
 use std::collections::BTreeSet;
 use vk_registry::Diagnostic;
+
+/// The policy as reports call it, whatever file it was read from.
+const POLICY: &str = "generator/policy.toml";
 
 pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     let is_stale = |problem: &&Problem| problem.code == Code::Stale;
@@ -20,17 +23,12 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
                 .map(|entry| Entry::new(&entry.name, Severity::Informational, entry.changes))
                 .collect(),
         ),
-        Section::new(
-            "policy",
-            "stale",
-            "Stale policy entries",
-            problems(old, new, is_stale, Severity::Concerns),
-        ),
+        Section::new("policy", "stale", "Stale policy entries", problems(old, new, is_stale)),
         Section::new(
             "policy",
             "undecided",
             "Other things the policy has no answer for",
-            problems(old, new, is_open, Severity::Undecided),
+            problems(old, new, is_open),
         ),
         Section::new("unknown", "added", "New unknown constructs", unknown(old, new)),
     ]
@@ -46,7 +44,14 @@ fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
             false => (Severity::Undecided, "NO TREATMENT in the policy"),
         };
         let text = format!("{}; {decided}", reasons.join(", "));
-        Entry::noted(&plan.command.name, severity, "special", text)
+        let mut changes = vec![Change::new("special", Severity::Informational, text)];
+        let problems = here.problems.iter().filter(|problem| problem.name == plan.command.name);
+        changes.extend(
+            problems
+                .filter(|problem| problem.code == Code::Unclassified)
+                .flat_map(told),
+        );
+        Entry::new(&plan.command.name, severity, changes)
     };
     let plans = here.plan.commands.iter().filter(|plan| !plan.special.is_empty());
     plans
@@ -56,7 +61,7 @@ fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
 }
 
 /// Misfits between policy and registry that the old registry did not have.
-fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool, severity: Severity) -> Vec<Entry> {
+fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool) -> Vec<Entry> {
     let before: BTreeSet<&Problem> = old.problems.iter().collect();
     let found = new
         .problems
@@ -64,11 +69,22 @@ fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool, 
         .filter(wanted)
         .filter(|problem| !before.contains(problem));
     found
-        .map(|problem| Entry::noted(&problem.name, severity, problem.code.word(), &problem.text))
+        .map(|problem| Entry::new(&problem.name, Severity::Undecided, told(problem)))
         .collect()
 }
 
-/// Constructs that no list names, each kind once.
+/// What is wrong, what to do, and the lines to write for that.
+fn told(problem: &Problem) -> Vec<Change> {
+    let change = |kind, text: &str| Change::new(kind, Severity::Informational, text.trim());
+    let mut changes = vec![change(problem.code.word(), &problem.text)];
+    if let Some((help, lines)) = problem.help(POLICY) {
+        changes.push(change("help", &help));
+        changes.extend(lines.iter().map(|line| change("write", line)));
+    }
+    changes
+}
+
+/// Constructs that no list names, each kind once. `import` refuses them.
 fn unknown(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let key = |found: &Diagnostic| format!("{}: {}", found.path, found.text);
     let before: BTreeSet<String> = old.unknown.iter().map(key).collect();
@@ -77,7 +93,7 @@ fn unknown(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     fresh
         .map(|found| {
             let place = format!("{}:{}:{}: {}", found.file, found.line, found.column, found.snippet);
-            Entry::noted(&key(found), Severity::Concerns, found.code.word(), place)
+            Entry::noted(&key(found), Severity::Undecided, found.code.word(), place)
         })
         .collect()
 }

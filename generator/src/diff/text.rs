@@ -3,7 +3,7 @@
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// The whole report; sections without entries say so.
+/// The whole report, without the sections that have no entry.
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.
@@ -23,9 +23,7 @@ pub fn text(report: &Report) -> String {
             let _ = writeln!(out, "  {}: {}{}", section.title, entry.name, joined(entry));
         }
     }
-    for section in &report.sections {
-        write_section(section, &mut out);
-    }
+    report.full().for_each(|section| write_section(section, &mut out));
     out.push_str("\nCounts\n");
     for count in &report.counts {
         let moved = if count.old == count.new { "" } else { "  *" };

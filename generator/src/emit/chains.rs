@@ -16,7 +16,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         );
         quote!(#kind, #words, #pointers, #name;)
     });
-    File::rust(plan, "chains.rs")
+    File::rust("chains.rs")
         .doc("Structures that may lie in a chain whose members the loader copies, by number: words and pointers.")
         .items(quote!(
             use crate::ffi::chain_members;

@@ -19,15 +19,10 @@ struct Table<'p, 'a> {
 pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let [instance, device, driver, device_terminator] = tables(plan);
     vec![
-        shared_entries(plan, file(plan, &instance)),
-        numbers(
-            file(plan, &device),
-            "NULL_TOLERANT",
-            NULL_TOLERANT_DOC,
-            &null_tolerant(plan),
-        ),
-        numbers(file(plan, &driver), "MANDATORY", MANDATORY_DOC, &mandatory(plan)),
-        file(plan, &device_terminator),
+        shared_entries(plan, file(&instance)),
+        numbers(file(&device), "NULL_TOLERANT", NULL_TOLERANT_DOC, &null_tolerant(plan)),
+        numbers(file(&driver), "MANDATORY", MANDATORY_DOC, &mandatory(plan)),
+        file(&device_terminator),
     ]
 }
 
@@ -65,7 +60,7 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
     ]
 }
 
-fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
+fn file(table: &Table<'_, '_>) -> File {
     let name = format_ident!("{}", table.name);
     // The functions that lead into a chain are always there, those of a driver may be missing.
     let (place, kind, number) = match table.place {
@@ -85,7 +80,7 @@ fn file(plan: &Plan<'_>, table: &Table<'_, '_>) -> File {
         let (slot, ty) = (ident(&command.command.name), pfn(command, table.place));
         quote!(#slot: #ty;)
     });
-    File::rust(plan, &format!("dispatch/{}.rs", table.file))
+    File::rust(&format!("dispatch/{}.rs", table.file))
         .doc(&format!(
             "[`{}`]: its commands in the order of their slots.",
             table.name

@@ -13,9 +13,9 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
         names(list).iter().map(|name| format!("{prefix}{name}\n")).collect()
     };
     vec![
-        File::other(plan, "exports/linux.txt", "#").text(&lines(ExportList::Linux, "")),
-        File::other(plan, "exports/macos.txt", "#").text(&lines(ExportList::Macos, "_")),
-        File::other(plan, "exports/windows.def", ";").text(&format!(
+        File::other("exports/linux.txt", "#").text(&lines(ExportList::Linux, "")),
+        File::other("exports/macos.txt", "#").text(&lines(ExportList::Macos, "_")),
+        File::other("exports/windows.def", ";").text(&format!(
             "LIBRARY vulkan-1\nEXPORTS\n{}",
             lines(ExportList::Windows, "    ")
         )),

@@ -18,7 +18,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         quote!(#name, #version, true;)
     });
     let all = plan.registry.extensions.values().map(row);
-    File::rust(plan, "extensions.rs")
+    File::rust("extensions.rs")
         .doc(
             "Extensions that the loader has to do with, on an instance and on a device: name, revision, whether the target \
              builds\nthe platform. Then all extensions: name, kind, revision, platform.",

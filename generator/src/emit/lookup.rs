@@ -11,7 +11,7 @@ use vk_registry::model::Level;
 
 pub(super) fn file(plan: &Plan<'_>) -> File {
     let rows = plan.commands.iter().map(|command| row(plan, command));
-    File::rust(plan, "lookup.rs")
+    File::rust("lookup.rs")
         .doc("What the loader knows of each command.")
         .items(quote! {
             use super::pfn::*;
@@ -25,7 +25,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
 
 /// The names that rows hold as numbers.
 fn parameters(plan: &Plan<'_>) -> TokenStream {
-    let names = &plan.policy.checked_parameters;
+    let names = plan.policy.checked_parameters.keys();
     let count = Literal::usize_unsuffixed(names.len() + 1);
     quote! {
         #[doc = " Every name that a checked parameter has, and the empty one."]

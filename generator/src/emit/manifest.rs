@@ -4,6 +4,7 @@ use super::file::File;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use vk_registry::model::HeaderVersion;
 
 /// Path of the manifest below `generated/`.
 pub const MANIFEST: &str = "manifest.txt";
@@ -18,9 +19,9 @@ pub struct Input {
     pub text: String,
 }
 
-/// The manifest of sorted files.
-pub fn manifest(inputs: &[Input], files: &[File]) -> File {
-    let mut text = format!("{HEADING}\n");
+/// The manifest of sorted files. It is the one place that names the header.
+pub fn manifest(header: HeaderVersion, inputs: &[Input], files: &[File]) -> File {
+    let mut text = format!("{HEADING}\nheader {header}\n");
     for input in inputs {
         line("input", &input.name, &input.text, &mut text);
     }

@@ -20,7 +20,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         let (handle, object) = (ident(&handle.name), ident(&handle.object_type));
         quote!(#handle, #object, #report;)
     });
-    File::rust(plan, "object_types.rs")
+    File::rust("object_types.rs")
         .doc("Kinds of objects as the two debugging extensions name them: handle, object type, object type of debug report.")
         .items(quote!(
             use crate::messenger::object_types;

@@ -17,7 +17,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         quote!(pub type #name #level = unsafe extern "system" fn(#(#params),*) #returned;)
     });
     let extras = plan.policy.extras.iter().map(|extra| interface_function(plan, extra));
-    File::rust(plan, "pfn.rs")
+    File::rust("pfn.rs")
         .doc("Function-pointer types of all commands, then those of the driver and layer interface.")
         .items(quote!(
             use super::types::*;

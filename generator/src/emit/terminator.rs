@@ -14,7 +14,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let groups = by_first_parameter(plan.commands.iter().filter(own));
     let modules: Vec<Ident> = groups.keys().map(|module| ident(module)).collect();
     let mut files = vec![
-        File::rust(plan, "terminator/mod.rs")
+        File::rust("terminator/mod.rs")
             .doc("The functions at the end of the chain, by first parameter.")
             .items(quote!(#(mod #modules;)*))
             .items(quote!(#(pub use #modules::*;)*)),
@@ -22,7 +22,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     for (module, commands) in &groups {
         let functions = commands.iter().map(|command| function(plan, command));
         files.push(
-            File::rust(plan, &format!("terminator/{module}.rs"))
+            File::rust(&format!("terminator/{module}.rs"))
                 .doc(&format!(
                     "Terminators of commands whose first parameter is {}.",
                     described(module)

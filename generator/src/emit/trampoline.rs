@@ -9,7 +9,7 @@ use heck::ToSnakeCase;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
-use vk_registry::model::{Level, Param};
+use vk_registry::model::Level;
 
 /// Commands by the module they are emitted into: one for each kind of first parameter.
 pub(super) fn by_first_parameter<'p, 'a>(
@@ -37,7 +37,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let groups = by_first_parameter(plan.commands.iter().filter(|command| command.entry != Entry::Shared));
     let modules: Vec<Ident> = groups.keys().map(|module| ident(module)).collect();
     let mut files = vec![
-        File::rust(plan, "trampoline/mod.rs")
+        File::rust("trampoline/mod.rs")
             .doc("The functions that the application calls, by first parameter.")
             .items(quote!(#(mod #modules;)*))
             .items(quote!(#(pub use #modules::*;)*)),
@@ -45,7 +45,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     for (module, commands) in &groups {
         let functions = commands.iter().map(|command| function(plan, command));
         files.push(
-            File::rust(plan, &format!("trampoline/{module}.rs"))
+            File::rust(&format!("trampoline/{module}.rs"))
                 .doc(&format!(
                     "Trampolines of commands whose first parameter is {}.",
                     described(module)
@@ -145,7 +145,7 @@ fn is_jump(command: &CommandPlan<'_>) -> bool {
 /// A body that passes the call on.
 fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let (name, arguments) = (ident(&command.command.name), lowered_arguments(plan, command));
-    let output = command.command.params.iter().find(|param| is_output(plan, param));
+    let output = command.command.params.iter().find(|param| plan.is_output(param));
     let objects = output.filter(|_| command.entry == Entry::OutputHandles).map(|output| {
         let pointer = ident(&output.name);
         // Without a length it is one object.
@@ -154,15 +154,6 @@ fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     });
     let body = body_macro(command);
     quote!(#body! { #name(#(#arguments),*) #objects })
-}
-
-fn is_output(plan: &Plan<'_>, param: &Param) -> bool {
-    let dispatchable = plan
-        .registry
-        .handles
-        .get(&param.ty.base)
-        .is_some_and(|handle| handle.dispatchable);
-    dispatchable && param.ty.pointers.first() == Some(&false)
 }
 
 /// `len` as an expression: a sibling parameter or a member of one (GEN-48).

@@ -106,7 +106,10 @@ fn class(command: &CommandPlan<'_>, facts: &mut Facts) {
         return;
     }
     let mut lines = vec!["special".to_owned()];
-    lines.extend(command.special.iter().map(|reason| reason.sentence().to_owned()));
+    for (reason, steps) in &command.facts {
+        lines.push(reason.sentence().to_owned());
+        lines.extend(steps.iter().map(|step| format!("    {step}")));
+    }
     facts.lines("class", &lines);
     facts.optional("reason", command.reason);
     let absent = command

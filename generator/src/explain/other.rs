@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use crate::plan::Plan;
+use crate::text::counted;
 use vk_registry::model::{Command, Extension, ExtensionKind, Handle, Level};
 
 pub(super) fn extension(plan: &Plan<'_>, extension: &Extension, facts: &mut Facts) {
@@ -66,7 +67,11 @@ pub(super) fn handle(plan: &Plan<'_>, handle: &Handle, facts: &mut Facts) {
         };
         facts.add(
             "commands",
-            format!("{} are dispatched on it", commands.filter(dispatched).count()),
+            counted(
+                commands.filter(dispatched).count(),
+                "is dispatched on it",
+                "are dispatched on it",
+            ),
         );
     } else {
         let taken = |command: &&Command| command.params.iter().any(|param| param.ty.base == handle.name);

@@ -1,13 +1,14 @@
 //! Whether registry and policy fit together (GEN-70, GEN-83).
 
 use super::command::CommandPlan;
-use super::problem::{Code, Problem, Problems};
+use super::problem::{Advice, Code, Problem, Problems};
 use super::reach::resolve;
 use super::types::TypePlan;
+use super::{output, review};
 use crate::names;
 use crate::policy::{End, Entry, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
-use vk_registry::model::{Command, Level, Registry};
+use vk_registry::model::{Command, Level, Param, Registry};
 
 /// Names in the policy that the registry must know.
 pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problems) {
@@ -100,20 +101,27 @@ pub(super) fn treatments<'a>(
 }
 
 /// GEN-70: a special command has a row, a row has a special command, and the row makes sense.
-pub(super) fn command(registry: &Registry, policy: &Policy, plan: &CommandPlan<'_>, problems: &mut Problems) {
+pub(super) fn command(
+    (registry, policy, types): (&Registry, &Policy, &TypePlan<'_>),
+    plan: &CommandPlan<'_>,
+    problems: &mut Problems,
+) {
     let name = plan.command.name.as_str();
     if !plan.special.is_empty() && !plan.has_row {
-        let reasons: Vec<&str> = plan.special.iter().map(|reason| reason.word()).collect();
-        let text = format!("is special ({}) and needs a treatment", reasons.join(", "));
-        problems.push(Problem::new(Code::Unclassified, name, text));
+        problems.push(review::unclassified(plan));
         return;
     }
     let level = plan.command.level;
     let many_drivers = level == Level::Instance && matches!(plan.end, End::Generated | End::None);
     let shares = plan.entry == Entry::Shared || plan.end == End::Shared;
     let by_value = plan.end == End::Generated && passes_wrapped_by_value(registry, policy, plan.command);
-    let answers = matches!(plan.end, End::Handwritten | End::Shared);
-    let rules: [(bool, Code, &str); 8] = [
+    let is_counted = plan.entry != Entry::OutputHandles || output::is_counted(registry, types, plan.command);
+    let rules: [(bool, Code, &str); 6] = [
+        (
+            !is_counted,
+            Code::Contradiction,
+            "returns handles that a generated trampoline cannot count; it needs a hand-written entry (S2)",
+        ),
         (
             plan.special.is_empty() && plan.has_row,
             Code::Stale,
@@ -139,51 +147,71 @@ pub(super) fn command(registry: &Registry, policy: &Policy, plan: &CommandPlan<'
             Code::Contradiction,
             "passes a wrapped handle by value and needs a hand-written end (S4)",
         ),
+    ];
+    let emulation = emulation(plan).map(|(broken, text)| (broken, Code::Contradiction, text));
+    let broken = rules.into_iter().chain(emulation).filter(|(broken, ..)| *broken);
+    problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
+}
+
+/// Rules about what is done where a driver lacks a command: whether each is broken, and how.
+fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
+    let answers = matches!(plan.end, End::Handwritten | End::Shared);
+    [
         (
             plan.absent.is_some() && plan.end != End::Generated,
-            Code::Contradiction,
             "says what happens when a driver lacks it, but its end is not generated",
         ),
         (
             plan.emulated && plan.absent.is_some(),
-            Code::Contradiction,
             "is emulated by what `absent` says already; remove `emulated`",
         ),
         (
             plan.emulated && plan.absent.is_none() && !answers,
-            Code::Contradiction,
             "is emulated, but its end is not hand-written; say what to answer in `absent`",
         ),
-    ];
-    let broken = rules.into_iter().filter(|(broken, ..)| *broken);
-    problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
+    ]
 }
 
 /// A trampoline knows what it checks by the parameter's name, so that each of these names stands for a kind of object.
 pub(super) fn parameters(policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
-    let mut unused: BTreeSet<&String> = policy.checked_parameters.iter().collect();
+    let mut unused: BTreeSet<&String> = policy.checked_parameters.keys().collect();
     for plan in commands.iter().filter(|plan| plan.command.level != Level::Global) {
         let Some(param) = plan.command.params.first() else {
             continue;
         };
         unused.remove(&param.name);
-        if !policy.checked_parameters.contains(&param.name) {
-            let text = format!(
-                "its first parameter is `{} {}`; look whether its trampoline can check that, and list the name in checked-parameters",
-                param.ty, param.name
-            );
-            problems.push(Problem::new(Code::UnknownParameter, &plan.command.name, text));
-        }
+        let listed = policy.checked_parameters.get(&param.name);
+        let handle = plan.command.first_handle.as_ref();
+        let (text, advice) = match listed {
+            Some(_) if listed == handle => continue,
+            Some(other) => {
+                let text = "but elsewhere that name is of a";
+                (
+                    format!("{text} {other}: an object that is not what the trampoline takes it for"),
+                    Advice::None,
+                )
+            }
+            None => {
+                let text = "which no trampoline checks yet; find out what its first word leads to, and then";
+                (text.to_owned(), Advice::Key("checked-parameters"))
+            }
+        };
+        let text = format!("its first parameter is `{} {}`, {text}", param.ty, param.name);
+        problems.push(Problem::new(Code::UnknownParameter, &plan.command.name, text).advised(advice));
     }
     let stale = |name: &&String| Problem::new(Code::Stale, name, "checked-parameters: no command has such a parameter");
     problems.extend(unused.iter().map(stale));
 }
 
 fn passes_wrapped_by_value(registry: &Registry, policy: &Policy, command: &Command) -> bool {
-    command.params.iter().skip(1).any(|param| {
-        let base = resolve(registry, &param.ty.base);
-        param.ty.pointers.is_empty() && policy.wrapped_handles.iter().any(|wrapped| wrapped == base)
-    })
+    let is_wrapped = |name: &str| {
+        policy
+            .wrapped_handles
+            .iter()
+            .any(|wrapped| wrapped == resolve(registry, name))
+    };
+    let by_value = |param: &Param| param.ty.pointers.is_empty() && is_wrapped(&param.ty.base);
+    command.params.iter().skip(1).any(by_value) || is_wrapped(&command.return_type)
 }
 
 /// GEN-49: names stay distinct when they become identifiers.

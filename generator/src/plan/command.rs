@@ -1,6 +1,6 @@
 //! What is decided of one command.
 
-use super::special::Reason;
+use super::special::{Facts, Reason};
 use crate::policy::{Absent, End, Entry, ExportList};
 use std::collections::BTreeSet;
 use vk_registry::model::{CType, Command, Level};
@@ -47,6 +47,8 @@ pub struct CommandPlan<'a> {
     pub reason: Option<&'a str>,
     /// Why it is special; empty for most.
     pub special: BTreeSet<Reason>,
+    /// The same, with the steps that lead to handles.
+    pub facts: Facts<'a>,
     /// How the application enters it.
     pub entry: Entry,
     /// How the chain ends.

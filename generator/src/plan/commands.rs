@@ -3,9 +3,9 @@
 use super::check;
 use super::command::{CommandPlan, DeviceGate, Export, Gate};
 use super::problem::{Code, Problem, Problems};
-use super::slots;
-use super::special::Predicates;
+use super::special::{Facts, Predicates};
 use super::types::TypePlan;
+use super::{review, slots};
 use crate::policy::{End, PlatformPolicy, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{CType, Command, ExtensionKind, Level, Registry};
@@ -31,7 +31,7 @@ pub(super) fn plan<'a>(
         policy,
         treatments: check::treatments(registry, policy, problems),
     };
-    let predicates = Predicates::new(registry, policy);
+    let predicates = Predicates::new(registry, policy, &context.treatments);
     check::names(registry, policy, problems);
     let mut plans = Vec::with_capacity(registry.commands.len());
     for command in registry.commands.values() {
@@ -41,14 +41,17 @@ pub(super) fn plan<'a>(
             continue;
         };
         let treatment = context.treatments.get(command.name.as_str()).copied();
+        let facts = predicates.reasons(command, treatment);
         let plan = CommandPlan {
-            special: predicates.reasons(command, treatment),
+            special: facts.keys().copied().collect(),
+            facts,
             generic: types.is_generic_command(command),
             ..context.one(command, treatment, returned)
         };
-        check::command(registry, policy, &plan, problems);
+        check::command((registry, policy, types), &plan, problems);
         plans.push(plan);
     }
+    review::check(registry, policy, &plans, problems);
     check::collisions(&plans, problems);
     check::parameters(policy, &plans, problems);
     slots::check(policy, &plans, problems);
@@ -73,6 +76,7 @@ impl<'a> Context<'a> {
             has_row: treatment.is_some(),
             reason: treatment.map(|row| row.reason.as_str()),
             special: BTreeSet::new(),
+            facts: Facts::new(),
             entry: treatment.map(|row| row.entry).unwrap_or_default(),
             end: treatment.and_then(|row| row.end).unwrap_or(default_end),
             absent: treatment.and_then(|row| row.absent.as_ref()),

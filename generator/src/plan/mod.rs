@@ -7,8 +7,10 @@ mod command;
 mod commands;
 mod extensions;
 mod layout;
+mod output;
 mod problem;
 mod reach;
+mod review;
 mod slots;
 mod special;
 mod types;
@@ -18,12 +20,13 @@ pub use chains::ChainMember;
 pub use command::{CommandPlan, DeviceGate, Export, Gate};
 pub use extensions::ExtensionPlan;
 pub use layout::{Layout, bit_words, runs};
-pub use problem::{Code, Problem};
-pub use special::Reason;
+pub use problem::{Advice, Code, Problem};
+pub use reach::Step;
+pub use special::{Facts, Reason};
 pub use types::{Place, TypePlan};
 
 use crate::policy::{Policy, Table};
-use vk_registry::model::{Enum, Enumerant, Registry};
+use vk_registry::model::{Enum, Enumerant, Param, Registry};
 
 /// The registry, the policy and what follows from both.
 pub struct Plan<'a> {
@@ -73,6 +76,11 @@ impl<'a> Plan<'a> {
             .binary_search_by(|plan| plan.command.name.as_str().cmp(name))
             .ok()?;
         self.commands.get(at)
+    }
+
+    /// Whether a parameter returns dispatchable handles.
+    pub fn is_output(&self, param: &Param) -> bool {
+        output::is_output(self.registry, param)
     }
 
     /// The enumerants of an emitted enumeration that are emitted with it: all where the policy lists it, otherwise those

@@ -7,6 +7,8 @@ use crate::policy::{PolicyFile, place};
 pub enum Code {
     /// A special command without a treatment.
     Unclassified,
+    /// A treatment that was not reviewed for what its command has become (GEN-74).
+    Unreviewed,
     /// A treatment of a command that is not special or does not exist.
     Stale,
     /// A name that the registry lacks.
@@ -32,6 +34,7 @@ impl Code {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unclassified => "unclassified-command",
+            Self::Unreviewed => "unreviewed-treatment",
             Self::Stale => "stale-policy",
             Self::UnknownName => "unknown-name",
             Self::Contradiction => "policy-contradiction",
@@ -45,6 +48,22 @@ impl Code {
     }
 }
 
+/// What to write, and where.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Advice {
+    /// The text says it.
+    None,
+    /// A key of the policy file that needs an entry.
+    Key(&'static str),
+    /// A row for the policy file.
+    Row(Vec<String>),
+    /// Lines for `reviewed` of the row that the command has.
+    Review(Vec<String>),
+}
+
+/// The recipe that the advice belongs to.
+const RECIPE: &str = "docs/recipes.md#a-special-command";
+
 /// One misfit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -54,6 +73,8 @@ pub struct Problem {
     pub code: Code,
     /// What is wrong with it, and what to do.
     pub text: String,
+    /// What to write for that.
+    pub advice: Advice,
 }
 
 impl Problem {
@@ -62,19 +83,49 @@ impl Problem {
             name: name.to_owned(),
             code,
             text: text.into(),
+            advice: Advice::None,
+        }
+    }
+
+    pub(super) fn advised(self, advice: Advice) -> Self {
+        Self { advice, ..self }
+    }
+
+    /// The advice as a sentence and lines to paste, for a policy of this name.
+    pub fn help(&self, file: &str) -> Option<(String, &[String])> {
+        let look = format!("read {RECIPE} and `vkgen explain {}`", self.name);
+        match &self.advice {
+            Advice::None => None,
+            Advice::Key(key) => Some((format!("list it in `{key}` of {file}"), &[])),
+            Advice::Row(lines) => Some((format!("{look}, decide, and write a row into {file}, such as"), lines)),
+            Advice::Review(lines) => {
+                let text =
+                    format!("{look}, change the treatment if it must, and add to `reviewed` of its row in {file}");
+                Some((text, lines))
+            }
         }
     }
 
     /// The message in the style of a compiler, pointing to the first place where a policy file has the name; else to where
     /// the registry has it, which `registry` finds.
     pub fn located(&self, files: &[PolicyFile], registry: impl Fn(&str) -> Option<String>) -> String {
-        let in_policy = files.iter().find_map(|file| {
-            let (line, column) = place(&file.text, self.find(&file.text)?);
-            Some(format!("{}:{line}:{column}", file.name))
+        let holder = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
+        let in_policy = holder.map(|(file, at)| {
+            let (line, column) = place(&file.text, at);
+            format!("{}:{line}:{column}", file.name)
         });
         let start = || format!("{}:1:1", files.first().map_or("policy", |file| &file.name));
         let place = in_policy.or_else(|| registry(&self.name)).unwrap_or_else(start);
-        format!("{place}: error[{}]: {}: {}", self.code.word(), self.name, self.text)
+        let mut message = format!("{place}: error[{}]: {}: {}", self.code.word(), self.name, self.text);
+        // A row that is there already is in the file where the command is found.
+        let has_row = matches!(self.advice, Advice::Review(_));
+        let file = holder.map(|(file, _)| file).filter(|_| has_row).or(files.first());
+        let file = file.map_or("the policy", |file| &file.name);
+        if let Some((help, lines)) = self.help(file) {
+            message.push_str(&format!("; {help}"));
+            message.extend(lines.iter().map(|line| format!("\n    {line}")));
+        }
+        message
     }
 
     /// Where a policy's text has the name, as a value or as a key.

@@ -1,51 +1,266 @@
-//! Which structures lead to something, through members and through the structures that may extend them (GEN-71).
+//! Which types lead to something, through members, chains and callbacks, and by which steps (GEN-71).
 
 use std::collections::{BTreeMap, BTreeSet};
-use vk_registry::model::{Member, Registry, Struct};
+use std::fmt;
+use vk_registry::model::{CType, Member, Registry, Struct};
 
-/// Structures that reach a wanted member.
+/// More typedefs in a row than this are a cycle.
+const TYPEDEF_LIMIT: usize = 16;
+/// The member that a chain hangs on.
+const CHAIN: &str = "pNext";
+/// How a step calls what a function returns.
+const RETURNED: &str = "return";
+/// Enumerations that say what kind of object a raw value is.
+const OBJECT_KINDS: [&str; 2] = ["VkObjectType", "VkDebugReportObjectTypeEXT"];
+
+/// One step from a command or a type to what it holds, points to, or may have in its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Step<'a> {
+    /// The structure or function type; empty for a command.
+    owner: &'a str,
+    /// The member or parameter.
+    member: &'a str,
+    /// The type that it leads to, behind aliases and typedefs.
+    pub(super) target: &'a str,
+    /// Whether the registry calls it a raw handle, or a sibling says what kind of object it is.
+    pub(super) is_raw: bool,
+    /// Whether the callee may write there; `None` where that is as for the owner.
+    written: Option<bool>,
+}
+
+impl Step<'_> {
+    /// Whether the callee writes what it leads to.
+    pub(super) fn is_output(&self) -> bool {
+        self.written == Some(true)
+    }
+}
+
+impl fmt::Display for Step<'_> {
+    /// As `reviewed` of a treatment spells it: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.owner.is_empty() {
+            write!(f, "{}.", self.owner)?;
+        }
+        write!(f, "{} -> {}", self.member, self.target)
+    }
+}
+
+/// A step of a policy with today's names of its types.
+pub(super) fn renamed(registry: &Registry, step: &str) -> String {
+    let Some((from, target)) = step.split_once(" -> ") else {
+        return step.to_owned();
+    };
+    let target = resolve(registry, target);
+    match from.split_once('.') {
+        Some((owner, member)) => format!("{}.{member} -> {target}", resolve(registry, owner)),
+        None => format!("{from} -> {target}"),
+    }
+}
+
+/// All steps between types.
+pub(super) struct Graph<'a> {
+    registry: &'a Registry,
+    typedefs: BTreeMap<&'a str, &'a str>,
+    steps: BTreeMap<&'a str, Vec<Step<'a>>>,
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(registry: &'a Registry) -> Self {
+        let mut graph = Self {
+            registry,
+            typedefs: typedefs(registry),
+            steps: BTreeMap::new(),
+        };
+        for structure in registry.structs.values() {
+            let raw = RawHandles::new(structure.members.iter().map(|it| (&it.ty, it.object_type.is_some())));
+            for member in &structure.members {
+                let is_raw = raw.holds(&member.ty, member.object_type.is_some());
+                graph.add(&structure.name, &member.name, &member.ty, is_raw);
+            }
+            graph.add_chain(structure);
+        }
+        for pointer in registry.function_pointers.values() {
+            for (name, ty) in &pointer.params {
+                graph.add(&pointer.name, name, ty, false);
+            }
+            graph.add(&pointer.name, RETURNED, &pointer.return_type, false);
+        }
+        graph
+    }
+
+    fn add(&mut self, owner: &'a str, member: &'a str, ty: &'a CType, is_raw: bool) {
+        let step = self.step(owner, member, ty, is_raw);
+        self.steps.entry(owner).or_default().push(step);
+    }
+
+    /// The steps from each structure that this one may extend.
+    fn add_chain(&mut self, structure: &'a Struct) {
+        for extended in &structure.extends {
+            let owner = resolve(self.registry, extended);
+            let is_chain = |member: &&Member| member.name == CHAIN;
+            let members = self.registry.structs.get(owner).map_or(&[][..], |found| &found.members);
+            let chain = members.iter().find(is_chain);
+            let step = Step {
+                owner,
+                member: CHAIN,
+                target: &structure.name,
+                is_raw: false,
+                written: Some(chain.is_some_and(|member| is_written(&member.ty))),
+            };
+            self.steps.entry(owner).or_default().push(step);
+        }
+    }
+
+    /// The step from a member or parameter to its type.
+    pub(super) fn step(&self, owner: &'a str, member: &'a str, ty: &'a CType, is_raw: bool) -> Step<'a> {
+        Step {
+            owner,
+            member,
+            target: self.meaning(&ty.base),
+            is_raw,
+            written: (!ty.pointers.is_empty()).then(|| is_written(ty)),
+        }
+    }
+
+    /// The step from a command to what it returns.
+    pub(super) fn returned(&self, name: &str) -> Option<Step<'a>> {
+        let ty: CType = name.parse().ok()?;
+        let target = self.meaning(known(self.registry, &ty.base)?);
+        Some(Step {
+            owner: "",
+            member: RETURNED,
+            target,
+            is_raw: false,
+            written: Some(ty.pointers.first() != Some(&true)),
+        })
+    }
+
+    /// What a name stands for, behind aliases and typedefs.
+    pub(super) fn meaning(&self, name: &'a str) -> &'a str {
+        let mut name = resolve(self.registry, name);
+        for _ in 0..TYPEDEF_LIMIT {
+            match self.typedefs.get(name) {
+                Some(target) => name = resolve(self.registry, target),
+                None => break,
+            }
+        }
+        name
+    }
+
+    fn behind(&self, step: &Step<'a>) -> &[Step<'a>] {
+        self.steps.get(step.target).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Base types that stand for another type of the registry.
+fn typedefs(registry: &Registry) -> BTreeMap<&str, &str> {
+    let target = |text: &String| known(registry, &text.parse::<CType>().ok()?.base);
+    let bases = registry.base_types.values();
+    bases
+        .filter_map(|base| Some((base.name.as_str(), target(base.target.as_ref()?)?)))
+        .collect()
+}
+
+/// The registry's own spelling of the name of a type, if it has that type.
+fn known<'a>(registry: &'a Registry, name: &str) -> Option<&'a str> {
+    let keys = [
+        registry.structs.get_key_value(name).map(|(key, _)| key),
+        registry.handles.get_key_value(name).map(|(key, _)| key),
+        registry.type_aliases.get_key_value(name).map(|(key, _)| key),
+        registry.function_pointers.get_key_value(name).map(|(key, _)| key),
+        registry.base_types.get_key_value(name).map(|(key, _)| key),
+    ];
+    keys.into_iter().flatten().next().map(String::as_str)
+}
+
+fn is_written(ty: &CType) -> bool {
+    ty.pointers.first() == Some(&false)
+}
+
+/// Finds raw handles among the members of one structure or the parameters of one command.
+pub(super) struct RawHandles {
+    /// Whether a value says what kind of object another one is, and the registry does not say which one.
+    has_loose_kind: bool,
+}
+
+impl RawHandles {
+    /// Looks at all siblings: their types, and whether the registry marks each as a handle.
+    pub(super) fn new<'t>(mut siblings: impl Iterator<Item = (&'t CType, bool)> + Clone) -> Self {
+        let is_kind = |ty: &CType| ty.pointers.is_empty() && OBJECT_KINDS.contains(&ty.base.as_str());
+        let has_kind = siblings.clone().any(|(ty, _)| is_kind(ty));
+        Self {
+            has_loose_kind: has_kind && !siblings.any(|(_, is_marked)| is_marked),
+        }
+    }
+
+    /// Whether one of the siblings is, or may be, a handle.
+    pub(super) fn holds(&self, ty: &CType, is_marked: bool) -> bool {
+        is_marked || (self.has_loose_kind && ty.pointers.is_empty() && ty.base == "uint64_t")
+    }
+}
+
+/// The types that lead to an end, such as a wrapped handle.
 pub(super) struct Reach<'a> {
-    structs: BTreeSet<&'a str>,
+    leading: BTreeSet<&'a str>,
 }
 
 impl<'a> Reach<'a> {
-    /// Collects the structures with a member that `wanted` accepts, those that contain or point to one of them, and
-    /// those that one of them may extend.
-    pub(super) fn new(registry: &'a Registry, wanted: impl Fn(&Member) -> bool) -> Self {
-        let mut leads_to: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for structure in registry.structs.values() {
-            for member in &structure.members {
-                leads_to
-                    .entry(resolve(registry, &member.ty.base))
-                    .or_default()
-                    .push(&structure.name);
-            }
-            for extended in &structure.extends {
-                leads_to
-                    .entry(&structure.name)
-                    .or_default()
-                    .push(resolve(registry, extended));
+    /// Collects the types with a step that `is_end` accepts, and those that lead to one of them.
+    pub(super) fn new(graph: &Graph<'a>, is_end: impl Fn(&Step<'a>) -> bool) -> Self {
+        let mut into: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut pending = Vec::new();
+        for step in graph.steps.values().flatten() {
+            into.entry(step.target).or_default().push(step.owner);
+            if is_end(step) {
+                pending.push(step.owner);
             }
         }
-        let has_wanted = |structure: &&Struct| structure.members.iter().any(&wanted);
-        let mut pending: Vec<&str> = registry
-            .structs
-            .values()
-            .filter(has_wanted)
-            .map(|structure| structure.name.as_str())
-            .collect();
-        let mut structs = BTreeSet::new();
+        let mut leading = BTreeSet::new();
         while let Some(name) = pending.pop() {
-            if structs.insert(name) {
-                pending.extend(leads_to.get(name).into_iter().flatten());
+            if leading.insert(name) {
+                pending.extend(into.get(name).into_iter().flatten());
             }
         }
-        Self { structs }
+        Self { leading }
     }
 
-    /// Whether the named type is one of them.
-    pub(super) fn contains(&self, registry: &'a Registry, name: &'a str) -> bool {
-        self.structs.contains(resolve(registry, name))
+    /// The steps of all ways from some first steps to an end.
+    pub(super) fn ways(
+        &self,
+        graph: &Graph<'a>,
+        first: impl IntoIterator<Item = Step<'a>>,
+        is_end: impl Fn(&Step<'a>) -> bool,
+    ) -> BTreeSet<Step<'a>> {
+        let counts = |step: &Step<'a>| is_end(step) || self.leading.contains(step.target);
+        let mut pending: Vec<Step<'a>> = first.into_iter().filter(counts).collect();
+        let mut found = BTreeSet::new();
+        while let Some(step) = pending.pop() {
+            if found.insert(step) {
+                pending.extend(graph.behind(&step).iter().filter(|step| counts(step)));
+            }
+        }
+        found
+    }
+
+    /// Whether an end may be written by the callee: it lies in memory that the caller hands over for that.
+    pub(super) fn is_written(
+        &self,
+        graph: &Graph<'a>,
+        first: impl IntoIterator<Item = Step<'a>>,
+        is_end: impl Fn(&Step<'a>) -> bool,
+    ) -> bool {
+        let mut pending: Vec<(Step<'a>, bool)> = first.into_iter().map(|step| (step, false)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some((step, outer)) = pending.pop() {
+            let written = step.written.unwrap_or(outer);
+            if is_end(&step) && written {
+                return true;
+            }
+            if self.leading.contains(step.target) && seen.insert((step.target, written)) {
+                pending.extend(graph.behind(&step).iter().map(|step| (*step, written)));
+            }
+        }
+        false
     }
 }
 

@@ -1,16 +1,16 @@
 //! Which commands are special, by the predicates of GEN-71.
 
-use super::reach::{Reach, resolve};
+use super::reach::{Graph, RawHandles, Reach, Step};
 use crate::policy::{Policy, Treatment};
-use std::collections::BTreeSet;
-use vk_registry::model::{Command, ExtensionKind, Level, Registry};
+use std::collections::{BTreeMap, BTreeSet};
+use vk_registry::model::{Command, ExtensionKind, Level, Param, Registry};
 
 /// Why a command needs a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// GEN-71a: no dispatchable first parameter.
     Global,
-    /// GEN-71b: returns a dispatchable handle.
+    /// GEN-71b: returns a dispatchable handle, by itself or in a structure.
     OutputsDispatchable,
     /// GEN-71c: one instance, several drivers.
     InstanceLevel,
@@ -26,8 +26,10 @@ pub enum Reason {
     Emulated,
     /// GEN-71i: lifetimes and lookup.
     Lifecycle,
-    /// A device command of an instance extension, which a driver may lack (GEN-51).
+    /// A command of an instance extension on an object that one driver has, and that driver may lack it (GEN-51).
     InstanceExtension,
+    /// GEN-71j: another name of a command whose treatment is not the default.
+    OtherName,
 }
 
 impl Reason {
@@ -44,7 +46,14 @@ impl Reason {
             Self::Emulated => "emulated",
             Self::Lifecycle => "lifecycle",
             Self::InstanceExtension => "instance_extension",
+            Self::OtherName => "other_name",
         }
+    }
+
+    /// Whether it follows from the registry, so that a treatment must say that it was reviewed for it. The other reasons follow
+    /// from rows of the policy.
+    pub const fn is_fact(self) -> bool {
+        !matches!(self, Self::Emulated | Self::Lifecycle | Self::OtherName)
     }
 
     /// The reason as a sentence for people.
@@ -60,101 +69,114 @@ impl Reason {
             Self::Emulated => "S8: it is answered for drivers that lack it",
             Self::Lifecycle => "S9: it is about lifetimes or lookup",
             Self::InstanceExtension => "GEN-51: an instance extension provides it, so a driver may lack it",
+            Self::OtherName => "S10: it is another name of a command that has a treatment",
         }
     }
 }
+
+/// Why a command is special, and by which steps it gets there.
+pub type Facts<'a> = BTreeMap<Reason, BTreeSet<Step<'a>>>;
 
 /// Answers the predicates for one registry.
 pub(super) struct Predicates<'a> {
     registry: &'a Registry,
     policy: &'a Policy,
+    graph: Graph<'a>,
     to_wrapped: Reach<'a>,
     to_raw: Reach<'a>,
+    to_dispatchable: Reach<'a>,
+    /// Commands whose other name has a treatment that is not the default.
+    other_names: BTreeSet<&'a str>,
 }
 
 impl<'a> Predicates<'a> {
-    pub(super) fn new(registry: &'a Registry, policy: &'a Policy) -> Self {
-        let is_wrapped = |name: &str| {
-            policy
-                .wrapped_handles
-                .iter()
-                .any(|wrapped| wrapped == resolve(registry, name))
-        };
+    pub(super) fn new(
+        registry: &'a Registry,
+        policy: &'a Policy,
+        treatments: &BTreeMap<&'a str, &'a Treatment>,
+    ) -> Self {
+        let graph = Graph::new(registry);
         Self {
+            to_wrapped: Reach::new(&graph, |step| is_wrapped(policy, step)),
+            to_raw: Reach::new(&graph, |step| step.is_raw),
+            to_dispatchable: Reach::new(&graph, |step| is_dispatchable(registry, step)),
+            other_names: other_names(registry, treatments),
             registry,
             policy,
-            to_wrapped: Reach::new(registry, |member| is_wrapped(&member.ty.base)),
-            to_raw: Reach::new(registry, |member| member.object_type.is_some()),
+            graph,
         }
     }
 
     /// All reasons why the command is special.
-    pub(super) fn reasons(&self, command: &'a Command, treatment: Option<&Treatment>) -> BTreeSet<Reason> {
-        let checks: [(Reason, bool); 10] = [
+    pub(super) fn reasons(&self, command: &'a Command, treatment: Option<&Treatment>) -> Facts<'a> {
+        let checks = [
             (Reason::Global, command.level == Level::Global),
-            (Reason::OutputsDispatchable, self.outputs_dispatchable(command)),
             (Reason::InstanceLevel, command.level == Level::Instance),
-            (Reason::WrappedHandle, self.wrapped_inside(command)),
-            (Reason::RawHandle, self.raw_inside(command)),
-            (Reason::FurtherDispatchable, self.further_dispatchable(command)),
             (Reason::Implemented, self.implemented(command)),
             (Reason::Emulated, treatment.is_some_and(Treatment::is_emulated)),
             (Reason::Lifecycle, self.policy.lifecycle.contains(&command.name)),
             (Reason::InstanceExtension, self.of_instance_extension(command)),
+            (Reason::OtherName, self.other_names.contains(command.name.as_str())),
         ];
-        checks
-            .into_iter()
-            .filter_map(|(reason, holds)| holds.then_some(reason))
-            .collect()
+        let ways = [
+            (Reason::OutputsDispatchable, self.outputs_dispatchable(command)),
+            (Reason::WrappedHandle, self.wrapped_inside(command)),
+            (Reason::RawHandle, self.raw_inside(command)),
+            (Reason::FurtherDispatchable, self.further_dispatchable(command)),
+        ];
+        let holding = checks.into_iter().filter(|(_, holds)| *holds);
+        let mut facts: Facts<'a> = holding.map(|(reason, _)| (reason, BTreeSet::new())).collect();
+        facts.extend(ways.into_iter().filter(|(_, steps)| !steps.is_empty()));
+        facts
     }
 
-    fn is_dispatchable(&self, name: &str) -> bool {
-        self.registry
-            .handles
-            .get(resolve(self.registry, name))
-            .is_some_and(|handle| handle.dispatchable)
-    }
-
-    fn is_wrapped(&self, name: &str) -> bool {
-        self.policy
-            .wrapped_handles
-            .iter()
-            .any(|wrapped| wrapped == resolve(self.registry, name))
-    }
-
-    fn outputs_dispatchable(&self, command: &Command) -> bool {
-        command
-            .params
-            .iter()
-            .any(|param| param.ty.pointers.first() == Some(&false) && self.is_dispatchable(&param.ty.base))
+    /// The first steps from a command: its parameters, and what it returns.
+    fn steps(&self, command: &'a Command, params: &'a [Param]) -> Vec<Step<'a>> {
+        let raw = RawHandles::new(command.params.iter().map(|it| (&it.ty, it.object_type.is_some())));
+        let step = |param: &'a Param| {
+            let is_raw = raw.holds(&param.ty, param.object_type.is_some());
+            self.graph.step("", &param.name, &param.ty, is_raw)
+        };
+        let returned = self.graph.returned(&command.return_type);
+        params.iter().map(step).chain(returned).collect()
     }
 
     /// The parameters behind the one that the command is dispatched on.
-    fn behind_dispatch(command: &Command) -> &[vk_registry::model::Param] {
+    fn behind_dispatch(command: &Command) -> &[Param] {
         let skipped = usize::from(command.level != Level::Global).min(command.params.len());
         &command.params[skipped..]
     }
 
-    fn wrapped_inside(&self, command: &'a Command) -> bool {
-        Self::behind_dispatch(command)
-            .iter()
-            .any(|param| self.is_wrapped(&param.ty.base) || self.to_wrapped.contains(self.registry, &param.ty.base))
+    fn outputs_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
+        let by_itself = |step: &Step<'a>| is_dispatchable(self.registry, step);
+        // A wrapped handle in a structure is a reason of its own.
+        let in_structure = |step: &Step<'a>| by_itself(step) && !is_wrapped(self.policy, step);
+        let steps = || self.steps(command, &command.params).into_iter();
+        let mut found: BTreeSet<Step<'a>> = steps().filter(|step| by_itself(step) && step.is_output()).collect();
+        let inside = || steps().filter(|step| !by_itself(step));
+        if self.to_dispatchable.is_written(&self.graph, inside(), in_structure) {
+            found.extend(self.to_dispatchable.ways(&self.graph, inside(), in_structure));
+        }
+        found
     }
 
-    fn raw_inside(&self, command: &'a Command) -> bool {
-        command
-            .params
-            .iter()
-            .any(|param| param.object_type.is_some() || self.to_raw.contains(self.registry, &param.ty.base))
+    fn wrapped_inside(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
+        let steps = self.steps(command, Self::behind_dispatch(command));
+        let is_end = |step: &Step<'a>| is_wrapped(self.policy, step);
+        self.to_wrapped.ways(&self.graph, steps, is_end)
     }
 
-    fn further_dispatchable(&self, command: &Command) -> bool {
-        Self::behind_dispatch(command).iter().any(|param| {
-            let is_input = param.ty.pointers.first() != Some(&false);
-            is_input && self.is_dispatchable(&param.ty.base)
-        })
+    fn raw_inside(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
+        let steps = self.steps(command, &command.params);
+        self.to_raw.ways(&self.graph, steps, |step| step.is_raw)
     }
 
+    fn further_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
+        let params = Self::behind_dispatch(command).iter();
+        let inputs = params.filter(|param| param.ty.pointers.first() != Some(&false));
+        let steps = inputs.map(|param| self.graph.step("", &param.name, &param.ty, false));
+        steps.filter(|step| is_dispatchable(self.registry, step)).collect()
+    }
     fn implemented(&self, command: &Command) -> bool {
         command.level == Level::Instance
             && command
@@ -170,11 +192,39 @@ impl<'a> Predicates<'a> {
                 .get(name)
                 .is_some_and(|extension| extension.kind == ExtensionKind::Instance)
         };
-        command.level == Level::Device
+        matches!(command.level, Level::Device | Level::PhysicalDevice)
             && command.core.is_none()
             && command
                 .providers
                 .iter()
                 .all(|provider| is_instance(&provider.extension))
     }
+}
+
+fn is_wrapped(policy: &Policy, step: &Step<'_>) -> bool {
+    policy.wrapped_handles.iter().any(|wrapped| wrapped == step.target)
+}
+
+fn is_dispatchable(registry: &Registry, step: &Step<'_>) -> bool {
+    registry
+        .handles
+        .get(step.target)
+        .is_some_and(|handle| handle.dispatchable)
+}
+
+/// Commands that share a prototype with one whose treatment is not the default: what was decided there may hold here.
+fn other_names<'a>(registry: &'a Registry, treatments: &BTreeMap<&'a str, &'a Treatment>) -> BTreeSet<&'a str> {
+    let target = |command: &'a Command| command.alias.as_deref().unwrap_or(&command.name);
+    let mut treated: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for command in registry.commands.values() {
+        let row = treatments.get(command.name.as_str());
+        if row.is_some_and(|row| !row.is_default()) {
+            treated.entry(target(command)).or_default().push(&command.name);
+        }
+    }
+    let others = registry.commands.values().filter(|command| {
+        let names = treated.get(target(command));
+        names.is_some_and(|names| names.iter().any(|name| *name != command.name))
+    });
+    others.map(|command| command.name.as_str()).collect()
 }

@@ -1,6 +1,6 @@
 //! Which types are emitted, which of them depend on the level of handles, and how a C type is spelled in Rust.
 
-use super::problem::{Code, Problem, Problems};
+use super::problem::{Advice, Code, Problem, Problems};
 use super::reach::resolve;
 use crate::names::ident;
 use crate::policy::Policy;
@@ -202,8 +202,8 @@ impl<'a> TypePlan<'a> {
         } else if registry.platform_types.contains_key(target) && !is_value {
             self.opaque.insert(target);
         } else if !registry.handles.contains_key(target) {
-            let text = format!("type {name} occurs by value and is unknown; list it in types.by-value (GEN-43)");
-            problems.push(Problem::new(Code::UnknownByValue, user, text));
+            let text = format!("type {name} occurs by value and is unknown (GEN-43)");
+            problems.push(Problem::new(Code::UnknownByValue, user, text).advised(Advice::Key("types.by-value")));
         }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn enums(plan: &Plan<'_>) -> File {
         .enums
         .iter()
         .map(|name| one(plan, &plan.registry.enums[*name]));
-    File::rust(plan, "types/enums.rs")
+    File::rust("types/enums.rs")
         .doc("Enumerations; any value is valid.")
         .items(quote!(#(#enums)*))
 }
@@ -28,7 +28,7 @@ pub(super) fn flags(plan: &Plan<'_>) -> File {
         };
         integer(name, &width)
     });
-    File::rust(plan, "types/flags.rs")
+    File::rust("types/flags.rs")
         .doc("Sets of flag bits.")
         .items(quote!(#(#flags)*))
 }

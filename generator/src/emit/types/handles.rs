@@ -34,7 +34,6 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         }
     });
     super::start::file(
-        plan,
         "handles",
         "Handles: a pointer if dispatchable, otherwise a number of 64 bits.",
     )

@@ -21,7 +21,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         });
         Some(quote!(#name #level: #size, #align, #(#offsets),*;))
     });
-    File::rust(plan, "types/layout.rs")
+    File::rust("types/layout.rs")
         .doc("Sizes, alignments and offsets in bytes, as C defines them on 64-bit targets.")
         .items(quote! {
             use super::*;

@@ -23,7 +23,7 @@ pub(super) fn constants(plan: &Plan<'_>) -> File {
         let (major, minor) = (number(version.major), number(version.minor));
         quote!(pub const #name: u32 = ApiVersion::new(#major, #minor).0;)
     });
-    File::rust(plan, "types/constants.rs")
+    File::rust("types/constants.rs")
         .doc("Constants.")
         .items(quote!(
             use crate::version::ApiVersion;
@@ -73,7 +73,7 @@ pub(super) fn base(plan: &Plan<'_>) -> File {
         let name = ident(name);
         Some(quote!(pub type #name = #rust;))
     });
-    file(plan, "base", "Base types, and platform types that occur by value.").items(quote!(#(#bases)* #(#by_value)*))
+    file("base", "Base types, and platform types that occur by value.").items(quote!(#(#bases)* #(#by_value)*))
 }
 
 /// Whether a base type only says that a structure of this name exists (GEN-44).
@@ -107,7 +107,6 @@ pub(super) fn function_pointers(plan: &Plan<'_>) -> File {
         }
     });
     file(
-        plan,
         "function_pointers",
         "Function pointers that structures and commands hold.",
     )
@@ -129,7 +128,7 @@ pub(super) fn opaque(plan: &Plan<'_>) -> File {
             pub struct #name { _opaque: [u8; 0] }
         }
     });
-    File::rust(plan, "types/opaque.rs")
+    File::rust("types/opaque.rs")
         .doc("Types that the loader only points to.")
         .items(quote!(#(#types)*))
 }
@@ -143,8 +142,8 @@ pub(super) fn aliases(plan: &Plan<'_>) -> File {
     });
     let aliases: Vec<_> = aliases.collect();
     if aliases.is_empty() {
-        File::rust(plan, "types/aliases.rs").doc("Other names of types; there are none.")
+        File::rust("types/aliases.rs").doc("Other names of types; there are none.")
     } else {
-        file(plan, "aliases", "Other names of types.").items(quote!(#(#aliases)*))
+        file("aliases", "Other names of types.").items(quote!(#(#aliases)*))
     }
 }

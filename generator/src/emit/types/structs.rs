@@ -14,7 +14,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         .structs
         .iter()
         .map(|name| one(plan, &plan.registry.structs[*name]));
-    super::start::file(plan, "structs", "Structures and unions with all their members.").items(quote!(#(#structs)*))
+    super::start::file("structs", "Structures and unions with all their members.").items(quote!(#(#structs)*))
 }
 
 fn one(plan: &Plan<'_>, found: &Struct) -> TokenStream {
