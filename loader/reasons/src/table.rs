@@ -59,6 +59,9 @@ codes! {
     FileNotJsonName = "file.not-json-name",
         "The name of the file does not end in .json, so it was not opened.",
         "Rename the file, or name the manifest instead of the library.";
+    FileFoundBefore = "file.found-before",
+        "The same file was found before, under this path or another one, and counts once.",
+        "";
 
     SettingsNoFormatVersion = "settings.no-format-version",
         "The settings file has no file_format_version, so it has no effect.",

@@ -1,5 +1,6 @@
 //! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
 
+use super::kept::Kept;
 use super::truncated::note_truncated;
 use crate::env::glob::Globs;
 use crate::env::{Environment, Variable};
@@ -44,11 +45,12 @@ impl DriverScan<'_> {
         mut open: impl FnMut(DriverManifest, &mut Journal<'_>) -> Result<(), OutOfMemory>,
     ) -> Result<LeftOut, OutOfMemory> {
         let mut left_out = LeftOut::default();
+        let mut kept = Kept::default();
         for file in &listing.files {
             shortage::check()?;
             match self.read(file, journal)? {
                 DriverOutcome::Driver(driver) => {
-                    if listing.keeps((&file.path, file.source), None, journal) {
+                    if listing.keeps(file, &driver, &mut kept, journal)? {
                         open(driver, journal)?;
                     }
                 }
@@ -101,6 +103,9 @@ impl DriverScan<'_> {
         if settings.additional_drivers_exclusive {
             found.clear();
         }
+        if settings.additional_drivers.is_empty() {
+            return Ok(found);
+        }
         let mut files = Vec::new();
         for path in settings.additional_drivers.iter().rev() {
             let source = Source::Settings;
@@ -114,7 +119,7 @@ impl DriverScan<'_> {
         }
         files.try_room(found.len())?;
         files.append(&mut found);
-        Ok(files)
+        search::without_repeats(ManifestKind::Driver, files, journal)
     }
 }
 
@@ -139,18 +144,43 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether the filters keep a manifest that describes a driver, which is told in the journal. One that was published has a name
-    /// in place of a path.
-    pub fn keeps(&self, (path, source): (&Text, Source), published: Option<&[u8]>, journal: &mut Journal<'_>) -> bool {
-        let verdict = self.filters.verdict(path, published);
-        let kept = verdict == Verdict::Kept;
-        let decision = || decision(path, source, verdict);
-        match kept {
-            true => journal.keep(decision),
-            false => journal.decide(decision()),
+    /// Whether a manifest that describes a driver stays, which is told in the journal: the filters keep it, and it is not among those
+    /// that were kept before.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn keeps<'l>(
+        &self,
+        file: &'l Found,
+        manifest: &DriverManifest,
+        kept: &mut Kept<'l>,
+        journal: &mut Journal<'_>,
+    ) -> Result<bool, OutOfMemory> {
+        let mut verdict = self.filters.verdict(file_name(&file.path));
+        if verdict == Verdict::Kept
+            && let Some(earlier) = kept.add(&file.path, manifest)?
+        {
+            let kept = Text::try_new(earlier)?;
+            verdict = Verdict::Dropped(DriverManifestReason::SameFile { kept }.into());
         }
-        kept
+        Ok(tell((&file.path, file.source), verdict, journal))
     }
+
+    /// The same for a manifest that a service published under a name.
+    pub fn keeps_published(&self, path: &Text, name: &[u8], journal: &mut Journal<'_>) -> bool {
+        tell((path, Source::Service), self.filters.verdict(name), journal)
+    }
+}
+
+/// Puts a verdict into the journal, and says whether it is to keep the manifest.
+fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal<'_>) -> bool {
+    let is_kept = verdict == Verdict::Kept;
+    let decision = || decision(path, source, verdict);
+    match is_kept {
+        true => journal.keep(decision),
+        false => journal.decide(decision()),
+    }
+    is_kept
 }
 
 /// `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at one moment.
@@ -176,11 +206,10 @@ impl DriverFilters {
     }
 
     /// What becomes of a manifest, by its file name (DRV-26) or the name that it was published under (LSV-38).
-    fn verdict(&self, path: &Text, published: Option<&[u8]>) -> Verdict {
+    fn verdict(&self, name: &[u8]) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;
         }
-        let name = published.unwrap_or_else(|| file_name(path));
         let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
         if self.select.matches(name) {
             return Verdict::Kept;

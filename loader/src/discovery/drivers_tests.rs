@@ -79,10 +79,12 @@ fn drv_15_drv_17_listed_files_and_folders_in_order() {
 }
 
 #[test]
-fn drv_54_one_manifest_reached_twice_is_two_drivers() {
+fn drv_11_drv_54_one_manifest_reached_twice_is_one_driver_and_a_copy_is_another() {
     let scratch = Scratch::create();
     let path = driver(&scratch, "d/a.json");
     let list = format!("{path}:{}", scratch.path("d"));
+    assert_eq!(scan(&[("VK_ICD_FILENAMES", list.clone())], None).libraries.len(), 1);
+    std::fs::copy(path.as_path(), scratch.path("d/b.json").as_path()).unwrap();
     assert_eq!(scan(&[("VK_ICD_FILENAMES", list)], None).libraries.len(), 2);
 }
 

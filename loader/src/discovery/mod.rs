@@ -9,6 +9,7 @@
 pub mod activation;
 pub mod drivers;
 mod implicit;
+pub mod kept;
 pub mod layers;
 mod truncated;
 

@@ -4,7 +4,8 @@ use super::direct::DirectDrivers;
 use super::open::{LibraryPlace, OpenDriver};
 use crate::catalogue::{Advice, Known, KnownDrivers, Reserve};
 use crate::discovery::drivers::{DriverScan, Listing};
-use crate::journal::{Journal, Source};
+use crate::discovery::kept::Kept;
+use crate::journal::Journal;
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::{DriverOutcome, read_published_manifest};
 use crate::scan_cache::{Cached, MOST_BYTES, ScanCache};
@@ -160,10 +161,10 @@ impl Scan {
         for mut published in service::published(search.environment(), journal)? {
             shortage::check()?;
             let content = take(&mut published.content);
-            let path = (&published.path, Source::Service);
-            match read_published_manifest(path.0, content, options.portability, journal)? {
+            let path = &published.path;
+            match read_published_manifest(path, content, options.portability, journal)? {
                 DriverOutcome::Driver(manifest) => {
-                    if listing.keeps(path, Some(&published.name), journal) {
+                    if listing.keeps_published(path, &published.name, journal) {
                         let library = published.library_name(&manifest.library_path);
                         self.open(&manifest, &library, LibraryPlace::Service(&published), journal)?;
                     }
@@ -239,11 +240,12 @@ fn remember(
         outcomes: Vec::new(),
     };
     list.outcomes.try_exact_room(list.listing.files.len())?;
+    let mut kept = Kept::default();
     for file in &list.listing.files {
         shortage::check()?;
         let outcome =
             journal.record(|environment, journal| options.scan(&Search::new(environment)).read(file, journal))?;
-        list.follow(file, &outcome, options, found, journal)?;
+        follow((&list.listing, file), &outcome, &mut kept, (options, found), journal)?;
         list.outcomes.push(outcome);
     }
     let bytes = list.outcomes.iter().map(Cached::bytes).fold(0, u64::saturating_add);
@@ -269,14 +271,15 @@ impl DriverList {
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
         let mut changed = false;
+        let mut kept = Kept::default();
         for (file, outcome) in self.listing.files.iter().zip(&self.outcomes) {
             shortage::check()?;
             if outcome.is_current() {
-                self.follow(file, outcome, options, found, journal)?;
+                follow((&self.listing, file), outcome, &mut kept, (options, found), journal)?;
             } else {
                 changed = true;
                 let outcome = options.scan(search).read(file, journal)?;
-                self.follow(file, &outcome, options, found, journal)?;
+                follow((&self.listing, file), &outcome, &mut kept, (options, found), journal)?;
             }
         }
         if changed {
@@ -284,25 +287,27 @@ impl DriverList {
         }
         Ok(())
     }
+}
 
-    fn follow(
-        &self,
-        file: &Found,
-        outcome: &DriverOutcome,
-        options: &ScanOptions<'_>,
-        found: &mut Scan,
-        journal: &mut Journal<'_>,
-    ) -> Result<(), OutOfMemory> {
-        match outcome {
-            DriverOutcome::Driver(manifest) if manifest.is_portability_driver && !options.portability => {
-                found.skipped_portability = true;
-            }
-            DriverOutcome::Driver(manifest) if self.listing.keeps((&file.path, file.source), None, journal) => {
-                found.consider(manifest, options.known, journal)?
-            }
-            DriverOutcome::Driver(_) | DriverOutcome::Unusable => {}
-            DriverOutcome::Portability => found.skipped_portability = true,
+/// Opens the driver of one manifest of a listing, unless that is left out.
+fn follow<'l>(
+    (listing, file): (&Listing, &'l Found),
+    outcome: &DriverOutcome,
+    kept: &mut Kept<'l>,
+    (options, found): (&ScanOptions<'_>, &mut Scan),
+    journal: &mut Journal<'_>,
+) -> Result<(), OutOfMemory> {
+    match outcome {
+        DriverOutcome::Driver(manifest) if manifest.is_portability_driver && !options.portability => {
+            found.skipped_portability = true;
         }
-        Ok(())
+        DriverOutcome::Driver(manifest) => {
+            if listing.keeps(file, manifest, kept, journal)? {
+                found.consider(manifest, options.known, journal)?;
+            }
+        }
+        DriverOutcome::Unusable => {}
+        DriverOutcome::Portability => found.skipped_portability = true,
     }
+    Ok(())
 }

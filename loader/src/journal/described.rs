@@ -104,6 +104,7 @@ impl Reason {
             Self::DriverLibrary(reason) => reason.describe(record),
             Self::Catalogue(reason) => reason.describe(record),
             Self::Service(reason) => reason.describe(record),
+            Self::DriverManifest(DriverManifestReason::SameFile { kept }) => record.text("kept", kept),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
             Self::DiscoveredLayers(reason) => reason.describe(record),
             Self::Device(DeviceReason::IdFilter(variable)) => record.word("variable", variable.name()),

@@ -1,7 +1,7 @@
 //! Driver manifests (DRV-46 to DRV-55).
 
 use super::FormatVersion;
-use super::file::{FileError, parse_json, read_json};
+use super::file::{FileError, FileIdentity, parse_json, read_identified_json};
 use super::json::{Document, Object, Value};
 use super::library::{Architecture, resolve};
 use super::version::driver_version;
@@ -32,6 +32,10 @@ pub struct DriverManifest {
     pub api_version: ApiVersion,
     /// Whether its devices are not fully conformant (DRV-98).
     pub is_portability_driver: bool,
+    /// Bytes of the library path that are the folder of the manifest; 0 where the path is not relative to that.
+    library_folder: usize,
+    /// The file, by which the same manifest under another path is known (DRV-11).
+    pub file: FileIdentity,
 }
 
 impl DriverManifest {
@@ -46,7 +50,20 @@ impl DriverManifest {
             library_path: Text::try_new(&self.library_path)?,
             api_version: self.api_version,
             is_portability_driver: self.is_portability_driver,
+            library_folder: self.library_folder,
+            file: self.file,
         })
+    }
+
+    /// The library path that the same file gives when it is found under another path.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn library_from(&self, manifest: &Text) -> Result<Text, OutOfMemory> {
+        match self.library_folder {
+            0 => Text::try_new(&self.library_path),
+            folder => resolve(manifest, &self.library_path[folder..]),
+        }
     }
 }
 
@@ -91,7 +108,7 @@ pub fn read_driver_manifest(
         true => LibraryNames::Keys,
         false => LibraryNames::Paths,
     };
-    let read = read_json(path, journal.paths());
+    let read = read_identified_json(path, journal.paths());
     understand(read, (path, source, names), with_portability, journal)
 }
 
@@ -106,7 +123,12 @@ pub fn read_published_manifest(
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
     let origin = (name, Source::Service, LibraryNames::Keys);
-    understand(parse_json(content), origin, with_portability, journal)
+    understand(
+        parse_json(content).map(|read| (read, None)),
+        origin,
+        with_portability,
+        journal,
+    )
 }
 
 /// What manifests call libraries by.
@@ -122,15 +144,15 @@ enum LibraryNames {
 type Origin<'a> = (&'a Text, Source, LibraryNames);
 
 fn understand(
-    read: Result<Document, FileError>,
+    read: Result<(Document, FileIdentity), FileError>,
     origin: Origin<'_>,
     with_portability: bool,
     journal: &mut Journal<'_>,
 ) -> Result<DriverOutcome, OutOfMemory> {
     let (path, source, _) = origin;
     let reason = match read {
-        Ok(document) => match document.root().as_object() {
-            Some(root) => match parse(root, origin, with_portability, journal) {
+        Ok((document, file)) => match document.root().as_object() {
+            Some(root) => match parse(root, file, origin, with_portability, journal) {
                 Ok(driver) => return Ok(DriverOutcome::Driver(driver)),
                 Err(Skip::Because(reason)) => Reason::from(reason),
                 Err(Skip::OutOfMemory) => return Err(OutOfMemory),
@@ -157,6 +179,7 @@ fn understand(
 /// The members of a manifest, checked in the order of the table of DRV-51.
 fn parse(
     root: Object<'_>,
+    file: FileIdentity,
     (path, source, names): Origin<'_>,
     with_portability: bool,
     journal: &Journal<'_>,
@@ -169,7 +192,7 @@ fn parse(
         None if root.get("layer").is_some() || root.get("layers").is_some() => DriverManifestReason::LayerManifest,
         _ => DriverManifestReason::NoIcd,
     })?;
-    let library_path = library_path(icd, path, names, journal)?;
+    let (library_path, library_folder) = library_path(icd, path, names, journal)?;
     let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
     let api_version = driver_version(api_version);
     if api_version.variant() != 0 {
@@ -188,6 +211,8 @@ fn parse(
         library_path,
         api_version,
         is_portability_driver,
+        library_folder,
+        file,
     })
 }
 
@@ -207,7 +232,13 @@ fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
     }
 }
 
-fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: &Journal<'_>) -> Result<Text, Skip> {
+/// The library path, and how many bytes of it are the folder of the manifest.
+fn library_path(
+    icd: Object<'_>,
+    manifest: &Text,
+    names: LibraryNames,
+    journal: &Journal<'_>,
+) -> Result<(Text, usize), Skip> {
     let value = icd.get("library_path").and_then(Value::as_raw_text);
     let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
     if value.is_empty() {
@@ -224,7 +255,10 @@ fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: 
     // A cut or unprintable path could name another file than the manifest means.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
     match usable {
-        true => Ok(resolved),
+        true => {
+            let folder = resolved.len() - value.len();
+            Ok((resolved, folder))
+        }
         false => Err(DriverManifestReason::UnusableLibraryPath.into()),
     }
 }

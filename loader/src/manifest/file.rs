@@ -27,9 +27,18 @@ impl From<OutOfMemory> for FileError {
     }
 }
 
+/// Which file something was read from, where the system tells: a device, and a number on that.
+pub type FileIdentity = Option<(u64, u64)>;
+
 /// The JSON value in a file. What was seen of the file is noted.
 pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
-    parse_json(read(path, paths)?)
+    Ok(read_identified_json(path, paths)?.0)
+}
+
+/// The same, with the file that it came from.
+pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result<(Document, FileIdentity), FileError> {
+    let (content, identity) = read(path, paths)?;
+    Ok((parse_json(content)?, identity))
 }
 
 /// The JSON value in bytes that were read already.
@@ -45,7 +54,7 @@ pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
 
 /// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8). Opening comes
 /// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
-fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<Vec<u8>, FileError> {
+fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
     let read = look(path, paths);
     // What hides behind other failures may go away without a trace.
     let comparable = matches!(
@@ -58,7 +67,7 @@ fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<Vec<u8>, FileError>
     read
 }
 
-fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<Vec<u8>, FileError> {
+fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
     let file = open(path).map_err(|error| {
         let error = not_opened(path, error);
         if let (FileError::Unusable(FileReason::NotFound), Some(paths)) = (error, paths) {
@@ -73,7 +82,7 @@ fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<Vec<u8>, FileError>
     if let Some(paths) = paths {
         paths.file(path, &file, &found);
     }
-    contents(file, &found)
+    Ok((contents(file, &found)?, found.identity()))
 }
 
 /// Why a path that did not open is not used: what is no regular file is called that, whatever keeps it from opening.

@@ -3,7 +3,9 @@
 use rust_alloc::vec::Vec;
 
 use super::{ManifestKind, Paths, Place};
-use crate::journal::{Journal, LogBits, Source};
+use crate::alloc::{Index, Key};
+use crate::journal::reason::FileReason;
+use crate::journal::{Decision, Journal, LogBits, Source, Verdict};
 use crate::scan_cache::PathRecorder;
 use crate::text::{Text, has_json_name, join};
 use crate::trace;
@@ -22,8 +24,9 @@ pub struct Found {
 }
 
 /// The manifests in `places`, in order; inside one folder sorted by file name, bytewise. A named file is taken without
-/// looking whether it exists. Logs what was searched and found.
-pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
+/// looking whether it exists. What several places lead to counts where it was found first (DRV-11, LAY-16). Logs what was
+/// searched and found.
+pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
     let category = kind.category();
     let is_told = journal.wants(category);
     if is_told {
@@ -34,7 +37,9 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
         }
     }
     let mut found = Vec::new();
+    let mut fruitful = 0;
     for place in places.iter() {
+        let known = found.len();
         match place.is_file() {
             true => {
                 let path = Text::try_new(place.path)?;
@@ -42,7 +47,6 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
                 found.try_push(Found { path, source })?;
             }
             false => {
-                let known = found.len();
                 let opened = add_files_in(place, category, &mut found, journal)?;
                 trace::write("searched", |record| {
                     record.word("for", kind.label());
@@ -55,6 +59,11 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
                 });
             }
         }
+        fruitful += usize::from(found.len() > known);
+    }
+    // One place leads to no file twice.
+    if fruitful > 1 {
+        found = without_repeats(kind, found, journal)?;
     }
     if is_told {
         journal.note(
@@ -69,6 +78,37 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &Journal<'_>) -> Result
         }
     }
     Ok(found)
+}
+
+/// The manifests without those whose exact path occurred before.
+///
+/// # Errors
+/// When memory runs out.
+pub fn without_repeats(
+    kind: ManifestKind,
+    found: Vec<Found>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<Found>, OutOfMemory> {
+    let mut seen = Index::with_room(found.len())?;
+    let mut kept: Vec<Found> = Vec::new();
+    kept.try_exact_room(found.len())?;
+    for Found { path, source } in found {
+        let key = Key::of(&[&path]);
+        match seen.find(key, |known| kept[known].path == path) {
+            None => {
+                seen.add(key, kept.len())?;
+                kept.push(Found { path, source });
+            }
+            Some(_) => journal.decide(Decision {
+                subject: kind.subject(),
+                name: path,
+                path: Text::default(),
+                verdict: Verdict::Dropped(FileReason::FoundBefore.into()),
+                source,
+            }),
+        }
+    }
+    Ok(kept)
 }
 
 /// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19), which gives the reason.

@@ -1,7 +1,7 @@
 //! What differs between searching drivers and searching layers.
 
 use crate::env::Variable;
-use crate::journal::LogBits;
+use crate::journal::{LogBits, Subject};
 use os::registry::List;
 
 /// A kind of manifest that has places of its own.
@@ -52,6 +52,14 @@ impl ManifestKind {
                 adding: Variable::AddLayerPath,
                 category: LogBits::LAYER,
             },
+        }
+    }
+
+    /// What a decision about one is about.
+    pub fn subject(self) -> Subject {
+        match self {
+            Self::Driver => Subject::DriverManifest,
+            Self::ImplicitLayer | Self::ExplicitLayer => Subject::LayerManifest,
         }
     }
 

@@ -18,7 +18,7 @@ mod system;
 
 pub use bases::BaseFolders;
 pub use executable::Executable;
-pub use find::{Found, find};
+pub use find::{Found, find, without_repeats};
 pub use kind::ManifestKind;
 pub use paths::{Paths, Place};
 pub use places::{Search, override_places};

@@ -291,22 +291,26 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
     let folder = scratch.path("d");
     let missing = scratch.path("missing");
     let file = scratch.path("no_such.json");
+    let file_again = scratch.path("d/a.json");
+    let folder_again: Text = format!("{folder}/").as_str().into();
     let lines = Lines::default();
     let found = find(
         ManifestKind::Driver,
-        &of(&[&folder, &missing, &file]),
-        &Journal::new(&lines),
+        &of(&[&folder, &missing, &file, &file_again, &folder_again]),
+        &mut Journal::new(&lines),
     );
     let files = [".json", "B.json", "a.json", "b.json"].map(|name| format!("{folder}/{name}"));
     let found: Vec<String> = found.unwrap().iter().map(|file| file.path.to_string()).collect();
     assert_eq!(found[..4], files);
-    assert_eq!(found[4..], [file.to_string()]);
+    assert_eq!(found[4..], [file.to_string()], "each once (DRV-11, LAY-16)");
     let mut expected = vec![
         "Searching for driver manifest files".to_owned(),
         "   In following locations:".to_owned(),
         format!("      {folder}"),
         format!("      {missing}"),
         format!("      {file}"),
+        format!("      {file_again}"),
+        format!("      {folder_again}"),
         "   Found the following files:".to_owned(),
     ];
     expected.extend(found.iter().map(|path| format!("      {path}")));
@@ -318,7 +322,7 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
 fn lay_21_nothing_found() {
     let lines = Lines::default();
     assert_eq!(
-        find(ManifestKind::ImplicitLayer, &of(&[]), &Journal::new(&lines)),
+        find(ManifestKind::ImplicitLayer, &of(&[]), &mut Journal::new(&lines)),
         Ok(Vec::new())
     );
     let expected = [

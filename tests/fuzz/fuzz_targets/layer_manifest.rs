@@ -53,15 +53,15 @@ fn scan() -> Scan {
 }
 
 fn check_layer(layer: &LayerManifest) {
-    assert!(layer.name.len() <= 255 && layer.description.len() <= 255);
+    assert!(layer.name.len() <= 254 && layer.description.len() <= 254);
     assert_eq!(layer.api_version.variant(), 0);
     assert_eq!(layer.disable_environment.is_some(), layer.implicit);
     assert!(layer.implicit || layer.enable_environment.is_none());
     for extension in &layer.instance_extensions {
-        assert!(extension.name.len() <= 255);
+        assert!(extension.name.len() <= 254);
     }
     for extension in &layer.device_extensions {
-        assert!(extension.name.len() <= 255);
+        assert!(extension.name.len() <= 254);
     }
 }
 

@@ -72,7 +72,9 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
     assert_eq!(distinct.len(), places.len(), "each place once");
     assert!(places.iter().all(|place| !place.path.is_empty()));
     let lines = Lines::default();
-    let found = twice(|| find(kind, &places, &Journal::new(&lines)).expect("memory suffices"));
+    let found = twice(|| find(kind, &places, &mut Journal::new(&lines)).expect("memory suffices"));
+    let paths: BTreeSet<&[u8]> = found.iter().map(|file| file.path.as_bytes()).collect();
+    assert_eq!(paths.len(), found.len(), "each file once");
     for file in &found {
         assert!(file.path.ends_with(b".json"));
         let named = distinct.contains(file.path.as_bytes());

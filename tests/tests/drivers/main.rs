@@ -46,6 +46,7 @@ mod opening;
 mod portability;
 mod preloaded;
 mod real;
+mod repeated;
 #[cfg(target_os = "linux")]
 mod service;
 #[cfg(target_os = "linux")]

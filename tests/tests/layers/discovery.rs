@@ -225,8 +225,9 @@ fn lay_16_a_folder_given_twice_is_read_once() {
 fn lay_16_paths_are_compared_as_text() {
     case(|scene| {
         place(scene, &[Layer::explicit("a").folder("here")]);
-        let here = scene.text_path("here");
-        scene.env("VK_LAYER_PATH", format!("{here}:{here}/"));
+        let (here, there) = (scene.text_path("here"), scene.text_path("there"));
+        scene.on_disk(|| loader_tests::symlink("here", scene.path("there")).expect("links can be made"));
+        scene.env("VK_LAYER_PATH", format!("{here}:{there}"));
         scene
             .run(|vk| assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_a"]))
             .ok()

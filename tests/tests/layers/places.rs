@@ -72,3 +72,26 @@ fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
         assert_eq!(chain(outcome.ok()), ["VK_LAYER_a"]);
     });
 }
+
+/// LAY-16: a folder, and a file in it.
+#[test]
+fn lay_16_a_manifest_that_is_found_twice_is_read_once() {
+    case(|scene| {
+        place(
+            scene,
+            &[Layer::explicit("a").folder("here"), Layer::explicit("b").folder("here")],
+        );
+        let here = scene.text_path("here");
+        for (paths, expected) in [
+            (format!("{here}:{here}/a.json"), ["VK_LAYER_a", "VK_LAYER_b"]),
+            (format!("{here}/b.json:{here}"), ["VK_LAYER_b", "VK_LAYER_a"]),
+            (format!("{here}:{here}/"), ["VK_LAYER_a", "VK_LAYER_b"]),
+        ] {
+            scene.env("VK_LAYER_PATH", paths);
+            scene
+                .run(|vk| assert_eq!(vk.layers().expect("layers"), expected))
+                .ok()
+                .not_logged("duplicate");
+        }
+    });
+}

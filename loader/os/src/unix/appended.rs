@@ -20,7 +20,7 @@ const OUT_OF_THE_WAY: c_int = 200;
 pub struct Appended {
     /// Negative when it is closed.
     descriptor: AtomicI32,
-    file: (u64, u64),
+    file: Option<(u64, u64)>,
 }
 
 impl Appended {

@@ -71,10 +71,14 @@ impl Status {
         self.len() == 0
     }
 
-    /// Which file it is: its device, and its number on that.
-    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
-    pub(super) fn identity(&self) -> (u64, u64) {
-        (self.0.st_dev as u64, self.0.st_ino as u64)
+    /// Which file it is: its device, and its number on that. `None` where the system does not tell.
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::unnecessary_wraps,
+        reason = "the types of the fields differ between systems; one of them does not tell"
+    )]
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        Some((self.0.st_dev as u64, self.0.st_ino as u64))
     }
 
     /// The whole structure.

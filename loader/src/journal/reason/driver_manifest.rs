@@ -1,4 +1,4 @@
-//! Driver manifests that are skipped (DRV-26, DRV-27, DRV-49, DRV-51, DRV-98).
+//! Driver manifests that are skipped (DRV-11, DRV-26, DRV-27, DRV-49, DRV-51, DRV-98).
 
 use core::fmt;
 
@@ -37,6 +37,11 @@ pub enum DriverManifestReason {
     },
     /// `VK_LOADER_DRIVERS_SELECT` is set and does not match.
     NotSelected,
+    /// The same file was found before under another path.
+    SameFile {
+        /// That path.
+        kept: Text,
+    },
 }
 
 impl DriverManifestReason {
@@ -54,13 +59,14 @@ impl DriverManifestReason {
             Self::Architecture => Code::DriverManifestArchitecture,
             Self::Disabled { .. } => Code::DriverManifestDisabled,
             Self::NotSelected => Code::DriverManifestNotSelected,
+            Self::SameFile { .. } => Code::FileFoundBefore,
         }
     }
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::LayerManifest | Self::Portability => None,
-            Self::Variant(_) => Some(DRIVER_INFO),
+            Self::Variant(_) | Self::SameFile { .. } => Some(DRIVER_INFO),
             Self::Architecture => Some(LogBits::INFO),
             Self::NoFormatVersion
             | Self::NoIcd
@@ -133,6 +139,10 @@ impl DriverManifestReason {
             Self::NotSelected => write!(
                 out,
                 "Driver \"{file}\" ignored because not selected by env var 'VK_LOADER_DRIVERS_SELECT'"
+            ),
+            Self::SameFile { kept } => write!(
+                out,
+                "{HERE} ICD JSON {name} is the same file as {kept}, which was found before. Skipping ICD JSON."
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! A JSON file that could not be turned into a value (DRV-19, DRV-51, LAY-75, APP-248).
+//! A JSON file that could not be turned into a value, or that was already (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
 
 use core::fmt;
 
@@ -27,6 +27,8 @@ pub enum FileReason {
     NotAnObject,
     /// The path does not end in `.json`, so nothing was opened. Carries what kind of file was looked for.
     NotJsonName(FileKind),
+    /// The search found the same path before.
+    FoundBefore,
 }
 
 /// What a file was expected to be.
@@ -50,12 +52,13 @@ impl FileReason {
             Self::InvalidJson => Code::FileInvalidJson,
             Self::NotAnObject => Code::FileNotAnObject,
             Self::NotJsonName(_) => Code::FileNotJsonName,
+            Self::FoundBefore => Code::FileFoundBefore,
         }
     }
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
-            Self::NotAnObject | Self::NotJsonName(FileKind::Layer) => None,
+            Self::NotAnObject | Self::NotJsonName(FileKind::Layer) | Self::FoundBefore => None,
             Self::NotJsonName(FileKind::Driver) => Some(LogBits::WARN | LogBits::DRIVER),
             Self::NotFound
             | Self::NotOpened
@@ -92,6 +95,7 @@ impl FileReason {
             Self::InvalidJson => write!(out, "loader_get_json: Invalid JSON file {name}."),
             Self::NotAnObject => write!(out, "The root of JSON file {name} is not an object."),
             Self::NotJsonName(_) => write!(out, "Skipping {name}, because its name does not end in .json"),
+            Self::FoundBefore => write!(out, "Skipping {name}, because it was found before"),
         }
     }
 }

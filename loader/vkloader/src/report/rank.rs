@@ -55,7 +55,7 @@ pub(crate) fn of(code: Option<Code>) -> u8 {
             Code::DriverWrongArchitecture | Code::DriverManifestArchitecture | Code::LayerLibraryWrongArchitecture,
         ) => 55,
         Some(Code::DriverNoDevices | Code::CatalogueNoDevice) => 65,
-        Some(Code::CatalogueOtherLoader | Code::CatalogueVariable) => ASIDE,
+        Some(Code::CatalogueOtherLoader | Code::CatalogueVariable | Code::FileFoundBefore) => ASIDE,
         Some(_) => 50,
     }
 }

@@ -1,0 +1,100 @@
+//! The driver manifests that a scan kept so far: one file under several paths is one driver (DRV-11).
+
+use crate::manifest::DriverManifest;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
+use os::{Status, with_terminated};
+use rust_alloc::vec::Vec;
+
+/// Files, and the paths under which they were kept.
+#[derive(Debug, Default)]
+pub struct Kept<'l>(Vec<((u64, u64), &'l Text)>);
+
+impl<'l> Kept<'l> {
+    /// Adds a manifest that was found under `path`. Returns the path under which the same driver was kept before, if there is one.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn add(&mut self, path: &'l Text, manifest: &DriverManifest) -> Result<Option<&'l Text>, OutOfMemory> {
+        let Some(file) = manifest.file else {
+            return Ok(None);
+        };
+        for &(known, earlier) in &self.0 {
+            if known == file && has_same_library(earlier, manifest)? {
+                return Ok(Some(earlier));
+            }
+        }
+        self.0.try_push((file, path))?;
+        Ok(None)
+    }
+}
+
+/// Whether the manifest names the same library under another path of it. A relative path leads elsewhere from another folder, unless
+/// a link leads back. File systems that share equal files make one file of two manifests, too.
+fn has_same_library(earlier: &Text, manifest: &DriverManifest) -> Result<bool, OutOfMemory> {
+    let library = manifest.library_from(earlier)?;
+    let file = |path: &Text| {
+        with_terminated(path, Status::at)
+            .ok()
+            .and_then(|found| found.identity())
+    };
+    Ok(library == manifest.library_path
+        || file(&library).is_some_and(|library| file(&manifest.library_path) == Some(library)))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::journal::testing::Lines;
+    use crate::journal::{Journal, Source};
+    use crate::manifest::driver::{DriverOutcome, read_driver_manifest};
+    use crate::text::scratch::Scratch;
+    use std::os::unix::fs::symlink;
+
+    fn read(path: &Text) -> DriverManifest {
+        let lines = Lines::default();
+        match read_driver_manifest(path, Source::BuildTime, true, &mut Journal::new(&lines)).unwrap() {
+            DriverOutcome::Driver(manifest) => manifest,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whether the second path is the same driver as the first.
+    fn is_repeat(first: &Text, second: &Text) -> bool {
+        let mut kept = Kept::default();
+        assert_eq!(kept.add(first, &read(first)).unwrap(), None);
+        kept.add(second, &read(second)).unwrap() == Some(first)
+    }
+
+    #[test]
+    fn drv_11_one_file_is_one_driver_where_it_leads_to_one_library() {
+        let scratch = Scratch::create();
+        let text = |library: &str| {
+            format!(r#"{{"file_format_version":"1.0.1","ICD":{{"library_path":"{library}","api_version":"1.3.0"}}}}"#)
+        };
+        for folder in ["one", "two"] {
+            scratch.folder(folder);
+        }
+        let link = |from: &str, to: &str| symlink(scratch.path(from).as_path(), scratch.path(to).as_path()).unwrap();
+        link("one", "alias");
+        let absolute = format!("{}/libx.so", scratch.path("one"));
+        for (name, library) in [("bare", "libx.so"), ("absolute", &*absolute), ("relative", "./libx.so")] {
+            let first = scratch.file(&format!("one/{name}.json"), text(library).as_bytes());
+            let (linked, hard) = (
+                scratch.path(&format!("two/{name}.json")),
+                scratch.path(&format!("one/{name}2.json")),
+            );
+            link(&format!("one/{name}.json"), &format!("two/{name}.json"));
+            std::fs::hard_link(first.as_path(), hard.as_path()).unwrap();
+            assert!(is_repeat(&first, &hard), "{name}");
+            assert_eq!(is_repeat(&first, &linked), name != "relative", "{name}");
+            let copy = scratch.file(&format!("two/{name}2.json"), text(library).as_bytes());
+            assert!(!is_repeat(&first, &copy), "{name}");
+        }
+        let [first, second] = ["one/relative.json", "alias/relative.json"].map(|path| scratch.path(path));
+        assert!(!is_repeat(&first, &second), "no such library");
+        scratch.file("one/libx.so", b"");
+        assert!(is_repeat(&first, &second));
+        assert!(!is_repeat(&first, &scratch.path("two/relative.json")));
+    }
+}
