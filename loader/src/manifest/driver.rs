@@ -4,7 +4,7 @@ use super::FormatVersion;
 use super::file::{FileError, FileIdentity, parse_json, read_identified_json};
 use super::json::{Document, Object, Value};
 use super::library::{Architecture, resolve};
-use super::version::driver_version;
+use super::version::api_version;
 use crate::journal::reason::{DriverManifestReason, FileReason};
 use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::text::Text;
@@ -194,7 +194,7 @@ fn parse(
     })?;
     let (library_path, library_folder) = library_path(icd, path, names, journal)?;
     let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
-    let api_version = driver_version(api_version);
+    let api_version = self::api_version(api_version);
     if api_version.variant() != 0 {
         return Err(DriverManifestReason::Variant(api_version.variant()).into());
     }

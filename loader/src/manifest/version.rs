@@ -2,26 +2,22 @@
 
 use core::fmt;
 
+use crate::env::numbers::decimal;
 use crate::version::ApiVersion;
 
-/// The `api_version` of a driver manifest: each part is taken modulo 65536 and then packed, so a large part reaches into
-/// its neighbour (DRV-48).
-pub(super) fn driver_version(text: &[u8]) -> ApiVersion {
+/// The `api_version` of a manifest: each part is taken modulo 65536 and then packed, so a large part reaches into its
+/// neighbour (DRV-48, LAY-95).
+pub(super) fn api_version(text: &[u8]) -> ApiVersion {
     let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
     ApiVersion(variant << 29 | major << 22 | minor << 12 | patch)
 }
 
-/// The `api_version` of a layer manifest: each part is masked to its field (LAY-95).
-pub(super) fn layer_version(text: &[u8]) -> ApiVersion {
-    let [variant, major, minor, patch] = parts(text);
-    ApiVersion((variant & 0x7) << 29 | (major & 0x7F) << 22 | (minor & 0x3FF) << 12 | patch & 0xFFF)
-}
-
 /// Variant, major, minor and patch of a text of up to four parts. With a fourth part the first one is the variant;
-/// further parts are ignored.
+/// further parts are ignored, and so are empty ones.
 fn parts(text: &[u8]) -> [u32; 4] {
     let mut parts = text
         .split(|byte| matches!(byte, b'.' | b'"' | b'\n' | b'\r'))
+        .filter(|part| !part.is_empty())
         .map(number)
         .take(4);
     let [first, second, third] = core::array::from_fn(|_| parts.next().unwrap_or(0));
@@ -31,13 +27,9 @@ fn parts(text: &[u8]) -> [u32; 4] {
     }
 }
 
-/// The leading decimal digits of a text, modulo 2^32.
+/// The leading decimal number of a text, after blanks and a sign, modulo 2^32.
 pub(super) fn number(text: &[u8]) -> u32 {
-    text.iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .fold(0_u32, |value, digit| {
-            value.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'))
-        })
+    decimal(text) as u32
 }
 
 /// The `file_format_version` of a manifest.
@@ -80,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn drv_48_driver_versions() {
+    fn drv_48_lay_95_api_versions() {
         let cases: &[(&str, [u32; 4])] = &[
             ("1.3.280", [0, 1, 3, 280]),
             ("1.1", [0, 1, 1, 0]),
@@ -90,34 +82,45 @@ mod tests {
             ("1.0.01.1.0.0", [1, 0, 1, 1]),
             ("0.1.2.3", [0, 1, 2, 3]),
             ("01.002.3x9", [0, 1, 2, 3]),
-            ("-2.1", [0, 0, 1, 0]),
-            ("1..5", [0, 1, 0, 5]),
-            ("1.-130057", [0, 1, 0, 0]),
+            ("1.2\"3", [0, 1, 2, 3]),
+            ("1.2.3\r\n", [0, 1, 2, 3]),
+            ("+1. 2.3", [0, 1, 2, 3]),
+            ("1..5", [0, 1, 5, 0]),
+            ("-0.1.1", [0, 0, 1, 1]),
+            ("-1", [7, 0x7F, 0, 0]),
+            ("-2.1", [7, 0x7E, 1, 0]),
+            ("1.-1.0", [0, 0x3F, 0x3FF, 0]),
+            ("1.1.-1", [0, 1, 0xF, 0xFFF]),
             ("65537.0.0", [0, 1, 0, 0]),
             ("1.65537.0", [0, 1, 1, 0]),
+            ("1.1.4097", [0, 1, 1, 1]),
             ("4294967297.1.1", [0, 1, 1, 1]),
+            ("99999999999.1.1", [7, 0x7F, 1, 1]),
+            ("18446744073709551617.1.1", [7, 0x7F, 1, 1]),
             ("128.0.0", [1, 0, 0, 0]),
-            ("5.9223372036854775807.--2", [0, 0x3F | 5, 0x3FF, 0]),
+            ("5.9223372036854775807.2", [0, 0x3F | 5, 0x3FF, 2]),
         ];
         for (text, expected) in cases {
-            assert_eq!(fields(driver_version(text.as_bytes())), *expected, "{text}");
+            assert_eq!(fields(api_version(text.as_bytes())), *expected, "{text:?}");
         }
     }
 
     #[test]
-    fn lay_95_layer_versions() {
-        let cases: &[(&str, [u32; 4])] = &[
-            ("1.4.366", [0, 1, 4, 366]),
-            ("0.1.0", [0, 0, 1, 0]),
-            ("1.1.2.3", [1, 1, 2, 3]),
-            ("0.1.2.3.9", [0, 1, 2, 3]),
-            ("1.2\"3", [0, 1, 2, 3]),
-            ("1.2.3\r\n", [1, 2, 3, 0]),
-            ("128.1024.4096", [0, 0, 0, 0]),
-            ("129.1025.4097", [0, 1, 1, 1]),
+    fn bi_21_implementation_versions() {
+        let cases = [
+            ("7", 7),
+            ("12abc", 12),
+            ("", 0),
+            ("abc", 0),
+            (" +7", 7),
+            ("-1", u32::MAX),
+            ("-2147483649", 0x7FFF_FFFF),
+            ("4294967295", u32::MAX),
+            ("4294967303", 7),
+            ("99999999999999999999", u32::MAX),
         ];
         for (text, expected) in cases {
-            assert_eq!(fields(layer_version(text.as_bytes())), *expected, "{text:?}");
+            assert_eq!(number(text.as_bytes()), expected, "{text:?}");
         }
     }
 

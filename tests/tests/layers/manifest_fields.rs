@@ -58,6 +58,9 @@ manifests! {
     lay_92_a_name_of_254_bytes_is_accepted: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(245)))
         => [format!("VK_LAYER_{}", "x".repeat(245)).as_str()];
     /// LAY-92, BI-19
+    lay_92_a_name_of_255_bytes_skips_the_layer: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(246))) => [],
+        "WARNING" "didn't find required layer value \"name\"";
+    /// LAY-92, BI-19
     lay_92_a_name_of_256_bytes_skips_the_layer: explicit with("name", &format!("\"VK_LAYER_{}\"", "x".repeat(247))) => [];
     /// LAY-92, BI-19
     lay_92_a_name_of_a_hundred_thousand_bytes_skips_the_layer:
@@ -65,6 +68,9 @@ manifests! {
     /// LAY-92, BI-19
     lay_92_a_description_of_254_bytes_is_accepted: explicit with("description", &format!("\"{}\"", "d".repeat(254)))
         => ["VK_LAYER_m"];
+    /// LAY-92, BI-19
+    lay_92_a_description_of_255_bytes_skips_the_layer: explicit with("description", &format!("\"{}\"", "d".repeat(255)))
+        => [], "WARNING" "didn't find required layer value \"description\"";
     /// LAY-92, BI-19
     lay_92_a_description_of_256_bytes_skips_the_layer: explicit with("description", &format!("\"{}\"", "d".repeat(256)))
         => [];
@@ -87,6 +93,25 @@ manifests! {
     /// LAY-98, BI-22
     lay_98_a_library_beside_components_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\"]") => [],
         "WARNING" "VK_LAYER_m";
+    /// LAY-98, BI-22
+    lay_98_a_library_beside_a_number_for_components_skips_the_layer: explicit with("component_layers", "5") => [],
+        "WARNING" "Layer \"VK_LAYER_m\" contains meta-layer-specific component_layers, but also defining layer library path.";
+    /// LAY-98, BI-22
+    lay_98_a_library_beside_null_for_components_skips_the_layer: explicit with("component_layers", "null") => [],
+        "WARNING" "VK_LAYER_m";
+    /// LAY-98, BI-22
+    lay_98_a_library_beside_an_empty_object_for_components_skips_the_layer: explicit with("component_layers", "{}") => [],
+        "WARNING" "VK_LAYER_m";
+    /// LAY-98, BI-22
+    lay_98_a_library_beside_components_that_are_no_strings_skips_the_layer: explicit with("component_layers", "[\"VK_LAYER_z\", 5]")
+        => [], "WARNING" "VK_LAYER_m";
+    /// LAY-99
+    lay_99_components_that_are_no_list_make_a_meta_layer_that_does_nothing:
+        explicit Layer::meta("m", &[]).member("component_layers", "true").text() => ["VK_LAYER_m"];
+    /// LAY-99
+    lay_99_components_in_an_object_count:
+        explicit Layer::meta("m", &[]).member("component_layers", "{\"x\": \"VK_LAYER_none\"}").text() => [],
+        "WARNING" "can't find component layer VK_LAYER_none at index 0";
     /// LAY-99, BI-22
     lay_99_neither_library_nor_components_skips_the_layer: explicit without("library_path") => [],
         "WARNING" "Layer \"VK_LAYER_m\" is missing both library_path and component_layers fields.";
@@ -146,12 +171,13 @@ fn lay_95_versions_are_read_part_by_part() {
         ("0.1.0", 0, 1, 0, "abc", 0),
         ("0.1.2.3", 1, 2, 3, "0", 0),
         ("1.3.x5", 1, 3, 0, "", 0),
-        ("1..4", 1, 0, 4, "4294967295", u32::MAX),
-        ("129.1025.4097", 1, 1, 1, "2", 2),
-        ("0.1.2.3.4", 1, 2, 3, "3", 3),
-        ("9.9.9", 9, 9, 9, "3", 3),
-        ("-1.-2.3", 0, 0, 3, "-5", 0),
+        ("1..4", 1, 4, 0, "4294967295", u32::MAX),
+        ("+1. 2.4097", 1, 3, 1, "+2", 2),
+        ("0.1.2.3.4", 1, 2, 3, " 3", 3),
+        ("9.9.9", 9, 9, 9, "-0", 0),
+        ("1.-1.3", 63, 1023, 3, "-5", u32::MAX - 4),
         ("1.2\\n3", 1, 2, 3, "4294967303", 7),
+        ("65537.4294967298.3", 1, 2, 3, "99999999999999999999", u32::MAX),
     ];
     case(move |scene| {
         let layers = rows
@@ -178,6 +204,19 @@ fn lay_95_versions_are_read_part_by_part() {
             })
             .ok();
     });
+}
+
+manifests! {
+    /// LAY-95, LAY-96, BI-20
+    lay_96_a_negative_version_has_a_variant: explicit with("api_version", "\"-1\"") => [], "INFO | LAYER"
+        "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 7.  Skipping Layer.";
+    /// LAY-95, LAY-96, BI-20
+    lay_96_a_large_major_version_has_a_variant: explicit with("api_version", "\"200.1.1\"") => [], "INFO | LAYER"
+        "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 1.  Skipping Layer.";
+    /// LAY-95, LAY-96, BI-20
+    lay_96_a_version_beyond_all_bits_has_a_variant: explicit with("api_version", "\"18446744073709551617.1.1\"") => [],
+        "INFO | LAYER"
+        "Layer \"VK_LAYER_m\" has an 'api_version' field which contains a non-zero variant value of 7.  Skipping Layer.";
 }
 
 /// LAY-97
@@ -258,8 +297,10 @@ fn lay_104_extensions_of_a_layer_are_read_one_by_one() {
     let list = format!(
         r#"[{{"name": "VK_EXT_one", "spec_version": "2"}}, {{"spec_version": "1"}}, 5, {{"name": "VK_EXT_two"}},
             {{"name": "VK_EXT_one", "spec_version": "9"}}, {{"name": "VK_EXT_three", "spec_version": 4}},
-            {{"name": "VK_EXT_directfb_surface", "spec_version": "1"}}, {{"name": "VK_EXT_{}", "spec_version": "1"}}]"#,
-        "x".repeat(300)
+            {{"name": "VK_EXT_directfb_surface", "spec_version": "1"}}, {{"name": "VK_EXT_{}", "spec_version": "1"}},
+            {{"name": "{1}x", "spec_version": "1"}}, {{"name": "{1}", "spec_version": "1"}}]"#,
+        "x".repeat(300),
+        "y".repeat(254)
     );
     case(move |scene| {
         place(
@@ -272,7 +313,8 @@ fn lay_104_extensions_of_a_layer_are_read_one_by_one() {
         scene
             .run(|vk| {
                 let list = vk.extension_versions(Some(c"VK_LAYER_a")).expect("extensions");
-                let expected = [("VK_EXT_one", 2), ("VK_EXT_two", 0), ("VK_EXT_three", 0)];
+                let longest = "y".repeat(254);
+                let expected = [("VK_EXT_one", 2), ("VK_EXT_two", 0), ("VK_EXT_three", 0), (&longest, 1)];
                 assert_eq!(list, expected.map(|(name, version)| (name.to_string(), version)));
                 assert!(
                     vk.extension_versions(Some(c"VK_LAYER_b"))

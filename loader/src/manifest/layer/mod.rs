@@ -51,9 +51,13 @@ const USUAL_TEXTS: usize = 16;
 /// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
 fn leading_texts(object: Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array(name).unwrap_or_default();
-    let strings = elements.iter().map_while(Value::as_text);
+    copied(elements.iter().map_while(Value::as_text), elements.len())
+}
+
+/// Copies of strings, of which there are at most `most`.
+fn copied<'a>(strings: impl Iterator<Item = &'a [u8]>, most: usize) -> Result<Vec<Text>, OutOfMemory> {
     let mut texts = Vec::new();
-    texts.try_exact_room(elements.len().min(USUAL_TEXTS))?;
+    texts.try_exact_room(most.min(USUAL_TEXTS))?;
     for string in strings {
         texts.try_push(Text::try_new(string)?)?;
     }

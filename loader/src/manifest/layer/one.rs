@@ -2,19 +2,19 @@
 
 use super::extensions::{device_extensions, instance_extensions};
 use super::functions::{functions, pre_instance_functions};
-use super::{EnvironmentPair, LayerBody, LayerManifest, OVERRIDE_LAYER, OverrideFields, Skip, leading_texts};
+use super::{EnvironmentPair, LayerBody, LayerManifest, OVERRIDE_LAYER, OverrideFields, Skip, copied, leading_texts};
 use crate::journal::reason::LayerReason;
 use crate::journal::{Journal, LogBits, Source};
 use crate::manifest::FormatVersion;
 use crate::manifest::json::{Object, Value};
 use crate::manifest::library::{Architecture, resolve};
-use crate::manifest::version::{layer_version, number};
+use crate::manifest::version::{self, number};
 use crate::text::Text;
 use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
 
-/// Bytes of a name or a description that fit their place in the API beside the final NUL.
-pub(super) const MAX_NAME: usize = 255;
+/// Bytes of the longest name or description. One more would fit its place in the API; the Khronos loader refuses it (LAY-92).
+pub(super) const MAX_NAME: usize = 254;
 /// The first version with meta-layers, and with names for the negotiation function.
 pub(super) const WITH_META_LAYERS: FormatVersion = FormatVersion::new(1, 1, 0);
 
@@ -36,8 +36,7 @@ pub(super) fn read_layer(
     let name = required(object, "name")?;
     note_name(&name, journal);
     check_type(object)?;
-    let api_version = required_text(object, "api_version")?;
-    let api_version = layer_version(api_version);
+    let api_version = version::api_version(required_text(object, "api_version")?);
     if api_version.variant() != 0 {
         return Err(LayerReason::Variant(api_version.variant()).into());
     }
@@ -113,15 +112,9 @@ fn check_type(object: Object<'_>) -> Result<(), LayerReason> {
 
 fn body(object: Object<'_>, name: &Text, context: &Context<'_>, journal: &Journal<'_>) -> Result<LayerBody, Skip> {
     let library_path = object.text("library_path");
-    let components = match object.array("component_layers") {
-        Some(elements) if elements.iter().all(|element| element.as_text().is_some()) => {
-            Some(leading_texts(object, "component_layers")?)
-        }
-        _ => None,
-    };
-    match (library_path, components) {
+    match (library_path, object.get("component_layers")) {
         (Some(path), None) => Ok(LayerBody::Library(resolve(context.manifest, path)?)),
-        (None, Some(components)) => {
+        (None, Some(components)) if components.children().all(|component| component.as_text().is_some()) => {
             if context.format < WITH_META_LAYERS {
                 journal.note(
                     LogBits::WARN,
@@ -135,10 +128,11 @@ fn body(object: Object<'_>, name: &Text, context: &Context<'_>, journal: &Journa
                 LogBits::INFO | LogBits::LAYER,
                 format_args!("Encountered meta-layer \"{name}\""),
             );
-            Ok(LayerBody::Components(components))
+            let names = components.children().filter_map(Value::as_text);
+            Ok(LayerBody::Components(copied(names, components.children().count())?))
         }
         (Some(_), Some(_)) => Err(LayerReason::LibraryAndComponents.into()),
-        (None, None) => Err(LayerReason::NoLibraryNorComponents.into()),
+        (None, _) => Err(LayerReason::NoLibraryNorComponents.into()),
     }
 }
 
