@@ -87,6 +87,10 @@ impl Reason {
     fn describe(&self, record: &mut Record) {
         match self {
             Self::File(FileReason::TooLarge(most)) => record.number("most-bytes", *most),
+            Self::File(FileReason::InvalidJson(Some(place))) => {
+                record.number("line", place.line.into());
+                record.number("column", place.column.into());
+            }
             Self::DriverManifest(DriverManifestReason::Variant(variant))
             | Self::Layer(LayerReason::Variant(variant)) => {
                 record.number("variant", (*variant).into());
@@ -100,11 +104,11 @@ impl Reason {
             Self::DriverManifest(DriverManifestReason::NotSelected) => {
                 record.word("variable", Variable::DriversSelect.name());
             }
+            Self::DriverManifest(DriverManifestReason::SameFile { kept }) => record.text("kept", kept),
             Self::Layer(LayerReason::NoField(field)) => record.word("field", field),
             Self::DriverLibrary(reason) => reason.describe(record),
             Self::Catalogue(reason) => reason.describe(record),
             Self::Service(reason) => reason.describe(record),
-            Self::DriverManifest(DriverManifestReason::SameFile { kept }) => record.text("kept", kept),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
             Self::DiscoveredLayers(reason) => reason.describe(record),
             Self::Device(DeviceReason::IdFilter(variable)) => record.word("variable", variable.name()),

@@ -13,11 +13,13 @@ pub mod reason;
 
 pub use bits::LogBits;
 pub use decision::{Decision, Source, Subject, Verdict};
+use reason::FileReason;
 pub use reason::Reason;
 use rust_alloc::vec::Vec;
 
 use crate::env::Environment;
 use crate::scan_cache::{Cached, PathRecorder, VariableRecorder};
+use crate::text::Place;
 use crate::trace;
 use core::fmt;
 use os::memory::{Grow, OutOfMemory};
@@ -88,6 +90,14 @@ impl<'a> Journal<'a> {
         trace::write("decision", |record| decision.describe(record));
         if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
             self.sink.log_decision(bits, format_args!("{}", decision.text()));
+            if let Verdict::Dropped(Reason::File(FileReason::InvalidJson(Some(place)))) = decision.verdict {
+                // The line above is one that tools know.
+                let (name, Place { line, column }) = (&decision.name, place);
+                self.note(
+                    bits,
+                    format_args!("loader_get_json: {name} is valid JSON up to line {line}, column {column}"),
+                );
+            }
         }
         if !self.remembers {
             return;

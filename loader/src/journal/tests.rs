@@ -29,7 +29,7 @@ fn exact_messages() {
     #[rustfmt::skip]
     let cases: Vec<(&str, Reason, LogBits, &str)> = vec![
         ("DRV-19", FileReason::NotOpened.into(), error, "loader_get_json: Failed to open JSON file NAME"),
-        ("DRV-51", FileReason::InvalidJson.into(), error, "loader_get_json: Invalid JSON file NAME."),
+        ("DRV-51", FileReason::InvalidJson(None).into(), error, "loader_get_json: Invalid JSON file NAME."),
         ("DRV-49", DriverManifestReason::Variant(2).into(), info | driver, "loader_parse_icd_manifest: Driver's ICD JSON NAME 'api_version' field contains a non-zero variant value of 2.  Skipping ICD JSON."),
         ("DRV-51", DriverManifestReason::Architecture.into(), info, "loader_parse_icd_manifest: Driver library architecture doesn't match the current running architecture, skipping this driver"),
         ("DRV-27", DriverManifestReason::Disabled { pattern: Text::default() }.into(), warn | driver, "Driver \"NAME\" ignored because it was disabled by env var 'VK_LOADER_DRIVERS_DISABLE'"),

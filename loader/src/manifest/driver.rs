@@ -157,7 +157,7 @@ fn understand(
                 Err(Skip::Because(reason)) => Reason::from(reason),
                 Err(Skip::OutOfMemory) => return Err(OutOfMemory),
             },
-            None => FileReason::InvalidJson.into(),
+            None => FileReason::InvalidJson(None).into(),
         },
         Err(FileError::Unusable(reason)) => reason.into(),
         Err(FileError::OutOfMemory) => return Err(OutOfMemory),

@@ -47,7 +47,7 @@ pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result
 /// Those of a file with this content.
 pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
     Document::parse(content).map_err(|error| match error {
-        JsonError::Invalid => FileError::Unusable(FileReason::InvalidJson),
+        JsonError::Invalid(place) => FileError::Unusable(FileReason::InvalidJson(Some(place))),
         JsonError::OutOfMemory => FileError::OutOfMemory,
     })
 }
@@ -183,7 +183,9 @@ mod tests {
         let reason = FileReason::TooLarge(MAX_FILE_BYTES);
         assert_eq!(refusal(&path), Some(FileError::Unusable(reason)));
         file.set_len(MAX_FILE_BYTES).unwrap();
-        assert_eq!(refusal(&path), Some(FileError::Unusable(FileReason::InvalidJson)));
+        let refused = refusal(&path);
+        let is_invalid = matches!(refused, Some(FileError::Unusable(FileReason::InvalidJson(Some(_)))));
+        assert!(is_invalid, "{refused:?}");
     }
 
     /// BI-10, DRV-252

@@ -61,7 +61,7 @@ pub(super) fn settings(
 
 /// The object that is for this executable, else the first that is for all (APP-246).
 fn choose<'a>(root: Value<'a>, executable: &Executable) -> Result<Object<'a>, Reason> {
-    let root = root.as_object().ok_or(FileReason::InvalidJson)?;
+    let root = root.as_object().ok_or(FileReason::InvalidJson(None))?;
     root.text("file_format_version")
         .ok_or(SettingsReason::NoFormatVersion)?;
     let array = root.array("settings_array");

@@ -3,10 +3,12 @@
 #![forbid(unsafe_code)]
 
 mod path;
+mod place;
 #[cfg(all(test, unix))]
 pub mod scratch;
 
 pub use path::{append_joined, file_name, folder_of, has_json_name, join};
+pub use place::Place;
 
 use core::borrow::Borrow;
 use core::fmt;

@@ -51,9 +51,23 @@ manifests! {
     /// LAY-71, BI-2
     lay_71_comments_are_invalid: explicit format!("// text\n{}", Layer::explicit("m").text()) => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71
+    lay_71_numbers_may_have_leading_zeros: explicit with("[012, 00, -007.5]") => ["VK_LAYER_m"];
+    /// LAY-71
+    lay_71_numbers_may_lack_digits_beside_the_point: explicit with("[1., -.5, 0.e1]") => ["VK_LAYER_m"];
+    /// LAY-71, BI-2
+    lay_71_a_number_does_not_begin_with_a_point: explicit with(".5") => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, BI-2
+    lay_71_a_number_does_not_begin_with_a_plus: explicit with("+5") => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
     /// LAY-71, BI-2
     lay_71_a_trailing_comma_is_invalid: explicit followed_by("") => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";
+    /// LAY-71, LAY-75, BI-2
+    lay_75_the_place_of_a_missing_comma_is_told: explicit "{\n\"file_format_version\": \"1.2.0\"\n  \"layers\": []\n}" => [],
+        "ERROR" "loader_get_json: Invalid JSON file @FILE@.",
+        "ERROR" "loader_get_json: @FILE@ is valid JSON up to line 3, column 3";
     /// BI-2
     bi_2_truncated_text_is_invalid: explicit &Layer::explicit("m").text()[..60] => [],
         "ERROR" "loader_get_json: Invalid JSON file @FILE@.";

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::LogBits;
-use crate::text::Text;
+use crate::text::{Place, Text};
 use reasons::Code;
 
 /// What was wrong with the file.
@@ -21,8 +21,8 @@ pub enum FileReason {
     TooLarge(u64),
     /// Its size changed while it was read.
     Changed,
-    /// It holds no JSON, or JSON of the wrong kind.
-    InvalidJson,
+    /// It holds no JSON from some place on, or JSON of the wrong kind.
+    InvalidJson(Option<Place>),
     /// It holds valid JSON whose root is no object, in a place where that is not worth a word (LAY-81).
     NotAnObject,
     /// The path does not end in `.json`, so nothing was opened. Carries what kind of file was looked for.
@@ -49,7 +49,7 @@ impl FileReason {
             Self::NotRead => Code::FileNotRead,
             Self::TooLarge(_) => Code::FileTooLarge,
             Self::Changed => Code::FileChanged,
-            Self::InvalidJson => Code::FileInvalidJson,
+            Self::InvalidJson(_) => Code::FileInvalidJson,
             Self::NotAnObject => Code::FileNotAnObject,
             Self::NotJsonName(_) => Code::FileNotJsonName,
             Self::FoundBefore => Code::FileFoundBefore,
@@ -66,7 +66,7 @@ impl FileReason {
             | Self::NotRead
             | Self::TooLarge(_)
             | Self::Changed
-            | Self::InvalidJson => Some(LogBits::ERROR),
+            | Self::InvalidJson(_) => Some(LogBits::ERROR),
         }
     }
 
@@ -92,7 +92,7 @@ impl FileReason {
                     "loader_get_json: Failed to read JSON file {name}: its size changed while it was read"
                 )
             }
-            Self::InvalidJson => write!(out, "loader_get_json: Invalid JSON file {name}."),
+            Self::InvalidJson(_) => write!(out, "loader_get_json: Invalid JSON file {name}."),
             Self::NotAnObject => write!(out, "The root of JSON file {name} is not an object."),
             Self::NotJsonName(_) => write!(out, "Skipping {name}, because its name does not end in .json"),
             Self::FoundBefore => write!(out, "Skipping {name}, because it was found before"),

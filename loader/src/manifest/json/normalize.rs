@@ -3,8 +3,22 @@
 use core::ops::Range;
 use rust_alloc::vec::Vec;
 
-use super::JsonError;
 use os::memory::{Grow, OutOfMemory};
+
+/// What a text lacks to become a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It is not JSON from this byte on.
+    At(usize),
+    /// Memory ran out.
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for Fault {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
 
 /// Arrays and objects inside each other that are accepted.
 const MAX_DEPTH: usize = 1000;
@@ -19,6 +33,11 @@ const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
+/// How many digits a text begins with.
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
 /// The byte that a character of a normalised string stands for.
 pub(super) fn decode(character: char) -> u8 {
     // Characters are ASCII or CODE plus a byte, so the low eight bits are the byte either way.
@@ -26,20 +45,24 @@ pub(super) fn decode(character: char) -> u8 {
 }
 
 /// Writes the first value of `input` again such that the result is UTF-8, its white space is that of strict JSON, no string
-/// contains an escape, and no exponent is out of range. Grammar is left to the parser, except inside strings. What needs no
-/// change is copied in runs as long as they come.
-pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, JsonError> {
-    let mut output = Vec::new();
-    output.try_exact_room(input.len())?;
-    let mut normalizer = Normalizer {
-        input,
-        position: 0,
-        written: 0,
-        output,
-    };
-    normalizer.first_value()?;
-    normalizer.replace(normalizer.position, b"")?;
+/// contains an escape, no exponent is out of range, and no number has a zero or point too many. Grammar is left to the parser,
+/// except inside strings. What needs no change is copied in runs as long as they come.
+pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, Fault> {
+    let mut normalizer = Normalizer::new(input, usize::MAX)?;
+    normalizer.run()?;
     Ok(normalizer.output)
+}
+
+/// The byte of `input` that a byte of its normalised text comes from.
+#[cold]
+pub(super) fn place_before(input: &[u8], byte: usize) -> usize {
+    let normalizer = Normalizer::new(input, byte).and_then(|mut normalizer| {
+        normalizer.run()?;
+        Ok(normalizer)
+    });
+    normalizer.map_or(input.len(), |normalizer| {
+        normalizer.found.unwrap_or(normalizer.position)
+    })
 }
 
 struct Normalizer<'a> {
@@ -48,10 +71,37 @@ struct Normalizer<'a> {
     /// Up to here the input has been written.
     written: usize,
     output: Vec<u8>,
+    /// A byte of the output, whose origin is asked for.
+    sought: usize,
+    /// The byte of the input that it comes from.
+    found: Option<usize>,
 }
 
-impl Normalizer<'_> {
-    fn first_value(&mut self) -> Result<(), JsonError> {
+impl<'a> Normalizer<'a> {
+    fn new(input: &'a [u8], sought: usize) -> Result<Self, Fault> {
+        let mut output = Vec::new();
+        output.try_exact_room(input.len())?;
+        Ok(Self {
+            input,
+            position: 0,
+            written: 0,
+            output,
+            sought,
+            found: None,
+        })
+    }
+
+    fn run(&mut self) -> Result<(), Fault> {
+        self.first_value()?;
+        Ok(self.replace(self.position..self.position, b"")?)
+    }
+
+    /// The fault of the byte read last.
+    fn fault(&self) -> Fault {
+        Fault::At(self.position.saturating_sub(1))
+    }
+
+    fn first_value(&mut self) -> Result<(), Fault> {
         let mut depth = 0_usize;
         while let Some(byte) = self.next() {
             match byte {
@@ -61,21 +111,21 @@ impl Normalizer<'_> {
                     continue;
                 }
                 0..b' ' => {
-                    self.replace(self.position - 1, b" ")?;
+                    self.replace(self.position - 1..self.position, b" ")?;
                     continue;
                 }
                 b',' | b':' => {}
                 b'{' | b'[' => {
                     depth += 1;
                     if depth > MAX_DEPTH {
-                        return Err(JsonError::Invalid);
+                        return Err(self.fault());
                     }
                 }
-                b'}' | b']' => depth = depth.checked_sub(1).ok_or(JsonError::Invalid)?,
+                b'}' | b']' => depth = depth.checked_sub(1).ok_or_else(|| self.fault())?,
                 b'"' => self.string()?,
                 b'-' | b'0'..=b'9' => self.number()?,
                 b'a'..=b'z' => drop(self.token(|byte| byte.is_ascii_lowercase())),
-                _ => return Err(JsonError::Invalid),
+                _ => return Err(self.fault()),
             }
             if depth == 0 {
                 break;
@@ -90,13 +140,17 @@ impl Normalizer<'_> {
         Some(byte)
     }
 
-    /// Writes the input up to `start`, and `bytes` in place of what lies between that and the position.
-    fn replace(&mut self, start: usize, bytes: &[u8]) -> Result<(), OutOfMemory> {
-        let unchanged = &self.input[self.written..start];
+    /// Writes the input up to a part of it, and `bytes` in place of that part.
+    fn replace(&mut self, part: Range<usize>, bytes: &[u8]) -> Result<(), OutOfMemory> {
+        let unchanged = &self.input[self.written..part.start];
+        let behind = self.output.len() + unchanged.len();
+        if self.sought < behind + bytes.len() && self.found.is_none() {
+            self.found = Some(part.start - behind.saturating_sub(self.sought));
+        }
         self.output.try_room(unchanged.len() + bytes.len())?;
         self.output.extend_from_slice(unchanged);
         self.output.extend_from_slice(bytes);
-        self.written = self.position;
+        self.written = part.end;
         Ok(())
     }
 
@@ -108,28 +162,50 @@ impl Normalizer<'_> {
         start..self.position
     }
 
-    fn number(&mut self) -> Result<(), JsonError> {
+    /// Numbers as C reads them are taken: leading zeros, a point without digits on one of its sides (LAY-71).
+    fn number(&mut self) -> Result<(), Fault> {
         let token = self.token(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
         let number = &self.input[token.clone()];
-        let Some(mark) = number.iter().position(|byte| matches!(byte, b'e' | b'E')) else {
-            return Ok(());
-        };
-        let exponent = &number[mark + 1..];
-        let sign = exponent.iter().take_while(|byte| matches!(byte, b'+' | b'-')).count();
-        let zeros = exponent[sign..].iter().take_while(|&&byte| byte == b'0').count();
-        let digits = &exponent[sign + zeros..];
-        if digits.len() <= MAX_EXPONENT_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
-            return Ok(());
+        let mark = number.iter().position(|byte| matches!(byte, b'e' | b'E'));
+        let (sign, end) = (usize::from(number[0] == b'-'), mark.unwrap_or(number.len()));
+        let whole = digits(&number[sign..end]);
+        let zeros = number[sign..].iter().take_while(|&&byte| byte == b'0').count();
+        // One zero stays where there is nothing else.
+        let spare = zeros.min(whole.saturating_sub(1));
+        let (first, point) = (token.start + sign, token.start + sign + whole);
+        match number[sign + whole..end] {
+            [b'.', _, ..] if whole == 0 => self.replace(first..first, b"0")?,
+            [b'.'] if whole > 0 => {
+                self.replace(first..first + spare, b"")?;
+                self.replace(point..point + 1, b"")?;
+            }
+            _ if spare > 0 => self.replace(first..first + spare, b"")?,
+            _ => {}
         }
-        Ok(self.replace(token.start + mark + 1 + sign, b"99")?)
+        match mark {
+            Some(mark) => self.exponent(token.start + mark + 1..token.end),
+            None => Ok(()),
+        }
     }
 
-    fn string(&mut self) -> Result<(), JsonError> {
+    /// Bounds the digits of an exponent.
+    fn exponent(&mut self, token: Range<usize>) -> Result<(), Fault> {
+        let exponent = &self.input[token.clone()];
+        let sign = exponent.iter().take_while(|byte| matches!(byte, b'+' | b'-')).count();
+        let zeros = exponent[sign..].iter().take_while(|&&byte| byte == b'0').count();
+        let significant = &exponent[sign + zeros..];
+        if significant.len() <= MAX_EXPONENT_DIGITS || digits(significant) < significant.len() {
+            return Ok(());
+        }
+        Ok(self.replace(token.start + sign..token.end, b"99")?)
+    }
+
+    fn string(&mut self) -> Result<(), Fault> {
         loop {
             let rest = &self.input[self.position..];
             self.position += rest.iter().position(|&byte| !is_plain(byte)).unwrap_or(rest.len());
             let start = self.position;
-            match self.next().ok_or(JsonError::Invalid)? {
+            match self.next().ok_or_else(|| self.fault())? {
                 b'"' => return Ok(()),
                 b'\\' => self.escape(start)?,
                 byte => self.coded(start, byte)?,
@@ -138,16 +214,16 @@ impl Normalizer<'_> {
     }
 
     /// Writes one byte of a string's content in place of what `start` begins.
-    fn coded(&mut self, start: usize, byte: u8) -> Result<(), JsonError> {
+    fn coded(&mut self, start: usize, byte: u8) -> Result<(), Fault> {
         if is_plain(byte) {
-            return Ok(self.replace(start, &[byte])?);
+            return Ok(self.replace(start..self.position, &[byte])?);
         }
-        let character = char::from_u32(CODE + u32::from(byte)).ok_or(JsonError::Invalid)?;
-        Ok(self.replace(start, character.encode_utf8(&mut [0; 4]).as_bytes())?)
+        let character = char::from_u32(CODE + u32::from(byte)).ok_or_else(|| self.fault())?;
+        Ok(self.replace(start..self.position, character.encode_utf8(&mut [0; 4]).as_bytes())?)
     }
 
-    fn escape(&mut self, start: usize) -> Result<(), JsonError> {
-        let byte = match self.next().ok_or(JsonError::Invalid)? {
+    fn escape(&mut self, start: usize) -> Result<(), Fault> {
+        let byte = match self.next().ok_or_else(|| self.fault())? {
             byte @ (b'"' | b'\\' | b'/') => byte,
             b'b' => 0x08,
             b'f' => 0x0C,
@@ -155,12 +231,12 @@ impl Normalizer<'_> {
             b'r' => b'\r',
             b't' => b'\t',
             b'u' => return self.unicode_escape(start),
-            _ => return Err(JsonError::Invalid),
+            _ => return Err(self.fault()),
         };
         self.coded(start, byte)
     }
 
-    fn unicode_escape(&mut self, start: usize) -> Result<(), JsonError> {
+    fn unicode_escape(&mut self, start: usize) -> Result<(), Fault> {
         let first = self.four_hex_digits()?;
         let units = match first {
             0xD800..=0xDBFF if self.input[self.position..].starts_with(b"\\u") => {
@@ -171,7 +247,7 @@ impl Normalizer<'_> {
             _ => [first, 0],
         };
         let character = char::decode_utf16(units).next();
-        let character = character.and_then(Result::ok).ok_or(JsonError::Invalid)?;
+        let character = character.and_then(Result::ok).ok_or_else(|| self.fault())?;
         let mut start = start;
         for byte in character.encode_utf8(&mut [0; 4]).bytes() {
             self.coded(start, byte)?;
@@ -181,12 +257,12 @@ impl Normalizer<'_> {
         Ok(())
     }
 
-    fn four_hex_digits(&mut self) -> Result<u16, JsonError> {
+    fn four_hex_digits(&mut self) -> Result<u16, Fault> {
         let mut unit = 0;
         for _ in 0..4 {
             let digit = self.next().and_then(|byte| char::from(byte).to_digit(16));
-            unit = unit << 4 | digit.ok_or(JsonError::Invalid)?;
+            unit = unit << 4 | digit.ok_or_else(|| self.fault())?;
         }
-        u16::try_from(unit).map_err(|_| JsonError::Invalid)
+        u16::try_from(unit).map_err(|_| self.fault())
     }
 }

@@ -6,8 +6,9 @@ use rust_alloc::vec::Vec;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::normalize::{decode, normalize};
+use super::normalize::{Fault, decode, normalize, place_before};
 use super::tree::{Kind, Node};
+use crate::text::Place;
 use os::memory::{Grow, OutOfMemory};
 
 /// Levels of a value that are kept. Deeper ones are checked and then left out, without recursion: no file the loader knows
@@ -19,8 +20,8 @@ const USUAL_BYTES: usize = 12;
 /// Why a text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonError {
-    /// The text is not JSON, or nests deeper than 1000 levels.
-    Invalid,
+    /// The text is not JSON from this place on, or nests deeper than 1000 levels there.
+    Invalid(Place),
     /// Memory ran out.
     OutOfMemory,
 }
@@ -42,12 +43,13 @@ pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
     // serde_json would decode escapes in memory of its own, which must not run out.
     if os::find_byte(text, b'\\').is_none() {
         match build(text, begin, Form::Plain) {
-            Err(JsonError::Invalid) => {}
-            decided => return decided,
+            Err(Fault::At(_)) => {}
+            Err(Fault::OutOfMemory) => return Err(JsonError::OutOfMemory),
+            Ok(nodes) => return Ok(nodes),
         }
     }
-    *text = normalize(&text[begin..])?;
-    let mut nodes = build(text, 0, Form::Normalized)?;
+    let (normalized, mut nodes) = build_normalized(text, begin)?;
+    *text = normalized;
     for node in nodes
         .iter_mut()
         .filter(|node| matches!(node.kind, Kind::Name | Kind::Text))
@@ -55,6 +57,22 @@ pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
         decode_in_place(text, node);
     }
     Ok(nodes)
+}
+
+/// The normalised text behind `begin`, and the nodes of its value.
+fn build_normalized(text: &[u8], begin: usize) -> Result<(Vec<u8>, Vec<Node>), JsonError> {
+    let source = &text[begin..];
+    let invalid = |byte| JsonError::Invalid(Place::of(text, begin + byte));
+    let normalized = match normalize(source) {
+        Ok(normalized) => normalized,
+        Err(Fault::At(byte)) => return Err(invalid(byte)),
+        Err(Fault::OutOfMemory) => return Err(JsonError::OutOfMemory),
+    };
+    match build(&normalized, 0, Form::Normalized) {
+        Ok(nodes) => Ok((normalized, nodes)),
+        Err(Fault::At(byte)) => Err(invalid(place_before(source, byte))),
+        Err(Fault::OutOfMemory) => Err(JsonError::OutOfMemory),
+    }
 }
 
 /// Replaces a string in the code of one character a byte by the bytes, which are never more.
@@ -90,10 +108,10 @@ fn decode_in_place(text: &mut [u8], node: &mut Node) {
     }
 }
 
-fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, JsonError> {
+fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
     // Places in the text and in the nodes, of which there are not more than bytes, are kept in 32 bits.
     if u32::try_from(text.len()).is_err() {
-        return Err(JsonError::Invalid);
+        return Err(Fault::At(0));
     }
     let mut nodes = Vec::new();
     nodes.try_exact_room(text.len() / USUAL_BYTES + 1)?;
@@ -106,16 +124,26 @@ fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, JsonError> 
         nodes: &mut nodes,
     };
     // Looking at all of it once is less than looking at each string.
-    let value = core::str::from_utf8(&text[begin..]).map_err(|_| JsonError::Invalid)?;
+    let value = core::str::from_utf8(&text[begin..]).map_err(|error| Fault::At(error.valid_up_to()))?;
     let mut parser = serde_json::Deserializer::from_str(value);
     // Not checking for the end of the input is what lets text follow the first value.
     builder
         .deserialize(&mut parser)
-        .map_err(|_| match out_of_memory.get() {
-            true => JsonError::OutOfMemory,
-            false => JsonError::Invalid,
+        .map_err(|error| match out_of_memory.get() {
+            true => Fault::OutOfMemory,
+            false => Fault::At(byte_of(&error, &text[begin..])),
         })?;
     Ok(nodes)
+}
+
+/// The byte at which the parser stopped.
+#[cold]
+fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
+    let place = Place {
+        line: error.line() as u32,
+        column: error.column() as u32,
+    };
+    place.byte_in(text)
 }
 
 /// What a text went through before.

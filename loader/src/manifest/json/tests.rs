@@ -1,6 +1,7 @@
 //! Tables of texts that must be read, and of texts that must be refused.
 
 use super::{Document, JsonError, Value};
+use crate::text::Place;
 use crate::time_limit::ends_in_time;
 
 /// The value of a text; tests may keep it, so its text stays for good.
@@ -31,7 +32,8 @@ fn written(value: Value<'_>) -> String {
 
 fn invalid(text: &[u8]) {
     let shown = String::from_utf8_lossy(&text[..text.len().min(60)]);
-    assert_eq!(parse(text).map(written), Err(JsonError::Invalid), "{shown}");
+    let parsed = parse(text).map(written);
+    assert!(matches!(parsed, Err(JsonError::Invalid(_))), "{shown}: {parsed:?}");
 }
 
 /// The string a text `"..."` decodes to.
@@ -64,9 +66,16 @@ fn bi_1_bi_2_refused() {
         b"[}",
         b"nul",
         b"+1",
-        b"01",
         b"-",
-        b"1.",
+        b"--1",
+        b".5",
+        b"-.",
+        b".",
+        b"[0x10]",
+        b"[1.5.5]",
+        b"[1e]",
+        b"[1.e]",
+        b"[01e+]",
         b"[18446744073709551616e-39065906811251e]",
         b"{\"a\":1,\"b\"",
         b"\xFF\xFE{\0}\0",
@@ -74,6 +83,31 @@ fn bi_1_bi_2_refused() {
     ];
     for text in texts {
         invalid(text);
+    }
+}
+
+#[test]
+fn lay_75_places_of_what_is_refused() {
+    let texts: &[(&[u8], u32, u32)] = &[
+        (b"", 1, 1),
+        (b"{", 1, 1),
+        (b"{\n  \"a\": 1,\n}", 3, 1),
+        (b"{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3),
+        (b"{\"a\": 01.5.5}", 1, 11),
+        (b"\xEF\xBB\xBF{a:1}", 1, 5),
+        (b"{\"a\\n\\u0041\": [1,\n 2,]}", 2, 4),
+        (b"{\"a\\x\": 1}", 1, 5),
+        (b"// text\n{}", 1, 1),
+        (b"{\"a\": \"open", 1, 11),
+        (b"{\"\xFF\": 1,\n\n\n oops}", 4, 2),
+    ];
+    for (text, line, column) in texts {
+        let place = Place {
+            line: *line,
+            column: *column,
+        };
+        let parsed = parse(text).map(written);
+        assert_eq!(parsed, Err(JsonError::Invalid(place)), "{}", text.escape_ascii());
     }
 }
 
@@ -190,6 +224,13 @@ fn numbers_keep_their_value() {
         (b"1e2", 100.0),
         (b"1e007", 1e7),
         (b"1.5E+3", 1500.0),
+        (b"012", 12.0),
+        (b"00", 0.0),
+        (b"-007.5", -7.5),
+        (b"1.", 1.0),
+        (b"00.", 0.0),
+        (b"-.5", -0.5),
+        (b"01.e002", 100.0),
         (b"18446744073709551616", 18_446_744_073_709_551_616.0),
     ];
     for (text, expected) in cases {
