@@ -105,10 +105,9 @@ impl OpenDriver {
                 give_up(refusal(error, &library).into(), path, journal);
                 // Tools know the refusal by this second line.
                 journal.note(
-                    LogBits::WARN | LogBits::DRIVER,
+                    LogBits::ERROR | LogBits::DRIVER,
                     format_args!(
-                        "Shouldn't reach this. A valid version of requested ICD {path} was loaded but something bad \
-                         happened afterwards."
+                        "loader_icd_scan: Failed loading library associated with ICD JSON {path}. Ignoring this JSON"
                     ),
                 );
                 return None;

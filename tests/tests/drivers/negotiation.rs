@@ -107,6 +107,40 @@ fn drv_064_only_incompatible_driver_rejects() {
     });
 }
 
+/// DRV-59, DRV-61: behind the reason stands the line by which tools know a driver that was given up.
+#[test]
+fn drv_059_a_refused_driver_has_a_second_line() {
+    case(|scene| {
+        scene.driver("good").device("good");
+        scene.driver("refuses").line("negotiate_result", -9).unlisted();
+        scene.driver("hides").hide("vk_icdGetInstanceProcAddr").unlisted();
+        scene.driver("lacks").missing("vkCreateInstance").unlisted();
+        let rows = [
+            (
+                "refuses",
+                "doesn't support interface version compatible with loader, skip this ICD.",
+            ),
+            ("hides", "but doesn't export vk_icdGetInstanceProcAddr, skip this ICD."),
+            (
+                "lacks",
+                "Could not get 'vkCreateInstance' via 'vk_icdGetInstanceProcAddr' for ICD",
+            ),
+        ];
+        for (name, reason) in rows {
+            let files = ["good", name].map(|name| scene.manifest(name).display().to_string());
+            scene.env("VK_DRIVER_FILES", files.join(":"));
+            let outcome = scene.run(|vk| assert_eq!(names(vk), ["good"], "{name}"));
+            let library = scene.library(name).display().to_string();
+            outcome.ok().logged_with("ERROR", reason).logged(
+                "ERROR | DRIVER",
+                &format!(
+                    "loader_icd_scan: Failed loading library associated with ICD JSON {library}. Ignoring this JSON"
+                ),
+            );
+        }
+    });
+}
+
 /// DRV-64: a huge version behaves like 7.
 #[test]
 fn drv_064_a_huge_version_is_used() {
