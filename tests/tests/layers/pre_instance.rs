@@ -197,7 +197,7 @@ fn lay_274_the_environment_is_read_at_each_call() {
 #[test]
 fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
     case(|scene| {
-        let names = r#"{"vkEnumerateInstanceVersion": "noSuchSymbol"}"#;
+        let names = r#"{"vkEnumerateInstanceExtensionProperties": "noSuchSymbol"}"#;
         place(
             scene,
             &[
@@ -205,13 +205,37 @@ fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
                 intercepting("b"),
             ],
         );
-        let outcome = scene.run(|vk| assert_ne!(vk.version().0, 0));
-        let library = scene.path("libraries/liblayer_a.so").display().to_string();
-        let text = format!(
-            "vkEnumerateInstanceVersion: Unable to resolve symbol \"noSuchSymbol\" in implicit layer library \"{library}\""
-        );
-        outcome.ok().logged("WARNING", &text);
-        assert_eq!(outcome.calls("VK_LAYER_b", "pre").len(), 1);
+        for debug in ["all", "layer", "warn"] {
+            scene.env("VK_LOADER_DEBUG", debug);
+            let outcome = scene.run(|vk| drop(vk.extensions().expect("extensions")));
+            let library = scene.path("libraries/liblayer_a.so").display().to_string();
+            let text = format!(
+                "vkEnumerateInstanceExtensionProperties: Unable to resolve symbol \"noSuchSymbol\" in implicit layer library \
+                 \"{library}\""
+            );
+            outcome.ok().logged("WARNING | LAYER", &text);
+            assert_eq!(outcome.calls("VK_LAYER_b", "pre").len(), 2);
+        }
+    });
+}
+
+/// LAY-275, BI-51: the words LAYER and WARNING are there whichever query it is.
+#[test]
+fn bi_51_a_missing_symbol_of_any_query_is_a_warning_about_a_layer() {
+    case(|scene| {
+        let names = ALL.replace(": \"mock", ": \"noSuch");
+        place(scene, &[Layer::implicit("a").member("pre_instance_functions", names)]);
+        scene.env("VK_LOADER_DEBUG", "layer");
+        let outcome = scene.run(|vk| {
+            vk.version();
+            vk.layers().expect("layers");
+            vk.extensions().expect("extensions");
+        });
+        for query in ["Version", "LayerProperties", "ExtensionProperties"] {
+            let part =
+                format!("vkEnumerateInstance{query}: Unable to resolve symbol \"noSuchEnumerateInstance{query}\"");
+            outcome.ok().logged_with("WARNING | LAYER", &part);
+        }
     });
 }
 

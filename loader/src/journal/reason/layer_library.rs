@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{LAYER_ERROR, LAYER_INFO, LogBits};
+use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
@@ -44,7 +44,7 @@ impl LayerLibraryReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match &self.problem {
             LayerLibraryProblem::NoSymbol(_) => LAYER_ERROR,
-            LayerLibraryProblem::NoPreInstanceFunction(..) => LogBits::WARN,
+            LayerLibraryProblem::NoPreInstanceFunction(..) => LAYER_WARN,
             LayerLibraryProblem::NoDeviceFunctions => LAYER_INFO,
             LayerLibraryProblem::NotOpened(_) | LayerLibraryProblem::WrongArchitecture(_) => {
                 if self.requested {
