@@ -199,7 +199,7 @@ impl Creation<'_> {
         };
         catalogue::compare(driver.known, &driver.path, &offered, journal);
         let driver_version = driver.api_version(journal);
-        let (names, forced) = self.extensions_for(&offered, driver_version, scratch)?;
+        let (names, forced) = self.extensions_for(&offered, driver.claimed_version, scratch)?;
         let application = self.application_info(driver_version, journal);
         let info = self.info_for(&offered, &names, application.as_ref());
         let mut handle = InstanceHandle::<Driver>::NULL;
@@ -262,11 +262,12 @@ impl Creation<'_> {
         info
     }
 
-    /// The requested extensions that the driver offers, in the requested order, and whether properties2 was added.
+    /// The requested extensions that the driver offers, in the requested order, and whether properties2 was added. That goes by the
+    /// version that the manifest claims, whatever the driver turns out to be (DRV-110).
     fn extensions_for(
         &self,
         offered: &[VkExtensionProperties],
-        driver_version: ApiVersion,
+        claimed_version: ApiVersion,
         allocator: crate::alloc::HostAllocator,
     ) -> Result<(HostVec<*const c_char>, bool), OutOfMemory> {
         let requested = self.requests.extension_names();
@@ -278,7 +279,7 @@ impl Creation<'_> {
             }
         }
         let properties2 = InstanceExtension::VK_KHR_get_physical_device_properties2.name();
-        let old = self.instance.api_version() < ApiVersion::V1_1 || driver_version < ApiVersion::V1_1;
+        let old = self.instance.api_version() < ApiVersion::V1_1 || claimed_version < ApiVersion::V1_1;
         let missing = !self.requests.extensions().any(|name| name == properties2.to_bytes());
         let forced = os::SORTED_BY_PROPERTIES && old && missing && offers(offered, properties2.to_bytes());
         if forced {

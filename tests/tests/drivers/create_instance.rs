@@ -108,6 +108,43 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
+/// DRV-110: which version a driver is of says its manifest here, not the driver.
+#[test]
+fn drv_110_the_manifest_says_which_driver_is_old() {
+    const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";
+    case(|scene| {
+        let rows = [
+            ("newer", "1.0.0", "1.3.0", true),
+            ("older", "1.3.0", "1.0.0", false),
+            ("old", "1.0.0", "1.0.0", true),
+            ("new", "1.3.0", "1.3.0", false),
+        ];
+        for (name, manifest, driver, _) in rows {
+            scene
+                .driver(name)
+                .device(name)
+                .api(driver)
+                .manifest_api(manifest)
+                .extension(EXTENSION);
+        }
+        scene
+            .driver("silent")
+            .device("silent")
+            .missing("vkEnumerateInstanceVersion")
+            .extension(EXTENSION);
+        let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[])));
+        outcome.ok();
+        for (name, expected) in rows
+            .map(|(name, _, _, expected)| (name, expected))
+            .into_iter()
+            .chain([("silent", false)])
+        {
+            let call = outcome.calls(name, "vkCreateInstance")[0];
+            assert_eq!(call.contains(EXTENSION), expected, "{name}\n{}", outcome.all());
+        }
+    });
+}
+
 /// DRV-111
 #[test]
 fn drv_111_a_driver_that_fails_is_skipped() {
