@@ -128,6 +128,23 @@ fn drv_133_driver_numbers_through_the_extension() {
     });
 }
 
+/// DRV-133: 0 is no driver's number, and what is left where a driver gives none.
+#[test]
+fn drv_133_a_device_without_a_driver_number_passes_no_driver_filter() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("d10", |device| device.ids(1, 10).line("driver_id", 4))
+            .device_with("d20", |device| device.ids(1, 20).line("driver_id", 0));
+        rows(
+            scene,
+            "VK_LOADER_DRIVER_ID_FILTER",
+            "1.1",
+            &[("0", &[]), ("0:100", &["d10"]), ("4", &["d10"])],
+        );
+    });
+}
+
 /// DRV-133: a device must pass every filter that is set.
 #[test]
 fn drv_133_filters_add_up() {

@@ -1,4 +1,4 @@
-//! Override layers that are chosen and then removed, and those that stood behind them (LAY-170 to LAY-182).
+//! Override layers that are chosen and then removed, those that stood behind them, and explicit ones (LAY-170 to LAY-182).
 
 use loader_tests::{case, json_path};
 
@@ -143,5 +143,32 @@ fn lay_172_override_layers_of_other_programs_do_nothing() {
         outcome
             .not_logged("Using the global override layer")
             .not_logged("Using the override layer");
+    });
+}
+
+/// LAY-170, LAY-177: an explicit manifest of that name excludes nothing, wherever it lies.
+#[test]
+fn lay_170_an_explicit_manifest_of_that_name_excludes_nothing() {
+    case(|scene| {
+        let overriding = Layer::meta("override", &[])
+            .named(OVERRIDE)
+            .member("blacklisted_layers", list(&["VK_LAYER_i", "VK_LAYER_a"]));
+        place(
+            scene,
+            &[
+                Layer::implicit("i"),
+                Layer::explicit("a"),
+                overriding.clone().folder("here"),
+            ],
+        );
+        for variable in ["VK_ADD_LAYER_PATH", "VK_LAYER_PATH"] {
+            let paths = ["here", "layers/a/vulkan/explicit_layer.d"].map(|path| scene.text_path(path));
+            scene.env(variable, paths.join(":"));
+            let outcome = scene.run(|vk| {
+                assert_eq!(vk.layers().expect("layers"), ["VK_LAYER_i", OVERRIDE, "VK_LAYER_a"]);
+                drop(vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance"));
+            });
+            assert_eq!(chain(outcome.ok()), ["VK_LAYER_i", "VK_LAYER_a"]);
+        }
     });
 }
