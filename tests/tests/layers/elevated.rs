@@ -7,6 +7,8 @@ use loader_tests::ash::vk;
 use loader_tests::vk::Instance;
 use loader_tests::{Scene, Vk, case};
 
+#[cfg(target_os = "linux")]
+use crate::apart::Apart;
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, list};
 use crate::meta::active;
 
@@ -99,6 +101,30 @@ fn lay_12_only_system_folders_are_searched_for_layers() {
                 outcome.logged("LAYER", &format!("      {folder}/vulkan/{kind}_layer.d"));
             }
         }
+    });
+}
+
+/// LAY-181: an override manifest in a system folder counts, with the paths that it names.
+#[test]
+#[cfg(target_os = "linux")]
+fn lay_181_an_override_manifest_of_the_system_is_honoured() {
+    case(|scene| {
+        Layer::explicit("o").folder("override").put(scene);
+        Layer::overriding(&["VK_LAYER_o"])
+            .member("override_paths", list(&[&scene.text_path("override")]))
+            .folder("system")
+            .put(scene);
+        elevated(scene);
+        let Some(apart) = Apart::enter(scene) else { return };
+        apart.put(scene.path("system"), "/usr/share/vulkan/implicit_layer.d");
+        let outcome = scene.run(|vk| {
+            let layers = vk.layers().expect("layers");
+            assert_eq!(layers, ["VK_LAYER_LUNARG_override", "VK_LAYER_o"]);
+            instance(vk, |instance| {
+                assert_eq!(active(instance), ["VK_LAYER_o", "VK_LAYER_LUNARG_override"]);
+            });
+        });
+        outcome.ok();
     });
 }
 

@@ -4,6 +4,9 @@
 //! inputs of the layer reference; the doc comment names the others.
 
 mod activation;
+#[cfg(target_os = "linux")]
+#[path = "../drivers/apart.rs"]
+mod apart;
 mod below;
 mod call_stack;
 mod changing;
