@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn lsv_b6_what_is_no_library_or_changes_is_refused() {
+    fn lsv_52_invalid_libraries_and_those_that_change_are_refused() {
         for bytes in [&b""[..], b"#!", b"not a library, but long enough for a header"] {
             let fault = with_file(bytes, |file, _| Library::copy(&file, &Memory::default())).unwrap_err();
             assert!(matches!(fault, Fault::Elf { .. }), "{fault}");

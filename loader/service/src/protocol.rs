@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn lsv_b6_bad_requests() {
+    fn lsv_60_bad_requests() {
         for payload in [
             &b""[..],
             b"[]",

@@ -1,5 +1,5 @@
-//! Devices and packages that come, change and go (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, and the rows of section B6 about
-//! packages and devices).
+//! Devices and packages that come, change and go (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, LSV-53 to
+//! LSV-56).
 
 mod machine;
 
@@ -78,9 +78,9 @@ fn lsv_11_the_first_package_that_can_serves() {
     });
 }
 
-/// LSV-25, section B6: there is no `/dev/dri`.
+/// LSV-25, LSV-53: there is no `/dev/dri`.
 #[test]
-fn lsv_b6_without_a_folder_of_devices() {
+fn lsv_53_without_a_folder_of_devices() {
     case(|mut machine| {
         fs::remove_dir(machine.path("dri")).unwrap();
         machine.start();
@@ -129,9 +129,9 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     });
 }
 
-/// Section B6: a package is deleted while it is in use.
+/// LSV-54: a package is deleted while it is in use.
 #[test]
-fn lsv_b6_a_package_is_deleted() {
+fn lsv_54_a_package_is_deleted() {
     case(|mut machine| {
         machine.package("soft");
         machine.start();
@@ -182,9 +182,9 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
     });
 }
 
-/// LSV-17, section B6: keys.
+/// LSV-17, LSV-55: keys.
 #[test]
-fn lsv_b6_keys_are_short_names() {
+fn lsv_55_keys_are_short_names() {
     case(|mut machine| {
         let long = format!("/some/where/{}.so", "x".repeat(100));
         machine.package_with("soft", &manifest(&long), &library(64, 100));
@@ -246,9 +246,9 @@ fn prints_what_it_sees() {
     }
 }
 
-/// Section B6: a device flaps.
+/// LSV-56: a device flaps.
 #[test]
-fn lsv_b6_a_device_that_flaps_keeps_its_instance() {
+fn lsv_56_a_device_that_flaps_keeps_its_instance() {
     case(|mut machine| {
         machine.package("a");
         machine.start();

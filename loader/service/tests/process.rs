@@ -113,9 +113,9 @@ fn lsv_24_the_service_stays_in_its_folders() {
     });
 }
 
-/// Section B6: two services on one socket.
+/// LSV-57: two services on one socket.
 #[test]
-fn lsv_b6_a_second_service_ends_with_an_error() {
+fn lsv_57_a_second_service_ends_with_an_error() {
     case(|mut machine| {
         machine.start();
         let mut command = machine.command();
@@ -140,9 +140,9 @@ fn lsv_b6_a_second_service_ends_with_an_error() {
     });
 }
 
-/// Section B6: what is no socket stays.
+/// LSV-58: a file that is not a socket stays.
 #[test]
-fn lsv_b6_a_file_in_the_place_of_the_socket_stays() {
+fn lsv_58_a_file_in_the_place_of_the_socket_stays() {
     case(|machine| {
         machine.write("run/service.sock", "mine");
         let output = machine.command().stderr(Stdio::piped()).output().unwrap();
@@ -348,9 +348,9 @@ fn an_installed_driver_becomes_a_package() {
     });
 }
 
-/// The client and the service may end at any time.
+/// LSV-57: the client and the service may end at any time.
 #[test]
-fn lsv_b6_a_service_that_is_started_anew_serves() {
+fn lsv_57_a_service_that_is_started_anew_serves() {
     case(|mut machine| {
         machine.package("soft");
         machine.start();

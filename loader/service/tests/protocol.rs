@@ -1,4 +1,4 @@
-//! What the service answers to whom (LSV-33 to LSV-36, LSV-46, and the rows of section B6 about packets).
+//! What the service answers to whom (LSV-33 to LSV-36, LSV-46, LSV-59 to LSV-61).
 
 mod machine;
 
@@ -95,9 +95,9 @@ fn lsv_35_unknown_operations_leave_the_connection() {
     });
 }
 
-/// Section B6: a partial, oversized or garbage packet.
+/// LSV-59: a partial, oversized or garbage packet.
 #[test]
-fn lsv_b6_what_is_no_packet_closes_the_connection() {
+fn lsv_59_a_malformed_packet_closes_the_connection() {
     case(|mut machine| {
         machine.start();
         let good = machine.client().packet(Operation::Features, "{}");
@@ -139,9 +139,9 @@ fn lsv_b6_what_is_no_packet_closes_the_connection() {
     });
 }
 
-/// Section B6: names that are none.
+/// LSV-60: malformed names.
 #[test]
-fn lsv_b6_bad_names_are_bad_requests() {
+fn lsv_60_bad_names_are_bad_requests() {
     case(|mut machine| {
         machine.start();
         let mut client = machine.client();
@@ -170,9 +170,9 @@ fn lsv_b6_bad_names_are_bad_requests() {
     });
 }
 
-/// Section B6: a client sends descriptors.
+/// LSV-61: a client sends descriptors.
 #[test]
-fn lsv_b6_descriptors_of_clients_are_closed() {
+fn lsv_61_descriptors_of_clients_are_closed() {
     case(|mut machine| {
         machine.start();
         let mut client = machine.client();

@@ -1,5 +1,4 @@
-//! Packages that are none (LSV-49 to LSV-51, and the rows of section B6 about packages): the reason is in the state, and the next
-//! package serves.
+//! Invalid packages (LSV-49 to LSV-52): the reason is in the state, and the next package serves.
 
 mod machine;
 
@@ -194,9 +193,9 @@ fn special(machine: &Machine, kind: rustix::fs::FileType, device: u64) {
     rustix::fs::mknodat(rustix::fs::CWD, machine.path(LIBRARY), kind, mode, device).unwrap();
 }
 
-/// Section B6: packages that are none. The next package of the device serves, and the reason is in the state.
+/// LSV-52: invalid packages. The next package of the device serves, and the reason is in the state.
 #[test]
-fn lsv_b6_a_spoilt_package_is_passed_over() {
+fn lsv_52_a_spoilt_package_is_passed_over() {
     case(|mut machine| {
         machine.device("renderD128", "one");
         machine.package("a");

@@ -93,7 +93,7 @@ pub mod status {
     pub const TIMEOUT: &str = "timeout";
     /// The service does not know the operation (LSV-35).
     pub const UNSUPPORTED: &str = "unsupported";
-    /// The request is not one, or carried descriptors (section B6 of the reference).
+    /// The request is malformed, or carried descriptors (LSV-60, LSV-61).
     pub const BAD_REQUEST: &str = "bad_request";
     /// The client asked for more than its share (LSV-46).
     pub const BUSY: &str = "busy";
@@ -101,7 +101,7 @@ pub mod status {
     pub const DENIED: &str = "denied";
 }
 
-/// Whether bytes can be the key of a library (LSV-2 and section B6 of the reference): UTF-8, neither empty nor too long, and without
+/// Whether bytes can be the key of a library (LSV-2, LSV-55, LSV-60): UTF-8, neither empty nor too long, and without
 /// what could make a path of them.
 pub fn is_key(bytes: &[u8]) -> bool {
     (1..=LONGEST_KEY).contains(&bytes.len())

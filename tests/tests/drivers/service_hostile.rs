@@ -41,7 +41,7 @@ pub(crate) fn of(text: &str) -> String {
     format!("The driver service {text}. Going on without service:0-libmock_bad.so")
 }
 
-/// LSV-47, section B6: a file that the service or others could change is not opened, and costs one driver.
+/// LSV-47: a file that the service or others could change is not opened, and costs one driver.
 #[test]
 fn lsv_47_files_that_others_can_change_are_refused() {
     case(|scene| {
@@ -108,9 +108,9 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// Section B6: what is not what was promised, by size or checksum, is not opened.
+/// LSV-62: what is not what was promised, by size or checksum, is not opened.
 #[test]
-fn lsv_47_other_bytes_than_promised_are_refused() {
+fn lsv_62_other_bytes_than_promised_are_refused() {
     case(|scene| {
         scene_with(scene, &["bad", "good"]);
         let both = ["here", "good"];
@@ -177,10 +177,10 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// Section B6, LSV-34, LSV-35: answers that are none. After one in the list there is no driver of the service in this scan; the next one
+/// LSV-63, LSV-34, LSV-35: malformed answers. After one in the list there is no driver of the service in this scan; the next one
 /// connects anew.
 #[test]
-fn lsv_34_answers_that_are_none() {
+fn lsv_63_malformed_answers() {
     case(|scene| {
         scene_with(scene, &["bad", "good"]);
         let lists = |change: fn(&mut Reply)| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long an instance that no device needs is kept: the device may be back soon (section B6 of the reference).
+/// How long an instance that no device needs is kept: the device may be back soon (LSV-56).
 pub const KEPT: Duration = Duration::from_secs(10);
 /// How long changes on disk are collected before packages are looked at again.
 pub const COLLECT: Duration = Duration::from_millis(200);

@@ -185,7 +185,7 @@ fn lsv_6_and_12_a_manifest_goes_with_its_device() {
 }
 
 #[test]
-fn lsv_b6_an_instance_outlives_a_device_that_flaps() {
+fn lsv_56_an_instance_outlives_a_device_that_flaps() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "one")]);
     scene.load("a");
@@ -235,7 +235,7 @@ fn lsv_13_there_may_be_no_software_driver() {
 }
 
 #[test]
-fn lsv_b6_without_devices_the_software_driver_serves() {
+fn lsv_53_without_devices_the_software_driver_serves() {
     let mut scene = Scene::new();
     scene.devices(&[]);
     assert_eq!(scene.jobs(), ["load soft"]);
@@ -269,7 +269,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
 }
 
 #[test]
-fn lsv_b6_a_package_that_is_deleted_is_withdrawn() {
+fn lsv_54_a_package_that_is_deleted_is_withdrawn() {
     let mut scene = Scene::new();
     scene.devices(&[("renderD128", "two")]);
     scene.load("a");

@@ -82,7 +82,7 @@ pub enum Fault {
     },
     /// The manifest is of another API than Vulkan.
     Variant(String),
-    /// The `library_path` gives no key (section B6 of the reference).
+    /// The `library_path` gives no key (LSV-55).
     Key(String),
     /// The library is none (LSV-50).
     Elf {
