@@ -19,6 +19,7 @@ from glob import glob
 from pathlib import Path
 
 import commands
+import counts
 import reference
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -506,6 +507,9 @@ def main():
     documents = ["README.md", "CONTRIBUTING.md", *sorted(glob("docs/**/*.md", root_dir=ROOT, recursive=True))]
     # The reference quotes messages and names of the registry; it shows no commands.
     wrong = list(commands.problems(read, [path for path in documents if not path.startswith(reference.FOLDER)]))
+    if wrong:
+        sys.exit("\n".join(f"error: {line}" for line in wrong))
+    wrong = list(counts.problems(read, documents))
     if wrong:
         sys.exit("\n".join(f"error: {line}" for line in wrong))
     outputs = {path: read(path) for path in documents}

@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
+import document_counts  # noqa: E402
 import lock_files  # noqa: E402
 import reference_numbers  # noqa: E402
 import scripts  # noqa: E402
@@ -134,4 +135,4 @@ CASES = [
 ]
 
 if __name__ == "__main__":
-    cases.main([sys.modules[__name__], scripts, reference_numbers, lock_files])
+    cases.main([sys.modules[__name__], scripts, reference_numbers, document_counts, lock_files])
