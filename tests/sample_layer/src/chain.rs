@@ -79,6 +79,9 @@ pub(crate) struct Instance {
     pub(crate) handle: vk::Instance,
     pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) destroy: vk::PFN_vkDestroyInstance,
+    /// The next function for a command of physical devices. A loader may answer later with what stands above the layer, so
+    /// it is looked up when the instance is made.
+    pub(crate) device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties,
 }
 
 /// What the layer keeps of a device: the next function of each command that it intercepts.

@@ -29,11 +29,12 @@ impl Counts {
 
 impl Display for Counts {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let plural = |count: u64, ending: &'static str| if count == 1 { "" } else { ending };
-        let vertex = if self.vertices == 1 { "vertex" } else { "vertices" };
-        write!(f, "{} draw{}, ", self.draws, plural(self.draws, "s"))?;
-        write!(f, "{} instance{}, ", self.instances, plural(self.instances, "s"))?;
-        write!(f, "{} {vertex}", self.vertices)
+        let Self {
+            draws,
+            instances,
+            vertices,
+        } = self;
+        write!(f, "{draws} draws, {instances} instances and {vertices} vertices")
     }
 }
 
@@ -104,10 +105,7 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     let counted = counts(|all| all.get(&buffer.as_raw()).copied().unwrap_or_default());
-    let line = format!(
-        "VK_LAYER_SAMPLE_counter: command buffer {:#x}: {counted}\n",
-        buffer.as_raw()
-    );
+    let line = format!("Command buffer {:#x} ended with {counted}\n", buffer.as_raw());
     // An application without a standard output must not end for want of one.
     let _ = std::io::stdout().write_all(line.as_bytes());
     // SAFETY: the caller's own argument.
@@ -142,9 +140,9 @@ mod tests {
     fn every_instance_has_all_vertices() {
         let mut counts = Counts::default();
         counts.draw(36, 1);
-        assert_eq!(counts.to_string(), "1 draw, 1 instance, 36 vertices");
+        assert_eq!(counts.to_string(), "1 draws, 1 instances and 36 vertices");
         counts.draw(3, 4);
-        assert_eq!(counts.to_string(), "2 draws, 5 instances, 48 vertices");
+        assert_eq!(counts.to_string(), "2 draws, 5 instances and 48 vertices");
         counts.draw(0, 0);
         assert_eq!(
             counts,

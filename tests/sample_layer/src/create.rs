@@ -36,7 +36,11 @@ pub(crate) unsafe extern "system" fn create_instance(
     let handle = unsafe { *instance };
     // SAFETY: the look-up belongs to the instance, and the name has this type.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(next(handle, c"vkDestroyInstance".as_ptr())) };
-    let Some(destroy) = destroy else {
+    let name = c"vkEnumerateDeviceExtensionProperties";
+    // SAFETY: as above.
+    let device_extension_properties =
+        unsafe { typed::<vk::PFN_vkEnumerateDeviceExtensionProperties>(next(handle, name.as_ptr())) };
+    let (Some(destroy), Some(device_extension_properties)) = (destroy, device_extension_properties) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     chain::keep_instance(
@@ -45,6 +49,7 @@ pub(crate) unsafe extern "system" fn create_instance(
             handle,
             get_instance_proc_addr: next,
             destroy,
+            device_extension_properties,
         },
     );
     result

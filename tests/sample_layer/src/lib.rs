@@ -3,11 +3,12 @@
 //! A layer is a library between the application and the drivers. Whatever an application calls on an object that was made
 //! through the layer goes to the layer first, if the layer's look-up functions name a function for it, and the layer
 //! calls the next one. What happens once an object is made is in `create`; what the layer keeps, and how it finds it
-//! again from a handle, in `chain`; what it is for, in `count`.
+//! again from a handle, in `chain`; what it is for, in `count`; what it says of itself, in `enumerate`.
 
 mod chain;
 mod count;
 mod create;
+mod enumerate;
 
 use std::ffi::{CStr, c_char};
 
@@ -55,6 +56,18 @@ fn instance_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
         b"vkCreateInstance" => entry!(create::create_instance as vk::PFN_vkCreateInstance),
         b"vkDestroyInstance" => entry!(create::destroy_instance as vk::PFN_vkDestroyInstance),
         b"vkCreateDevice" => entry!(create::create_device as vk::PFN_vkCreateDevice),
+        b"vkEnumerateInstanceLayerProperties" => {
+            entry!(enumerate::instance_layer_properties as vk::PFN_vkEnumerateInstanceLayerProperties)
+        }
+        b"vkEnumerateDeviceLayerProperties" => {
+            entry!(enumerate::device_layer_properties as vk::PFN_vkEnumerateDeviceLayerProperties)
+        }
+        b"vkEnumerateInstanceExtensionProperties" => {
+            entry!(enumerate::instance_extension_properties as vk::PFN_vkEnumerateInstanceExtensionProperties)
+        }
+        b"vkEnumerateDeviceExtensionProperties" => {
+            entry!(enumerate::device_extension_properties as vk::PFN_vkEnumerateDeviceExtensionProperties)
+        }
         _ => None,
     }
 }
@@ -77,6 +90,7 @@ fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
 ///
 /// # Safety
 /// As the command demands: `instance` is live or null, `name` is a C string.
+#[unsafe(export_name = "SampleLayer_GetInstanceProcAddr")]
 unsafe extern "system" fn get_instance_proc_addr(
     instance: vk::Instance,
     name: *const c_char,
@@ -95,6 +109,7 @@ unsafe extern "system" fn get_instance_proc_addr(
 ///
 /// # Safety
 /// As the command demands: `device` is live, `name` is a C string.
+#[unsafe(export_name = "SampleLayer_GetDeviceProcAddr")]
 unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller passes a C string.
     if let Some(own) = device_entry(unsafe { CStr::from_ptr(name) }.to_bytes()) {

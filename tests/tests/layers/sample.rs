@@ -10,10 +10,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use loader_tests::ash::vk;
+use loader_tests::vk::{text, two_call};
 use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 
 /// The layer's name.
-const NAME: &str = "VK_LAYER_SAMPLE_counter";
+const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
 /// Frames of vkcube; it records a command buffer for each image of its swapchain, and some before the first frame.
 const FRAMES: &str = "20";
 /// How long vkcube and the display may take.
@@ -25,7 +26,7 @@ fn install(scene: &Scene, folder: &str, manifest: &str) -> PathBuf {
         &format!("{folder}/libsample_layer.so"),
         fs::read(built("sample_layer")).expect("cargo built it"),
     );
-    scene.file(&format!("{folder}/sample_counter.json"), manifest);
+    scene.file(&format!("{folder}/sample_layer.json"), manifest);
     scene.path(folder)
 }
 
@@ -34,7 +35,7 @@ fn explicit(scene: &Scene) -> PathBuf {
     install(
         scene,
         "sample",
-        include_str!("../../sample_layer/explicit/sample_counter.json"),
+        include_str!("../../sample_layer/explicit/sample_layer.json"),
     )
 }
 
@@ -43,16 +44,15 @@ fn implicit(scene: &Scene) {
     install(
         scene,
         crate::kit::IMPLICIT,
-        include_str!("../../sample_layer/implicit/sample_counter.json"),
+        include_str!("../../sample_layer/implicit/sample_layer.json"),
     );
 }
 
 /// What the layer printed, without the addresses.
 fn printed(output: &str) -> Vec<String> {
-    let begin = format!("{NAME}: command buffer 0x");
-    let lines = output.lines().filter_map(|line| line.split_once(&begin));
+    let lines = output.lines().filter_map(|line| line.split_once("Command buffer 0x"));
     lines
-        .filter_map(|(_, rest)| rest.split_once(": "))
+        .filter_map(|(_, rest)| rest.split_once(" ended with "))
         .map(|(_, counts)| counts.into())
         .collect()
 }
@@ -89,9 +89,9 @@ fn record(vk: &Vk, layer: Option<&str>) {
 
 /// What it prints of [`record`].
 const RECORDED: [&str; 3] = [
-    "2 draws, 2 instances, 42 vertices",
-    "3 draws, 13 instances, 52 vertices",
-    "0 draws, 0 instances, 0 vertices",
+    "2 draws, 2 instances and 42 vertices",
+    "3 draws, 13 instances and 52 vertices",
+    "0 draws, 0 instances and 0 vertices",
 ];
 
 #[test]
@@ -112,12 +112,54 @@ fn sample_layer_counts_as_an_implicit_layer_when_its_variable_says_so() {
         implicit(scene);
         let silent = scene.run(|vk| record(vk, None));
         assert!(printed(&silent.ok().all()).is_empty());
-        scene.env("ENABLE_SAMPLE_COUNTER", "1");
+        scene.env("ENABLE_SAMPLE_LAYER", "1");
         let outcome = scene.run(|vk| record(vk, None));
         assert_eq!(printed(&outcome.ok().all()), RECORDED);
-        scene.env("DISABLE_SAMPLE_COUNTER", "1");
+        scene.env("DISABLE_SAMPLE_LAYER", "1");
         let disabled = scene.run(|vk| record(vk, None));
         assert!(printed(&disabled.ok().all()).is_empty());
+    });
+}
+
+/// LAY-324: the layer answers for itself, by functions that it exports and through the chain.
+#[test]
+fn sample_layer_enumerates_itself() {
+    case(|scene| {
+        scene.usual_driver("driver");
+        let folder = explicit(scene);
+        let library = folder.join("libsample_layer.so").display().to_string();
+        scene.env("VK_LAYER_PATH", folder);
+        let outcome = scene.run(|vk| {
+            let list: vk::PFN_vkEnumerateInstanceLayerProperties =
+                vk.exported(&library, c"SampleLayer_EnumerateInstanceLayerProperties");
+            // SAFETY: a number and an array with room for as many, or none.
+            let own: Vec<vk::LayerProperties> = two_call(|count, out| unsafe { list(count, out) }).expect("layers");
+            assert_eq!(own.iter().map(|own| text(&own.layer_name)).collect::<Vec<_>>(), [NAME]);
+            let name = std::ffi::CString::new(NAME).expect("a name without zeros");
+            let extensions: vk::PFN_vkEnumerateInstanceExtensionProperties =
+                vk.exported(&library, c"SampleLayer_EnumerateInstanceExtensionProperties");
+            for (layer, expected) in [
+                (Some(&name), vk::Result::SUCCESS),
+                (None, vk::Result::ERROR_LAYER_NOT_PRESENT),
+            ] {
+                let mut count = 7;
+                let layer = layer.map_or(std::ptr::null(), |layer| layer.as_ptr());
+                // SAFETY: a name or none, and a number.
+                assert_eq!(unsafe { extensions(layer, &mut count, std::ptr::null_mut()) }, expected);
+                assert_eq!(count, if layer.is_null() { 7 } else { 0 });
+            }
+            let instance = vk.spec().layer(NAME).create().expect("vkCreateInstance");
+            let device = instance.first();
+            let of_driver = instance.device_extensions(device).expect("extensions");
+            assert!(of_driver.iter().any(|name| name == "VK_KHR_swapchain"), "{of_driver:?}");
+            let mut count = 7;
+            let query = call!(
+                instance,
+                PFN_vkEnumerateDeviceExtensionProperties(device, name.as_ptr(), &mut count, std::ptr::null_mut())
+            );
+            assert_eq!((query, count), (vk::Result::SUCCESS, 0));
+        });
+        outcome.ok();
     });
 }
 
@@ -227,12 +269,12 @@ fn check_cubes(text: &str) {
     let lines = printed(text);
     let cubes = lines
         .iter()
-        .filter(|line| *line == "1 draw, 1 instance, 36 vertices")
+        .filter(|line| *line == "1 draws, 1 instances and 36 vertices")
         .count();
     // The rest prepares textures and draws nothing.
     let empty = lines
         .iter()
-        .filter(|line| *line == "0 draws, 0 instances, 0 vertices")
+        .filter(|line| *line == "0 draws, 0 instances and 0 vertices")
         .count();
     assert!(cubes >= 2, "{lines:?}\n{text}");
     assert_eq!(cubes + empty, lines.len(), "{lines:?}");
@@ -255,10 +297,7 @@ fn sample_layer_counts_vkcube_as_an_implicit_layer() {
         implicit(scene);
         let data = scene.path("xdg/data-home");
         let on = Path::new("1");
-        check_cubes(&vkcube(
-            scene,
-            &[("XDG_DATA_HOME", &data), ("ENABLE_SAMPLE_COUNTER", on)],
-        ));
+        check_cubes(&vkcube(scene, &[("XDG_DATA_HOME", &data), ("ENABLE_SAMPLE_LAYER", on)]));
         let text = vkcube(scene, &[("XDG_DATA_HOME", &data)]);
         assert!(printed(&text).is_empty(), "{text}");
     });
