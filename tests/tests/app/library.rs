@@ -1,10 +1,46 @@
 //! The library file itself (APP-1 to APP-10).
 
+use std::collections::BTreeSet;
+
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
 use loader_tests::{call, case, is_loaded};
 
 use crate::names::all;
+
+/// APP-4, APP-5: beside what all systems export each has the window systems of its own.
+#[test]
+fn app_005_window_systems_of_each_system() {
+    let exports = |list: &str| -> BTreeSet<String> {
+        let words = list.split_whitespace().map(|word| word.trim_start_matches('_'));
+        words.filter(|word| word.starts_with("vk")).map(Into::into).collect()
+    };
+    let lists = [
+        include_str!("../../../generated/exports/linux.txt"),
+        include_str!("../../../generated/exports/windows.def"),
+        include_str!("../../../generated/exports/macos.txt"),
+    ]
+    .map(exports);
+    let common: BTreeSet<_> = lists[0].intersection(&lists[1]).cloned().collect();
+    let own: [&[&str]; 3] = [
+        &[
+            "vkCreateWaylandSurfaceKHR",
+            "vkCreateXcbSurfaceKHR",
+            "vkCreateXlibSurfaceKHR",
+            "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
+            "vkGetPhysicalDeviceXcbPresentationSupportKHR",
+            "vkGetPhysicalDeviceXlibPresentationSupportKHR",
+        ],
+        &[
+            "vkCreateWin32SurfaceKHR",
+            "vkGetPhysicalDeviceWin32PresentationSupportKHR",
+        ],
+        &["vkCreateMacOSSurfaceMVK", "vkCreateMetalSurfaceEXT"],
+    ];
+    for (list, own) in lists.iter().zip(own) {
+        assert_eq!(list.difference(&common).collect::<Vec<_>>(), own);
+    }
+}
 
 /// APP-6: reachable by lookup only.
 #[test]
