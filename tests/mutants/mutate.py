@@ -4,10 +4,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import functions
+
 # Not what ships: cases and what they are made with.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
-# What is nowhere mutated: comments, texts, attributes.
-MASKED = re.compile(r'//.*|b?c?"(?:\\.|[^"\\])*"|b?\'(?:\\.|[^\'\\])\'|#!?\[.*\]')
+# In front of a module, function or declaration that only tests have.
+OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
+# What is not mutated, beside comments and texts.
+ATTRIBUTE = re.compile(r"#!?\[.*\]")
 # A function's line that opens its body, and what it returns.
 BODY = re.compile(r"^\s*(?:pub(?:\(.*?\))? )?(?:const )?(?:unsafe )?(?:extern \"\w+\" )?fn .*?(?:-> (?P<type>.+?) )?\{$")
 DEFAULTS = (
@@ -40,14 +44,8 @@ class Mutant:
         return f"{self.file}:{self.line} {self.kind}: {self.old.strip()} -> {self.new.strip() or 'nothing'}"
 
 
-def mask(line):
-    """The line with blanks where nothing is to be changed, as long as before."""
-    return MASKED.sub(lambda found: " " * len(found[0]), line)
-
-
-def changes(line):
-    """All changes of one line, each with its kind and the new line."""
-    plain = mask(line)
+def changes(line, plain):
+    """All changes of one line, each with its kind and the new line; `plain` has blanks where nothing is to be changed."""
     for kind, swaps in SWAPS.items():
         for old, new in swaps.items():
             for at in _positions(plain, old):
@@ -80,19 +78,29 @@ def _returned(kind):
     return [f" {value}" for pattern, values in DEFAULTS if pattern.match(kind) for value in values]
 
 
+def _of_tests(text):
+    """The numbers of the lines that only tests have."""
+    lines = set()
+    for found in OF_TESTS.finditer(text):
+        end = functions.end_of_item(text, found.end())
+        lines.update(range(text.count("\n", 0, found.start()) + 1, text.count("\n", 0, end) + 2))
+    return lines
+
+
 def mutants_of(root, file):
     """All mutants of one file, but for its cases."""
     found = []
-    for number, line in enumerate((Path(root) / file).read_text().splitlines(), 1):
-        if line.strip() == "#[cfg(test)]":
-            break
-        if not line.lstrip().startswith(("use ", "#", "//", "assert", "debug_assert")):
-            found += [Mutant(file, number, kind, line, new) for kind, new in changes(line)]
+    text = (Path(root) / file).read_text()
+    plain = ATTRIBUTE.sub(lambda found: " " * len(found[0]), functions.blank(text))
+    skipped = _of_tests(text)
+    for number, (line, bare) in enumerate(zip(text.splitlines(), plain.splitlines(), strict=True), 1):
+        if number not in skipped and not line.lstrip().startswith(("use ", "#", "//", "assert", "debug_assert")):
+            found += [Mutant(file, number, kind, line, new) for kind, new in changes(line, bare)]
     return found
 
 
-def files(root, words):
-    """The files of the loader whose path has one of the words; all if there are none."""
+def files(root):
+    """The files of the loader, but for its cases."""
     found = [path for folder in ("loader/src", "loader/os/src") for path in (Path(root) / folder).rglob("*.rs")]
     paths = sorted(str(path.relative_to(root)) for path in found)
-    return [path for path in paths if not CASES.search(path) and (not words or any(word in path for word in words))]
+    return [path for path in paths if not CASES.search(path)]

@@ -1,0 +1,212 @@
+"""Which test reaches which function of the loader.
+
+Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once with it, alone in a
+process, and leaves a byte for each function that it reached. The map is kept, and made anew when the loader or a test changes. It comes with
+the unchanged library and unit tests, on which a failure is tried again."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import cases
+import functions
+import mutate
+from runs import Programs, Test
+from tree import FOLDER, SOURCE, behaviour_programs, source
+
+HERE = cases.ROOT / "tests/mutants"
+NOTES = FOLDER / "notes"
+PLAIN = FOLDER / "plain"
+PROBED = FOLDER / "probed/libvulkan.so"
+KEPT = FOLDER / "map.json"
+# What the map hangs on, and what lies beside that.
+SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
+OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
+CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
+# In seconds, for one test: it may be the only one that runs.
+LIMIT = 300
+# As many tests may fail without a mutant. Where more do, it is the machine or the tree that fails.
+BROKEN = 20
+
+
+def digests():
+    """Tells sources apart: each file of cases by itself, under the beginning of the names of its cases, and all others together."""
+    files, others = {}, hashlib.sha256()
+    for name in source():
+        if SOURCES.match(name) and not OTHERS.match(name):
+            content = (SOURCE / name).read_bytes()
+            digest = hashlib.sha256(content).hexdigest()
+            found = CASE_FILE.match(name)
+            if found and b"#[test]" in content:
+                files[f"{found[1]} {found[2]}"] = digest
+            else:
+                others.update(f"{name} {digest}\n".encode())
+    others.update((HERE / "functions.py").read_bytes())
+    return {"files": files, "others": others.hexdigest()}
+
+
+class Map:
+    """The functions that tests may reach, and for each test those that it did."""
+
+    def __init__(self, kept):
+        # By file: the functions of the file, each with its number, or None where no call can be noted.
+        self.numbers = {}
+        number = 0
+        for file in mutate.files(SOURCE):
+            rows = []
+            for function in functions.functions_of((SOURCE / file).read_text()):
+                rows.append((function, number if function.open else None))
+                number += function.open
+            self.numbers[file] = rows
+        self.count = number
+        self.tests = []
+        self.reaching = {}
+        for program, name, seconds, reached in kept:
+            test = Test(program, name, seconds)
+            self.tests.append(test)
+            for each in reached:
+                self.reaching.setdefault(each, []).append(test)
+        self.breadth = {f"{program} {name}": len(reached) for program, name, _, reached in kept}
+
+    def _specific_first(self, tests):
+        return sorted(tests, key=lambda test: (self.breadth[str(test)], str(test)))
+
+    def _number(self, mutant):
+        rows = self.numbers[mutant.file]
+        place = functions.innermost([function for function, _ in rows], mutant.line)
+        return None if place is None else rows[place][1]
+
+    def tests_for(self, mutant):
+        """The tests that can notice the mutant, the most specific first: those that reach its function. All, where that is not known; then
+        first those that reach another function of the file."""
+        number = self._number(mutant)
+        if number is not None:
+            return self._specific_first(self.reaching.get(number, ()))
+        near = {test for _, number in self.numbers[mutant.file] for test in self.reaching.get(number, ())}
+        return self._specific_first(near) + self._specific_first(set(self.tests) - near)
+
+
+def instrument(tree, map_):
+    """Puts the calls into the copy."""
+    for file, rows in map_.numbers.items():
+        text = (SOURCE / file).read_text()
+        for function, number in reversed(rows):
+            if number is not None:
+                text = f"{text[: function.body]} ::os::probe::reached({number});{text[function.body :]}"
+        if file == "loader/os/src/lib.rs":
+            text += "\n/// Notes what tests reach.\npub mod probe;\nextern crate self as os;\n"
+        tree.write(file, text.encode())
+    probe = (HERE / "probe.rs").read_text().replace("@FOLDER@", str(NOTES)).replace("@FUNCTIONS@", str(map_.count))
+    tree.write("loader/os/src/probe.rs", probe.encode())
+
+
+class Kept:
+    """What is kept from one run to the next: the programs of the behaviour cases, the unchanged library with its unit tests, and the rows of the
+    map."""
+
+    def __init__(self, kept):
+        self.behaviour, self.units, self.rows = kept["behaviour"], kept["units"], kept["rows"]
+        self.plain = Programs({**self.behaviour, **self.units}, {"VKL_LIBRARY": str(PLAIN / "libvulkan.so")})
+
+
+def kept(tree):
+    """The kept one as far as it is of these sources; what is not is made in this tree, which is as before then."""
+    old = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
+    now = {"digests": digests(), "units": {}, "rows": []}
+    if old.get("digests") == now["digests"]:
+        return Kept(old)
+    now["behaviour"] = behaviour_programs()
+    if old and old["digests"]["others"] == now["digests"]["others"]:
+        now["units"] = old["units"]
+        same = {file for file, digest in now["digests"]["files"].items() if old["digests"]["files"].get(file) == digest}
+        now["rows"] = [row for row in old["rows"] if row[0] in old["units"] or f"{row[0]} {row[1].split('::')[0]}" in same]
+        record(now, now["behaviour"])
+    else:
+        now["units"] = keep_plain(tree)
+        record(now, {**now["behaviour"], **keep_probed(tree)})
+        tree.restore()
+    KEPT.write_text(json.dumps(now))
+    return Kept(now)
+
+
+def record(now, places):
+    """Adds the rows that are not there yet of the tests of these programs."""
+    recording = Recording(Programs(places, {"VKL_LIBRARY": str(PROBED)}), Kept(now).plain, Map([]).count)
+    now["rows"] += recording.run({(row[0], row[1]) for row in now["rows"]})
+    for test in recording.broken:
+        print(f"left out, as it fails without a mutant: {test}", flush=True)
+    if len(recording.broken) > BROKEN:
+        raise SystemExit(f"{len(recording.broken)} tests fail without a mutant")
+
+
+def keep_probed(tree):
+    """Builds the library with probes and keeps it; gives the programs of its unit tests."""
+    instrument(tree, Map([]))
+    units = tree.build_units() if tree.build_library() else None
+    if units is None:
+        raise SystemExit(f"the loader cannot be built with probes: {tree.root}")
+    PROBED.parent.mkdir(exist_ok=True)
+    shutil.copy2(tree.library, PROBED)
+    return units
+
+
+def keep_plain(tree):
+    """Keeps the unchanged library and the programs of its unit tests; gives the places of these."""
+    units = tree.build_units() if tree.build_library() else None
+    if units is None:
+        raise SystemExit("the loader cannot be built without a mutant")
+    shutil.rmtree(PLAIN, ignore_errors=True)
+    PLAIN.mkdir()
+    shutil.copy2(tree.library, PLAIN)
+    return {name: (shutil.copy2(path, PLAIN), folder) for name, (path, folder) in units.items()}
+
+
+def names_of(programs, program):
+    """The tests of a program."""
+    path, folder = programs.places[program]
+    listed = subprocess.run([path, "--list", "--format=terse"], cwd=folder, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
+
+
+class Recording:
+    """The one run of all tests, on the instrumented library."""
+
+    def __init__(self, programs, plain, count):
+        self.programs = programs
+        self.plain = plain
+        self.count = count
+        self.broken = []
+
+    def run(self, known):
+        """All tests but the known ones, with what they reached; without those that fail on the unchanged tree too."""
+        shutil.rmtree(NOTES, ignore_errors=True)
+        NOTES.mkdir(parents=True)
+        # A case about privileges has children of another user.
+        NOTES.chmod(0o777)
+        listed = ((program, name) for program in self.programs.places for name in names_of(self.programs, program))
+        tests = [Test(*row, 0) for row in listed if row not in known]
+        print(f"which test reaches which of {self.count} functions: a run of {len(tests)} tests", flush=True)
+        for test in tests:
+            notes = NOTES / test.name
+            notes.write_bytes(bytes(self.count))
+            notes.chmod(0o666)
+        with ThreadPoolExecutor(2) as pool:
+            rows = list(pool.map(self._row, tests))
+        return [row for row in rows if row]
+
+    def _row(self, test):
+        begin = time.monotonic()
+        passed = self.programs.run(test.program, [test.name], LIMIT, lambda _: None) is None
+        seconds = time.monotonic() - begin
+        reached = [number for number, byte in enumerate((NOTES / test.name).read_bytes()) if byte]
+        if not passed and not self.plain.passes(Test(test.program, test.name, seconds)):
+            self.broken.append(test)
+            return None
+        if not passed:
+            # Its notes are not all that it reaches.
+            reached = list(range(self.count))
+        return test.program, test.name, round(seconds, 2), reached

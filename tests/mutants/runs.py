@@ -1,0 +1,131 @@
+"""Running tests by their names: which of them fail, and whether they do so again."""
+
+import os
+import re
+import resource
+import subprocess
+import threading
+from dataclasses import dataclass
+
+import cases
+
+# A mutant that allocates for ever ends by itself: 16 GiB of address space, which sanitizers and lavapipe stay below.
+SPACE = 16 << 30
+RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
+# In seconds, for one test: what takes longer hangs.
+SHORTEST_LIMIT = 15
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of one program, and the seconds that it took on the unchanged tree."""
+
+    program: str
+    name: str
+    seconds: float
+
+    def __str__(self):
+        return f"{self.program} {self.name}"
+
+    def limit(self):
+        """After how many seconds it counts as hanging."""
+        return max(SHORTEST_LIMIT, 10 * self.seconds)
+
+
+class Programs:
+    """Test programs, each with its folder to run in, and the variables that they get."""
+
+    def __init__(self, places, variables):
+        self.places = places
+        self.variables = {**os.environ, **variables}
+
+    def run(self, program, names, limit, seen):
+        """Runs these tests of a program until one fails. Calls `seen` with the name of each that passes. Returns the name of the one that
+        failed; "" if they ended otherwise, or not within the limit; None if all passed."""
+        path, folder = self.places[program]
+        process = cases.start(
+            [path, "--exact", *names],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            preexec_fn=limited,
+            env=self.variables,
+            cwd=folder,
+        )
+        late = threading.Event()
+        timer = threading.Timer(limit, lambda: (late.set(), cases.end(process)))
+        timer.start()
+        try:
+            for raw in process.stdout:
+                found = RESULT.match(raw.decode("utf-8", "replace"))
+                if found and found[2] == "FAILED":
+                    return found[1]
+                if found:
+                    seen(found[1])
+            process.wait()
+        finally:
+            timer.cancel()
+            cases.end(process)
+        return "" if late.is_set() or process.returncode else None
+
+    def passes(self, test):
+        """Whether this one test passes, alone in a process."""
+        return self.run(test.program, [test.name], test.limit(), lambda _: None) is None
+
+    def first_failure(self, tests):
+        """The first of the tests that fails. They run in one process for each program, and one by one only where that process ends as none of
+        them tells."""
+        for program in dict.fromkeys(test.program for test in tests):
+            waiting = {test.name: test for test in tests if test.program == program}
+            limit = SHORTEST_LIMIT + 5 * sum(test.seconds for test in waiting.values())
+            failed = self.run(program, list(waiting), limit, lambda name: waiting.pop(name, None))
+            if failed:
+                return waiting[failed]
+            if failed is not None:
+                # They begin in the order of their names.
+                for test in sorted(waiting.values(), key=lambda test: test.name):
+                    if not self.passes(test):
+                        return test
+        return None
+
+
+def limited():
+    """In the child: it may not take all of the machine."""
+    resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class Flakes:
+    """Tests that once failed and cannot be relied on."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.told = {}
+
+    def add(self, test, reason):
+        """Keeps a failure that did not repeat, or does without a mutant too."""
+        with self.lock:
+            self.told.setdefault((str(test), reason), []).append(1)
+        print(f"     flaky: {test} {reason}", flush=True)
+
+    def summary(self):
+        """One line for each."""
+        for (test, reason), times in sorted(self.told.items()):
+            print(f"  {test} {reason}, {len(times)} times")
+
+
+def killer(tests, mutated, plain, flakes):
+    """The first of the tests that fails on the mutant, passes on the unchanged tree, and fails on the mutant again; None if there is none."""
+    tests = list(tests)
+    while tests:
+        test = mutated.first_failure(tests)
+        if test is None:
+            return None
+        if not plain.passes(test):
+            flakes.add(test, "failed on the unchanged tree too")
+        elif mutated.passes(test):
+            flakes.add(test, "passed on the same mutant when run again")
+        else:
+            return test
+        tests.remove(test)
+    return None

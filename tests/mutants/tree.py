@@ -1,0 +1,127 @@
+"""Copies of the tree, and what cargo builds in them."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import cases
+
+CARGO = os.environ.get("CARGO", "cargo")
+FOLDER = Path(os.environ["VKL_MUTANTS"])
+# The tree as it was when the run began: a run takes long, and people go on working.
+SOURCE = FOLDER / "source"
+LOADER = ("vulkan-loader", "vulkan-loader-os")
+MOCKS = ("mock_driver", "mock_layer", "sample_layer")
+# In seconds; several times what a build takes on a machine that is busy with something else.
+BUILD_LIMIT = 600
+
+
+def take_source():
+    """Makes SOURCE what the tree is now: its files, tracked or new."""
+    listed = ["git", "-c", f"safe.directory={cases.ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=cases.ROOT, stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
+    copy({name: (cases.ROOT / name).read_bytes() for name in names if name and (cases.ROOT / name).is_file()}, SOURCE)
+
+
+def source():
+    """The names of its files, in order."""
+    return sorted(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*") if path.is_file())
+
+
+def copy(files, folder):
+    """Makes a folder hold these files alone. One that is the same already is not touched, so that nothing is built again for it."""
+    for name, content in files.items():
+        write(folder / name, content)
+    for path in folder.rglob("*"):
+        if path.is_file() and str(path.relative_to(folder)) not in files:
+            path.unlink()
+
+
+def write(path, content):
+    """Gives a file this content, unless it has it."""
+    if not path.is_file() or path.read_bytes() != content:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def built(arguments, folder, variables):
+    """What cargo says of each thing that it made, or None where it cannot be built."""
+    command = [CARGO, *arguments, "--locked", "--quiet", "--message-format=json"]
+    process = cases.start(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        output = process.communicate(timeout=BUILD_LIMIT)[0].decode()
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        cases.end(process)
+    if process.returncode:
+        return None
+    made = (json.loads(line) for line in output.splitlines())
+    return [each for each in made if each["reason"] == "compiler-artifact"]
+
+
+def unit_programs(artifacts):
+    """The programs of unit tests among them: name, path, and the folder in which cargo runs them."""
+    return {
+        f"unit:{each['target']['name']}": (each["executable"], str(Path(each["manifest_path"]).parent))
+        for each in artifacts
+        if each["profile"]["test"] and each["executable"]
+    }
+
+
+def behaviour_programs():
+    """Builds the behaviour cases; the same for their programs, with copies of these, so that no build of the developer's changes them meanwhile."""
+    artifacts = built(["test", "--no-run", "-p", "loader-tests"], cases.ROOT, os.environ)
+    if artifacts is None:
+        raise SystemExit("the behaviour cases cannot be built: cargo test --no-run -p loader-tests")
+    folder = FOLDER / "programs"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    found = {}
+    for each in artifacts:
+        if each["target"]["kind"] == ["test"]:
+            found[each["target"]["name"]] = (str(shutil.copy2(each["executable"], folder)), str(cases.ROOT / "tests"))
+        elif each["target"]["name"] in MOCKS:
+            for file in each["filenames"]:
+                if file.endswith(".so"):
+                    shutil.copy2(file, folder)
+    return found
+
+
+class Tree:
+    """A copy of the tree with a build folder of its own."""
+
+    def __init__(self, number):
+        self.root = FOLDER / f"tree-{number}"
+        self.target = FOLDER / f"target-{number}"
+        self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target)}
+        self.library = self.target / "debug/libvulkan.so"
+        self.restore()
+
+    def restore(self):
+        """Makes the copy what the source is."""
+        copy({name: (SOURCE / name).read_bytes() for name in source()}, self.root)
+
+    def write(self, name, content):
+        """Gives a file of the copy this content."""
+        write(self.root / name, content)
+
+    def build_library(self):
+        """Builds the library for debugging; whether that was possible."""
+        return built(["build", "-p", LOADER[0]], self.root, self.variables) is not None
+
+    def build_units(self):
+        """Builds the programs of the unit tests; None if that is impossible."""
+        artifacts = built(["test", "--no-run", *(word for crate in LOADER for word in ("-p", crate))], self.root, self.variables)
+        return artifacts and unit_programs(artifacts)
+
+    def has_compiled(self, name):
+        """Whether the library that was built last has this file in it."""
+        return f" {self.root / name}" in self.library.with_suffix(".d").read_text()
+
+    def digest(self):
+        """Tells two libraries apart."""
+        return hashlib.sha256(self.library.read_bytes()).digest()
