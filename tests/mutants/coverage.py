@@ -21,7 +21,8 @@ from tree import FOLDER, SOURCE, behaviour_programs, source
 HERE = cases.ROOT / "tests/mutants"
 NOTES = FOLDER / "notes"
 PLAIN = FOLDER / "plain"
-PROBED = FOLDER / "probed/libvulkan.so"
+PROBED = FOLDER / "probed"
+LIBRARY = "libvulkan.so"
 KEPT = FOLDER / "map.json"
 # What the map hangs on, and what lies beside that.
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
@@ -31,6 +32,8 @@ CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
 LIMIT = 300
 # As many tests may fail without a mutant. Where more do, it is the machine or the tree that fails.
 BROKEN = 20
+# After as many tests the rows are written.
+AT_ONCE = 64
 
 
 def digests():
@@ -110,59 +113,56 @@ class Kept:
 
     def __init__(self, kept):
         self.behaviour, self.units, self.rows = kept["behaviour"], kept["units"], kept["rows"]
-        self.plain = Programs({**self.behaviour, **self.units}, {"VKL_LIBRARY": str(PLAIN / "libvulkan.so")})
+        self.plain = Programs({**self.behaviour, **self.units}, {"VKL_LIBRARY": str(PLAIN / LIBRARY)})
 
 
 def kept(tree):
     """The kept one as far as it is of these sources; what is not is made in this tree, which is as before then."""
     old = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
-    now = {"digests": digests(), "units": {}, "rows": []}
-    if old.get("digests") == now["digests"]:
+    now = {"digests": digests(), "whole": False, "rows": []}
+    if old.get("whole") and old["digests"] == now["digests"]:
         return Kept(old)
     now["behaviour"] = behaviour_programs()
-    if old and old["digests"]["others"] == now["digests"]["others"]:
-        now["units"] = old["units"]
+    if old.get("probed") and old["digests"]["others"] == now["digests"]["others"]:
+        now["units"], now["probed"] = old["units"], old["probed"]
         same = {file for file, digest in now["digests"]["files"].items() if old["digests"]["files"].get(file) == digest}
         now["rows"] = [row for row in old["rows"] if row[0] in old["units"] or f"{row[0]} {row[1].split('::')[0]}" in same]
-        record(now, now["behaviour"])
     else:
-        now["units"] = keep_plain(tree)
-        record(now, {**now["behaviour"], **keep_probed(tree)})
+        now["units"], now["probed"] = keep(tree, PLAIN), keep_probed(tree)
         tree.restore()
-    KEPT.write_text(json.dumps(now))
+    record(now)
     return Kept(now)
 
 
-def record(now, places):
-    """Adds the rows that are not there yet of the tests of these programs."""
-    recording = Recording(Programs(places, {"VKL_LIBRARY": str(PROBED)}), Kept(now).plain, Map([]).count)
-    now["rows"] += recording.run({(row[0], row[1]) for row in now["rows"]})
+def record(now):
+    """Adds the rows that are not there yet. They are kept now and then: the next run goes on where this one is ended."""
+    programs = Programs({**now["behaviour"], **now["probed"]}, {"VKL_LIBRARY": str(PROBED / LIBRARY)})
+    recording = Recording(programs, Kept(now).plain, Map([]).count)
+    for rows in recording.run({(row[0], row[1]) for row in now["rows"]}):
+        now["rows"] += rows
+        KEPT.write_text(json.dumps(now))
     for test in recording.broken:
         print(f"left out, as it fails without a mutant: {test}", flush=True)
     if len(recording.broken) > BROKEN:
         raise SystemExit(f"{len(recording.broken)} tests fail without a mutant")
+    KEPT.write_text(json.dumps({**now, "whole": True}))
 
 
 def keep_probed(tree):
-    """Builds the library with probes and keeps it; gives the programs of its unit tests."""
+    """Keeps the library with probes; gives the places of the programs of its unit tests."""
     instrument(tree, Map([]))
-    units = tree.build_units() if tree.build_library() else None
-    if units is None:
-        raise SystemExit(f"the loader cannot be built with probes: {tree.root}")
-    PROBED.parent.mkdir(exist_ok=True)
-    shutil.copy2(tree.library, PROBED)
-    return units
+    return keep(tree, PROBED)
 
 
-def keep_plain(tree):
-    """Keeps the unchanged library and the programs of its unit tests; gives the places of these."""
+def keep(tree, folder):
+    """Builds the library and the programs of its unit tests and keeps them in a folder; gives the places of the programs."""
     units = tree.build_units() if tree.build_library() else None
     if units is None:
-        raise SystemExit("the loader cannot be built without a mutant")
-    shutil.rmtree(PLAIN, ignore_errors=True)
-    PLAIN.mkdir()
-    shutil.copy2(tree.library, PLAIN)
-    return {name: (shutil.copy2(path, PLAIN), folder) for name, (path, folder) in units.items()}
+        raise SystemExit(f"the loader cannot be built without a mutant: {tree.root}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    shutil.copy2(tree.library, folder / LIBRARY)
+    return {name: (str(shutil.copy2(path, folder)), place) for name, (path, place) in units.items()}
 
 
 def names_of(programs, program):
@@ -182,7 +182,7 @@ class Recording:
         self.broken = []
 
     def run(self, known):
-        """All tests but the known ones, with what they reached; without those that fail on the unchanged tree too."""
+        """All tests but the known ones, some at a time, with what they reached; without those that fail on the unchanged tree too."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
         # A case about privileges has children of another user.
@@ -190,19 +190,18 @@ class Recording:
         listed = ((program, name) for program in self.programs.places for name in names_of(self.programs, program))
         tests = [Test(*row, 0) for row in listed if row not in known]
         print(f"which test reaches which of {self.count} functions: a run of {len(tests)} tests", flush=True)
-        for test in tests:
-            notes = NOTES / test.name
-            notes.write_bytes(bytes(self.count))
-            notes.chmod(0o666)
         with ThreadPoolExecutor(2) as pool:
-            rows = list(pool.map(self._row, tests))
-        return [row for row in rows if row]
+            for begin in range(0, len(tests), AT_ONCE):
+                yield [row for row in pool.map(self._row, tests[begin : begin + AT_ONCE]) if row]
 
     def _row(self, test):
+        notes = NOTES / test.name
+        notes.write_bytes(bytes(self.count))
+        notes.chmod(0o666)
         begin = time.monotonic()
         passed = self.programs.run(test.program, [test.name], LIMIT, lambda _: None) is None
         seconds = time.monotonic() - begin
-        reached = [number for number, byte in enumerate((NOTES / test.name).read_bytes()) if byte]
+        reached = [number for number, byte in enumerate(notes.read_bytes()) if byte]
         if not passed and not self.plain.passes(Test(test.program, test.name, seconds)):
             self.broken.append(test)
             return None
