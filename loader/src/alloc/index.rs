@@ -169,6 +169,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_there_is_not_found_however_full_the_table_is() {
+        ends_in_time(|| {
+            let mut index = Index::default();
+            for number in 0..200 {
+                index
+                    .add(Key::of(&[format!("name {number}").as_bytes()]), number)
+                    .unwrap();
+                assert_eq!(index.find(Key::of(&[b"another"]), |_| false), None, "{number}");
+            }
+        });
+    }
+
+    #[test]
+    fn keys_are_spread() {
+        let names = (0..1000).map(|number| format!("VK_EXT_{number}"));
+        let mut keys: Vec<u32> = names.map(|name| Key::of(&[name.as_bytes()]).0 & 0xFFFF).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        // By chance some eight of a thousand fall together.
+        assert!(keys.len() > 900, "{}", keys.len());
+    }
+
+    #[test]
     fn keys_differ_where_texts_do() {
         let keys = [
             Key::of(&[b"ab", b"c"]),

@@ -201,3 +201,7 @@ impl LayerListReason {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "described_tests.rs"]
+mod tests;

@@ -14,7 +14,7 @@ pub struct Record {
 }
 
 impl Record {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut record = Self {
             text: Vec::new(),
             first: true,
@@ -25,7 +25,7 @@ impl Record {
     }
 
     /// The line, with its end.
-    pub(super) fn finish(mut self) -> Option<Vec<u8>> {
+    pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         self.raw(b"}\n");
         (!self.failed).then_some(self.text)
     }

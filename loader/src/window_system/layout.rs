@@ -110,3 +110,33 @@ platform_layouts! {
 
 #[cfg(all(target_pointer_width = "64", not(windows)))]
 const _: () = assert!(size_of::<PlatformPart>() == 48);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are those of `VkIcdWsiPlatform` in `vk_icd.h`, which has the platforms in this order.
+    #[test]
+    fn drv_172_each_platform_has_the_number_that_drivers_know() {
+        let numbers = [
+            Wayland::PLATFORM,
+            Win32::PLATFORM,
+            Xcb::PLATFORM,
+            Xlib::PLATFORM,
+            Android::PLATFORM,
+            MacOs::PLATFORM,
+            Ios::PLATFORM,
+            DisplayPlane::PLATFORM,
+            Headless::PLATFORM,
+            Metal::PLATFORM,
+            DirectFb::PLATFORM,
+            Vi::PLATFORM,
+            Ggp::PLATFORM,
+            Screen::PLATFORM,
+            ImagePipe::PLATFORM,
+            Ohos::PLATFORM,
+            Ubm::PLATFORM,
+        ];
+        assert!(numbers.into_iter().eq(1..=17), "{numbers:?}");
+    }
+}

@@ -186,6 +186,11 @@ impl Builder<'_> {
         Ok(at)
     }
 
+    /// A value that is its kind alone, or an array or object that begins: [`Self::close`] gives it its numbers.
+    fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
+        self.add(kind, 0, 0)
+    }
+
     /// A string lies in the text.
     fn add_text<E: Error>(&mut self, kind: Kind, text: &str) -> Result<(), E> {
         let start = text.as_ptr().addr() - self.text;
@@ -222,7 +227,7 @@ impl<'de> DeserializeSeed<'de> for Builder<'_> {
         if self.left == 0 {
             self.only_normalized()?;
             deserializer.deserialize_ignored_any(IgnoredAny)?;
-            return self.add(Kind::Null, 0, 0).map(drop);
+            return self.add_bare(Kind::Null).map(drop);
         }
         deserializer.deserialize_any(self)
     }
@@ -236,12 +241,12 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_unit<E: Error>(mut self) -> Result<(), E> {
-        self.add(Kind::Null, 0, 0).map(drop)
+        self.add_bare(Kind::Null).map(drop)
     }
 
     fn visit_bool<E: Error>(mut self, value: bool) -> Result<(), E> {
         let kind = if value { Kind::True } else { Kind::False };
-        self.add(kind, 0, 0).map(drop)
+        self.add_bare(kind).map(drop)
     }
 
     fn visit_i64<E: Error>(mut self, value: i64) -> Result<(), E> {
@@ -263,7 +268,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
-        let at = self.add(Kind::Array, 0, 0)?;
+        let at = self.add_bare(Kind::Array)?;
         let (mut count, left) = (0, self.left - 1);
         while access.next_element_seed(self.again(left))?.is_some() {
             count += 1;
@@ -273,7 +278,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
-        let at = self.add(Kind::Object, 0, 0)?;
+        let at = self.add_bare(Kind::Object)?;
         let left = self.left - 1;
         while access.next_key_seed(Name(self.again(left)))?.is_some() {
             access.next_value_seed(self.again(left))?;
