@@ -87,6 +87,12 @@ impl Outcome {
             "no `{text}` before the abort\n{}",
             self.all()
         );
+        // What the loader does on purpose, and not what a build for debugging makes of the harm behind it.
+        assert!(
+            !self.stderr.contains("panicked at"),
+            "the child did not end by itself\n{}",
+            self.all()
+        );
         self
     }
 

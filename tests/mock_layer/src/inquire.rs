@@ -2,7 +2,8 @@
 //! LAY-241), that of a device for itself (APP-49), the loader's nodes until the call returns (LAY-232), the data callbacks with a
 //! foreign parent (LAY-251); and what it may do wrong with a device that it wrapped (APP-186).
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::{null, null_mut};
 
 use ash::vk;
 use ash::vk::Handle;
@@ -32,6 +33,34 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
             "ask {text} null={null} own={own} physical-null={physical_null} physical={physical}"
         ));
     }
+}
+
+/// Calls the three global queries that the look-up below answers without an instance, the list queries for the counts alone.
+///
+/// # Safety
+/// The record's look-up came from the link.
+pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
+    if !layer.config.flag("call-globals") {
+        return;
+    }
+    // SAFETY: the look-up may be asked without an instance.
+    let find = |name: &CStr| unsafe { (record.next)(vk::Instance::null(), name.as_ptr()) };
+    let (mut version, mut layers, mut extensions) = (0, 0, 0);
+    // SAFETY: what the look-up answers for a command has its type; a list that is null is only counted.
+    let results = unsafe {
+        [
+            typed::<vk::PFN_vkEnumerateInstanceVersion>(find(c"vkEnumerateInstanceVersion"))
+                .map(|function| function(&mut version)),
+            typed::<vk::PFN_vkEnumerateInstanceLayerProperties>(find(c"vkEnumerateInstanceLayerProperties"))
+                .map(|function| function(&mut layers, null_mut())),
+            typed::<vk::PFN_vkEnumerateInstanceExtensionProperties>(find(c"vkEnumerateInstanceExtensionProperties"))
+                .map(|function| function(null(), &mut extensions, null_mut())),
+        ]
+    };
+    let results = results.map(|result| result.map(vk::Result::as_raw));
+    layer.journal(&format!(
+        "globals {results:?} version={version} layers={layers} extensions={extensions}"
+    ));
 }
 
 /// Asks the look-up below for each name of an `ask-device` line, and asks the look-up that this one answers for its own name.

@@ -196,7 +196,10 @@ unsafe fn work_inside<const N: usize>(
         unsafe { probe(layer, &record) };
     }
     // SAFETY: as above.
-    unsafe { inquire::ask(layer, &record) };
+    unsafe {
+        inquire::ask(layer, &record);
+        inquire::call_globals(layer, &record);
+    }
     inquire::stray_instance(layer, nodes.set_loader_data);
     if let Some(count) = layer.config.number("instance-devices") {
         // SAFETY: as above.

@@ -29,6 +29,7 @@
 //! | `remove-instance-extension NAME`, `remove-device-extension NAME` | take one out on the way down |
 //! | `clobber instance`, `clobber device` | overwrite the handle before calling down; with `-null` behind it, by NULL |
 //! | `ask NAME` | ask both look-ups below, with and without an instance, after `vkCreateInstance` succeeded |
+//! | `call-globals` | call the three global queries that the look-up below answers without an instance, and record what they say |
 //! | `ask-device NAME` | ask the look-up below for a command after `vkCreateDevice` succeeded, and through that look-up what it answers for itself |
 //! | `hand-on NAME` | pass a call of a device command on with an object of the layer's own in place of the device |
 //! | `keep-nodes` | use the loader's nodes again after the call below returned |

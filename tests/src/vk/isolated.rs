@@ -13,6 +13,13 @@ pub struct Ending {
     pub stderr: String,
 }
 
+impl Ending {
+    /// Whether the copy called `abort` on purpose: a build for debugging makes some harm into a panic, which aborts too.
+    pub fn aborted(&self) -> bool {
+        self.signal == libc::SIGABRT && !self.stderr.contains("panicked at")
+    }
+}
+
 /// Runs `body` in a copy of this process, which has one thread. The copy is killed after a minute.
 pub fn isolated(body: impl FnOnce()) -> Ending {
     let mut ends = [0; 2];

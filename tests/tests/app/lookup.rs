@@ -65,7 +65,7 @@ fn app_024_an_invalid_instance_aborts() {
                         .to_string(),
                 )
             });
-            assert_eq!(ending.signal, 6);
+            assert!(ending.aborted(), "{ending:?}");
             let text = "vkGetInstanceProcAddr: Invalid instance [VUID-vkGetInstanceProcAddr-instance-parameter]";
             assert!(ending.stderr.contains(text), "{}", ending.stderr);
         });

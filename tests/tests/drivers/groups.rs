@@ -143,6 +143,21 @@ fn drv_150_a_driver_that_fails_the_count_is_skipped() {
     });
 }
 
+/// DRV-150, APP-127: devices without any group are an error, since each device is in one.
+#[test]
+fn drv_150_no_group_at_all_is_an_error() {
+    case(|scene| {
+        let bad = scene.driver("bad").device("bad");
+        bad.fail("vkEnumeratePhysicalDeviceGroups", -3);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            assert_eq!(instance.device_names(), ["bad"]);
+            assert_eq!(count(&instance).0, FAILED);
+        });
+        outcome.ok().logged_with("ERROR", "no driver reports any device group");
+    });
+}
+
 /// DRV-150, APP-125
 #[test]
 fn drv_150_no_devices_at_all_is_an_error() {

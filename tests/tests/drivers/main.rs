@@ -15,6 +15,8 @@ mod catalogue_machine;
 #[cfg(target_os = "linux")]
 mod catalogue_reading;
 #[cfg(target_os = "linux")]
+mod catalogue_trace;
+#[cfg(target_os = "linux")]
 mod catalogue_verified;
 mod create_device;
 mod create_instance;

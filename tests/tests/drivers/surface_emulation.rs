@@ -252,6 +252,7 @@ fn drv_162_surface_maintenance_is_emulated() {
             let mut scaling = vk::SurfacePresentScalingCapabilitiesEXT {
                 supported_present_scaling: vk::PresentScalingFlagsEXT::from_raw(7),
                 supported_present_gravity_x: vk::PresentGravityFlagsEXT::from_raw(7),
+                supported_present_gravity_y: vk::PresentGravityFlagsEXT::from_raw(7),
                 ..Default::default()
             };
             let mut out = vk::SurfaceCapabilities2KHR::default()
@@ -267,9 +268,10 @@ fn drv_162_surface_maintenance_is_emulated() {
             assert_eq!(
                 (
                     scaling.supported_present_scaling.as_raw(),
-                    scaling.supported_present_gravity_x.as_raw()
+                    scaling.supported_present_gravity_x.as_raw(),
+                    scaling.supported_present_gravity_y.as_raw()
                 ),
-                (0, 0)
+                (0, 0, 0)
             );
             assert_eq!(
                 (

@@ -53,6 +53,36 @@ fn lay_240_global_commands_are_answered_without_an_instance() {
     });
 }
 
+/// LAY-240: the loader's own answers, of which the layer's function in front of the query is no part.
+#[test]
+fn lay_240_the_global_queries_at_the_end_of_the_chain_are_the_loader_s() {
+    case(|scene| {
+        scene.usual_driver("driver");
+        let changed = r#"{"vkEnumerateInstanceVersion": "mockEnumerateInstanceVersion"}"#;
+        let layer = Layer::implicit("a")
+            .member("pre_instance_functions", changed)
+            .conf("pre-version", vk::make_api_version(0, 7, 8, 9))
+            .conf("call-globals", "");
+        place(scene, &[layer, Layer::explicit("b")]);
+        let outcome = scene.run(|vk| {
+            drop(vk.instance());
+            let extensions = vk.extensions().expect("extensions").len();
+            let layers = vk.layers().expect("layers").len();
+            vk.say("lists", format_args!("layers={layers} extensions={extensions}"));
+            drop(vk.instance());
+        });
+        let lists = outcome.ok().said("lists")[0];
+        let globals = outcome.calls("VK_LAYER_a", "globals");
+        assert_eq!(globals.len(), 2);
+        let version = globals[1]
+            .strip_prefix("[Some(0), Some(0), Some(0)] version=")
+            .and_then(|rest| rest.strip_suffix(&format!(" {lists}")))
+            .unwrap_or_else(|| panic!("{lists}: {globals:?}"));
+        let version: u32 = version.parse().expect("a number");
+        assert_eq!((vk::api_version_major(version), vk::api_version_minor(version)), (1, 4));
+    });
+}
+
 /// LAY-240, LAY-241, DRV-214
 #[test]
 fn lay_241_everything_else_needs_the_instance() {
