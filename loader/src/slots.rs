@@ -169,6 +169,10 @@ impl HandleTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
+    use crate::time_limit::ends_in_time;
+    use core::ffi::c_void;
+    use core::ptr::null_mut;
 
     fn reserve<T>(table: &Mutex<SlotTable<T>>, object: &T) -> Result<usize, OutOfMemory> {
         SlotTable::reserve(table, |table| table, NonNull::from(object), |_| ())
@@ -212,6 +216,53 @@ mod tests {
         }
         assert_eq!(reserve(&table, &objects[4]), Ok(2));
         assert_eq!(table.lock().get(2), Some(NonNull::from(&objects[4])));
+    }
+
+    /// Has no memory, and lengthens the table meanwhile, as another thread may.
+    unsafe extern "system" fn lengthen_and_refuse(
+        table: *mut c_void,
+        _: usize,
+        _: usize,
+        _: VkSystemAllocationScope,
+    ) -> *mut c_void {
+        // SAFETY: the user data of the callbacks is a table, which outlives them.
+        let table = unsafe { &*table.cast::<Mutex<HandleTable>>() };
+        table.lock().0.try_fill_to(64, 7).unwrap();
+        null_mut()
+    }
+
+    unsafe extern "system" fn refuse(
+        _: *mut c_void,
+        _: *mut c_void,
+        _: usize,
+        _: usize,
+        _: VkSystemAllocationScope,
+    ) -> *mut c_void {
+        null_mut()
+    }
+
+    unsafe extern "system" fn free(_: *mut c_void, _: *mut c_void) {}
+
+    #[test]
+    fn app_178_where_the_block_cannot_follow_what_another_thread_made_stays() {
+        ends_in_time(|| {
+            let table = Mutex::new(HandleTable::new(HostAllocator::system()));
+            let callbacks = VkAllocationCallbacks {
+                pUserData: (&raw const table).cast_mut().cast(),
+                pfnAllocation: Some(lengthen_and_refuse),
+                pfnReallocation: Some(refuse),
+                pfnFree: Some(free),
+                pfnInternalAllocation: None,
+                pfnInternalFree: None,
+            };
+            // SAFETY: valid callbacks, which outlive the table's use of them.
+            let allocator =
+                unsafe { HostAllocator::new(&callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
+            *table.lock() = HandleTable::new(allocator);
+            assert_eq!(HandleTable::make_room(&table, 3), Err(OutOfMemory));
+            let table = table.lock();
+            assert_eq!((table.0.len(), table.get(63)), (64, 7));
+        });
     }
 
     #[test]
