@@ -90,7 +90,7 @@ static LONG WINAPI package_path(const wchar_t *name, UINT32 *length, wchar_t *pa
 
 /* A configuration manager with a display device 1, its children 2 (no component) and 3, and a display device 4. */
 #define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
-static int restarting; /* the device that waits for a restart */
+static struct { ULONG status, problem; DWORD told; } states[5]; /* of the devices, by their numbers */
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
     const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
     return *length = is_display ? 7 : 1, 0;
@@ -100,7 +100,7 @@ static DWORD WINAPI cm_list(const wchar_t *class, wchar_t *out, ULONG length, UL
 }
 static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return (void)flags, *device = name[1] - '0', 0; }
 static DWORD WINAPI cm_status(ULONG *status, ULONG *problem, DWORD device, ULONG flags) {
-    return (void)flags, *status = 0, *problem = (int)device == restarting ? 14 : 0, 0;
+    return (void)flags, *status = states[device].status, *problem = states[device].problem, states[device].told;
 }
 static DWORD WINAPI cm_key(DWORD device, DWORD access, ULONG profile, DWORD how, HKEY *out, ULONG flags) {
     wchar_t name[64];

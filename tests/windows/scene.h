@@ -127,7 +127,8 @@ static void fresh(void) {
     memset(&kernel, 0, sizeof kernel);
     package = NULL;
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, L"SOFTWARE\\VulkanLoaderTest");
-    with_kernel = with_devices = without_dxgi = restarting = 0;
+    with_kernel = with_devices = without_dxgi = 0;
+    memset(states, 0, sizeof states);
     load_fails = 0;
     elevated = 1;
     SetEnvironmentVariableA("VK_LOADER_LAYERS_ENABLE", NULL);

@@ -120,6 +120,29 @@ static void held_by(int device, const wchar_t *name, DWORD type, const void *dat
     RegCloseKey(key);
 }
 
+/* DN_HAS_PROBLEM and DN_NEED_RESTART; problem 14 is CM_PROB_NEED_RESTART, and 22 that the device is switched off. */
+static void device_states(void) {
+    static const struct { int device; ULONG status, problem; DWORD told; const char *found, *what; } rows[] = {
+        {1, 0x400, 14, 0, "device4 ", "LAY-50 a device that works only after a restart is skipped, and its components"},
+        {1, 0x500, 14, 0, "device4 ", "LAY-50 so it is when it asks for the restart as well"},
+        {1, 0x100, 0, 0, "device1 device3 device4 ", "LAY-50 one that works and asks for a restart is used"},
+        {1, 0x100, 14, 0, "device1 device3 device4 ", "LAY-50 a problem that the status does not confirm is none"},
+        {1, 0x500, 22, 0, "device1 device3 device4 ", "LAY-50 another problem stops nothing"},
+        {1, 0, 0, 13, "device4 ", "LAY-50 a device without a status is skipped, and its components"},
+        {3, 0x400, 14, 0, "device1 device3 device4 ", "LAY-50 a component that waits for a restart is used"},
+        {3, 0, 0, 13, "device1 device3 device4 ", "LAY-50 and one without a status"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        states[rows[row].device].status = rows[row].status, states[rows[row].device].problem = rows[row].problem;
+        states[rows[row].device].told = rows[row].told;
+        is(layers(), rows[row].found, rows[row].what);
+        if (!strcmp(rows[row].found, "device4 "))
+            says(rows[row].told ? "INFO | LAYER:   Skipping device D1, whose status cannot be read"
+                                : "INFO | LAYER:   Skipping device D1, which waits for a restart", "LAY-50 which is told");
+        memset(states, 0, sizeof states);
+    }
+}
+
 static void device_keys(void) {
     const wchar_t value_name[] = L"VulkanExplicitLayers";
     fresh();
@@ -134,12 +157,7 @@ static void device_keys(void) {
         held_by(device, value_name, REG_SZ, names[device], wcslen(names[device]) * 2);
     }
     is(layers(), "device1 device3 device4 ", "LAY-49 LAY-50 display devices and components, without terminators");
-    restarting = 1;
-    is(layers(), "device4 ", "LAY-50 a device that waits for a restart");
-    says("INFO | LAYER:   Skipping device D1", "LAY-50 which is told");
-    restarting = 3;
-    is(layers(), "device1 device4 ", "LAY-50 a component that waits for a restart");
-    restarting = 0;
+    device_states();
     held_by(3, value_name, REG_BINARY, names[3], 20);
     is(layers(), "device1 device4 ", "LAY-50 bytes are no path");
     says("ERROR | LAYER:  Registry value D3\\VulkanExplicitLayers", "LAY-50 and that is an error");

@@ -54,6 +54,10 @@ fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
                 Raw(device)
             ),
         ),
+        Event::NoStatus(device) => journal.note(
+            info,
+            format_args!("Skipping device {}, whose status cannot be read", Raw(device)),
+        ),
         Event::Nothing => tell_absence(kind, journal),
     }
 }
@@ -127,6 +131,7 @@ mod tests {
             (Event::WrongType(VALUE, 4), Some(LogBits::ERROR)),
             (Event::NoValue(VALUE), Some(LogBits::INFO)),
             (Event::NeedsRestart(b"device"), Some(LogBits::INFO)),
+            (Event::NoStatus(b"device"), Some(LogBits::INFO)),
             (Event::NoAdapters(KEY), Some(LogBits::WARN)),
             (Event::Package(b"P:"), None),
         ];

@@ -33,6 +33,8 @@ pub(crate) enum Answer<'a> {
     Value(u32, &'a [u8]),
     /// It is not to be asked before the machine starts anew.
     NeedsRestart,
+    /// The system does not tell its status, so it is not asked.
+    NoStatus,
 }
 
 /// Takes what a device, by its name, says.
@@ -117,6 +119,7 @@ fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&m
         match answer {
             Answer::Missing => take(Event::NoValue(key)),
             Answer::NeedsRestart => take(Event::NeedsRestart(device)),
+            Answer::NoStatus => take(Event::NoStatus(device)),
             Answer::Value(kind, data) => {
                 let is_text = each_text(kind, data, &mut |path| {
                     any = true;

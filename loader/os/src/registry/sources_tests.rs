@@ -12,6 +12,7 @@ struct Fake {
     adapters: Vec<(&'static str, Option<(u32, &'static str)>)>,
     devices: Vec<(&'static str, Option<(u32, &'static str)>)>,
     restarting: Vec<&'static str>,
+    unknown: Vec<&'static str>,
     keys: Vec<(Hive, &'static str, &'static str)>,
     vendors: Option<Vec<u32>>,
     /// Names of values that were asked for.
@@ -57,6 +58,9 @@ impl System for Fake {
         for device in &self.restarting {
             take(device.as_bytes(), Answer::NeedsRestart);
         }
+        for device in &self.unknown {
+            take(device.as_bytes(), Answer::NoStatus);
+        }
         self.answer(value, &self.devices, take);
     }
 
@@ -91,6 +95,7 @@ fn told(list: List, system: &Fake) -> Vec<String> {
             Event::NoValue(key) => format!("no {key}"),
             Event::WrongType(key, kind) => format!("type {kind} {key}"),
             Event::NeedsRestart(device) => format!("restart {}", text(device)),
+            Event::NoStatus(device) => format!("no status {}", text(device)),
             Event::Nothing => "nothing".to_owned(),
         });
     });
@@ -166,6 +171,7 @@ fn drv_37_lay_49_devices_are_asked_when_adapters_list_nothing() {
         let system = Fake {
             adapters,
             restarting: vec!["other"],
+            unknown: vec!["third"],
             ..all(IMPLICIT)
         };
         let told = told(List::ImplicitLayers, &system);
@@ -174,6 +180,7 @@ fn drv_37_lay_49_devices_are_asked_when_adapters_list_nothing() {
             at("restart other") < at(r"d.json of device\VulkanImplicitLayers"),
             "{told:?}"
         );
+        assert!(at("no status third").is_some(), "{told:?}");
         assert!(at(r"d.json of device\VulkanImplicitLayers").is_some(), "{told:?}");
     }
     assert_eq!(

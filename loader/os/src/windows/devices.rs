@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use core::ffi::c_void;
 use windows_sys::Win32::Devices::DeviceAndDriverInstallation::{
     CM_DRP_CLASSGUID, CM_GETIDLIST_FILTER_CLASS, CM_GETIDLIST_FILTER_PRESENT, CM_LOCATE_DEVNODE_NORMAL,
-    CM_PROB_NEED_RESTART, CM_REGISTRY_SOFTWARE, CR_BUFFER_SMALL, CR_SUCCESS, DN_NEED_RESTART, MAX_DEVICE_ID_LEN,
+    CM_PROB_NEED_RESTART, CM_REGISTRY_SOFTWARE, CR_BUFFER_SMALL, CR_SUCCESS, DN_HAS_PROBLEM, MAX_DEVICE_ID_LEN,
     RegDisposition_OpenExisting,
 };
 use windows_sys::Win32::System::Registry::{HKEY, KEY_QUERY_VALUE};
@@ -89,9 +89,10 @@ impl Manager {
             let mut device = 0;
             // SAFETY: room for a number, and a terminated name.
             let told = unsafe { (self.locate)(&mut device, terminated.as_ptr(), CM_LOCATE_DEVNODE_NORMAL) };
-            if told != CR_SUCCESS || !self.ask(device, value, take) {
+            if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
             }
+            self.ask(device, value, take);
             for component in self.components(device) {
                 self.ask(component, value, take);
             }
@@ -122,16 +123,25 @@ impl Manager {
         None
     }
 
-    /// Shows what a device says. Returns whether it may be asked at all.
-    fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) -> bool {
-        let name = self.name_of(device);
+    /// Returns whether a display device and its components may be asked, and shows why they may not (LAY-50). A device that works
+    /// may ask for a restart as well, for a change that is still to come: only a problem stops one.
+    fn is_ready(&self, device: u32, take: &mut TakeAnswer<'_>) -> bool {
         let (mut status, mut problem) = (0, 0);
         // SAFETY: room for two numbers.
         let told = unsafe { (self.status)(&mut status, &mut problem, device, 0) };
-        if told == CR_SUCCESS && (problem == CM_PROB_NEED_RESTART || status & DN_NEED_RESTART != 0) {
-            take(&name, Answer::NeedsRestart);
-            return false;
-        }
+        let waits = status & DN_HAS_PROBLEM != 0 && problem == CM_PROB_NEED_RESTART;
+        let answer = match told {
+            CR_SUCCESS if !waits => return true,
+            CR_SUCCESS => Answer::NeedsRestart,
+            _ => Answer::NoStatus,
+        };
+        take(&self.name_of(device), answer);
+        false
+    }
+
+    /// Shows what a device says.
+    fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) {
+        let name = self.name_of(device);
         let mut key = core::ptr::null_mut();
         // SAFETY: room for a handle.
         let told = unsafe {
@@ -150,7 +160,6 @@ impl Manager {
             Some((kind, data)) => take(&name, Answer::Value(kind, &data)),
             None => take(&name, Answer::Missing),
         }
-        true
     }
 
     /// The software components below a device.
