@@ -70,7 +70,7 @@ need_rust() {
     have=$($CARGO --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p') || true
     if [ -z "$have" ]; then
         have="cargo is missing"
-    elif [ "$(printf '%s\n' "$want" "$have" | sort --version-sort | head -n 1)" = "$want" ]; then
+    elif [ "$(printf '%s\n' "$want" "$have" | sort --version-sort | sed -n 1p)" = "$want" ]; then
         return
     else
         have="cargo $have is too old"

@@ -36,7 +36,8 @@ bad_drivers() {
 # What is known of drivers follows their packages, and programs go by it.
 drivers_come_and_go() {
     local shown
-    inside vkloader catalogue show | grep -q lvp_icd
+    shown=$(inside vkloader catalogue show)
+    grep -q lvp_icd <<<"$shown"
     inside dpkg --purge mesa-vulkan-drivers
     # By the file, as --json would open no driver either.
     forgotten lvp_icd

@@ -98,9 +98,10 @@ found() {
     done
 }
 ours() {
-    local name
+    local name files
     for name in libvulkan1-rs vkloader vk-loader-service; do
-        compgen -G "$DEBS/${name}_*.deb" | head -n 1
+        files=$(compgen -G "$DEBS/${name}_*.deb")
+        say "${files%%$'\n'*}"
     done
 }
 

@@ -123,7 +123,7 @@ cases() {
         /^test result: .* [0-9]+ measured/ && suite { print "        " suite ": " $4 " passed, " $6 " failed"; suite = "" }' "$log"
     if [ "$status" -ne 0 ]; then
         say "  FAIL  $GROUP: behaviour cases (status $status)"
-        grep -E '^test .* \.\.\. FAILED$|^error' "$log" | sort -u | head -n 60 || true
+        grep -E '^test .* \.\.\. FAILED$|^error' "$log" | sort -u | sed -n 1,60p || true
         failed=1
         return
     fi
