@@ -6,6 +6,7 @@ use crate::find_byte;
 use crate::memory::{Grow, shortage};
 use crate::open_error::OpenError;
 use crate::path::{LIST_SEPARATOR, is_absolute, is_separator, verbatim};
+use crate::registry::values::utf8;
 use alloc::format;
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -18,6 +19,7 @@ use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT, GetModuleFileNameW,
     GetModuleHandleExW, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR,
 };
+use windows_sys::Win32::System::SystemInformation::GetSystemWindowsDirectoryW;
 
 /// Units of a path that functions of the system take as it is, its terminator included.
 const LONGEST_PLAIN: usize = 260;
@@ -104,15 +106,29 @@ fn load_path(file: &str) -> Result<windows::Library, Errno> {
     }
 }
 
-/// A bare name: in the folders of the program and of the system, and then in those of `PATH`.
+/// The folder of Windows that all users have in common.
+fn windows_folder() -> Option<Vec<u8>> {
+    let mut room = [0_u16; LONGEST_PLAIN];
+    // SAFETY: room for as many units as the number says.
+    let length = unsafe { GetSystemWindowsDirectoryW(room.as_mut_ptr(), room.len() as u32) } as usize;
+    // Where there is not enough room, the number says how much would be.
+    let is_whole = (1..room.len()).contains(&length);
+    is_whole.then(|| utf8(room[..length].iter().copied()))
+}
+
+/// A bare name: in the folders of the program and of the system, in the one that 16-bit Windows had and that of Windows, and then
+/// in those of `PATH`.
 fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     let error = match load(name, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS) {
         Err(error) if is_not_found(&error) => error,
         other => return other,
     };
-    let folders = environment::plain_value(c"PATH").unwrap_or_default();
+    let windows = windows_folder().unwrap_or_default();
+    let variable = environment::plain_value(c"PATH").unwrap_or_default();
+    let of_windows = [&br"\System\"[..], br"\"].map(|below| (&windows[..], below));
+    let of_path = variable.split(|&byte| byte == LIST_SEPARATOR);
     let mut path = Vec::new();
-    for folder in folders.split(|&byte| byte == LIST_SEPARATOR) {
+    for (folder, below) in of_windows.into_iter().chain(of_path.map(|folder| (folder, &br"\"[..]))) {
         // Any other would lead to the current folder again, also one that begins with a drive only.
         if !to_system(folder).is_ok_and(Path::is_absolute) {
             continue;
@@ -120,7 +136,7 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
         path.clear();
         for part in [
             folder,
-            b"\\",
+            below,
             name.as_bytes(),
             if name.contains('.') { b"" } else { b".dll" },
         ] {
