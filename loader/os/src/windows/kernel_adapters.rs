@@ -22,11 +22,11 @@ type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 const MOST_ADAPTERS: u32 = 1024;
 /// How often a list or a value is asked for that grows in between.
 const ATTEMPTS: u32 = 4;
-/// Bytes for which there is room at first, and most that are made room for.
-const USUAL_BYTES: usize = 4096;
+/// Most bytes of a value that are made room for.
 const MOST_BYTES: usize = 1 << 20;
-/// Where in the answer the data of a value begin.
+/// Where in the answer the data of a value begin, and how many bytes of them its type has room for.
 const DATA: usize = core::mem::offset_of!(D3DDDI_QUERYREGISTRY_INFO, Anonymous);
+const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
 /// Bit of the flags: paths below the folder of a driver's package become absolute ones.
 const TRANSLATE_PATH: u32 = 1;
 
@@ -103,6 +103,10 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
         .find_map(|kind| Some((kind, data_of(adapter, value, kind, query)?)))
 }
 
+/// The data of a value of that type.
+///
+/// Asked as the Khronos loader asks: first without room, for the size, and then with that size in the question and room behind it.
+/// An answer may look at either.
 fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
     let mut asked = D3DDDI_QUERYREGISTRY_INFO {
         QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,
@@ -115,9 +119,10 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
     for (to, unit) in asked.ValueName.iter_mut().zip(value.encode_utf16()) {
         *to = unit;
     }
-    let mut bytes = USUAL_BYTES;
+    let mut bytes = 0;
     // The value may grow between two questions, but not for ever.
     for _ in 0..ATTEMPTS {
+        asked.OutputValueSize = bytes as u32;
         // Words, so that the answer is aligned.
         let mut room = Vec::<u64>::new();
         room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
@@ -138,13 +143,16 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
         let (status, size) = unsafe { ((*answer).Status, (*answer).OutputValueSize as usize) };
         match status {
             _ if told != STATUS_SUCCESS => return None,
-            D3DDDI_QUERYREGISTRY_STATUS_SUCCESS => {
-                let size = size.min(bytes);
+            D3DDDI_QUERYREGISTRY_STATUS_SUCCESS if size <= bytes.max(OWN_BYTES) => {
                 // SAFETY: this many bytes lie behind the head of the answer, all of them written when the room was made.
                 let data = unsafe { core::slice::from_raw_parts(answer.cast::<u8>().add(DATA), size) };
                 return crate::memory::copy(data).ok();
             }
-            D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW if size > bytes && size <= MOST_BYTES => bytes = size,
+            D3DDDI_QUERYREGISTRY_STATUS_SUCCESS | D3DDDI_QUERYREGISTRY_STATUS_BUFFER_OVERFLOW
+                if size > bytes && size <= MOST_BYTES =>
+            {
+                bytes = size;
+            }
             _ => return None,
         }
     }
