@@ -83,6 +83,11 @@ impl Paths {
         }
     }
 
+    /// Whether a source named this very text.
+    pub fn has(&self, path: &[u8], source: Source) -> bool {
+        self.iter().any(|place| place.source == source && place.path == path)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -11,12 +11,25 @@ pub(super) fn add(kind: ManifestKind, found: &mut Paths, journal: &Journal<'_>) 
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }
-    registry::each_registered(kind.registered(), |event| {
-        if let Event::Package(path) | Event::Listed(path, _) = event {
+    registry::each_registered(kind.registered(), |event| take(kind, event, found, journal));
+}
+
+fn take(kind: ManifestKind, event: Event<'_>, found: &mut Paths, journal: &Journal<'_>) {
+    match event {
+        // One path may be listed for all users and for this one, or by several devices (LAY-51).
+        Event::Listed(path, key) if found.has(path, Source::Registry) => journal.note(
+            LogBits::INFO | kind.category(),
+            format_args!(
+                "Skipping adding of json file \"{}\" from registry \"{key}\" to the list due to duplication",
+                Raw(path)
+            ),
+        ),
+        Event::Package(path) | Event::Listed(path, _) => {
             found.push(path, Source::Registry);
+            tell(kind, event, journal);
         }
-        tell(kind, event, journal);
-    });
+        _ => tell(kind, event, journal),
+    }
 }
 
 fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
@@ -147,6 +160,26 @@ mod tests {
                 "{event:?}"
             );
         }
+    }
+
+    #[test]
+    fn drv_41_lay_51_a_path_that_is_listed_again_is_named_and_skipped() {
+        let lines = Lines::default();
+        let journal = Journal::new(&lines);
+        let mut found = Paths::with_usual_room();
+        found.push(br"C:\b.json", Source::BuildTime);
+        for path in [&br"C:\a.json"[..], br"C:\b.json", br"C:\a.json", br"C:\A.json"] {
+            take(ManifestKind::Driver, Event::Listed(path, KEY), &mut found, &journal);
+        }
+        let texts: Vec<String> = lines.take().into_iter().map(|(_, text)| text).collect();
+        let again = r#"Skipping adding of json file "C:\a.json" from registry "HKEY_LOCAL_MACHINE\SOFTWARE\Khronos\Vulkan\Drivers" to the list due to duplication"#;
+        assert_eq!(
+            texts.iter().filter(|text| text.starts_with("Located")).count(),
+            3,
+            "{texts:?}"
+        );
+        assert_eq!(texts[2], again);
+        assert_eq!(found.len(), 4);
     }
 
     #[test]
