@@ -51,5 +51,5 @@ pub use outcome::Outcome;
 pub use process::processor_time;
 pub use scene::{Scene, Scratch, settle};
 pub use steady::{HANG, copy_program, eventually, is_superuser, once_in_some_attempts, retried, skip};
-pub use system::{ABORTED, is_loaded, json_path, symlink};
+pub use system::{ABORTED, is_loaded, json_path, shown_address, symlink};
 pub use vk::Vk;

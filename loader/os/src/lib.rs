@@ -32,6 +32,7 @@ extern crate alloc;
 #[cfg(windows)]
 extern crate std;
 
+mod address;
 mod devices;
 pub mod folders;
 #[cfg(any(all(test, unix), all(target_os = "fuchsia", feature = "fuchsia-service")))]
@@ -64,6 +65,7 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
+pub use address::Address;
 pub use devices::{AdapterId, SORTED_BY_ADAPTERS, SORTED_BY_PROPERTIES, adapters, has_adapter_order};
 pub use open_error::OpenError;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute, is_separator};

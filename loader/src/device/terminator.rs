@@ -25,8 +25,8 @@ use crate::trace::Step;
 use crate::translation::{self, DEVICE_MAGIC};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
-use os::Raw;
 use os::memory::OutOfMemory;
+use os::{Address, Raw};
 
 /// Creates the driver's device.
 ///
@@ -82,8 +82,9 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
     let magic = unsafe { *object.cast::<u64>() };
     if magic != DEVICE_MAGIC {
         log::fatal(format_args!(
-            "terminator_CreateDevice: Device pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. The expected \
-             value is 0x10ADED040410ADED. Device value possibly corrupted by active layer (Policy #LLP_LAYER_22)."
+            "terminator_CreateDevice: Device pointer ({}) has invalid MAGIC value 0x{magic:08x}. The expected \
+             value is 0x10ADED040410ADED. Device value possibly corrupted by active layer (Policy #LLP_LAYER_22).",
+            Address(object)
         ));
         os::abort();
     }

@@ -160,8 +160,8 @@ fn negotiated(
         LogBits::INFO | LogBits::DRIVER,
         format_args!(
             "loader_add_direct_driver: Adding driver found in index {index} of \
-             VkDirectDriverLoadingListLUNARG::pDrivers structure. pfnGetInstanceProcAddr was set to {:p}",
-            function as *const ()
+             VkDirectDriverLoadingListLUNARG::pDrivers structure. pfnGetInstanceProcAddr was set to {}",
+            os::Address(function as *const ())
         ),
     );
     Ok((interface, version))

@@ -90,8 +90,9 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
     let magic = unsafe { Instance::magic_of(object) };
     if magic != INSTANCE_MAGIC {
         log::fatal(format_args!(
-            "terminator_CreateInstance: Instance pointer ({object:p}) has invalid MAGIC value 0x{magic:08x}. Instance \
-             value possibly corrupted by active layer (Policy #LLP_LAYER_21)."
+            "terminator_CreateInstance: Instance pointer ({}) has invalid MAGIC value 0x{magic:08x}. Instance \
+             value possibly corrupted by active layer (Policy #LLP_LAYER_21).",
+            os::Address(object)
         ));
         os::abort();
     }

@@ -19,8 +19,8 @@ use crate::stubs;
 use crate::table::{self, Slots};
 use core::ffi::CStr;
 use core::fmt::Display;
-use os::Raw;
 use os::memory::OutOfMemory;
+use os::{Address, Raw};
 
 /// The names with a slot.
 pub struct UnknownFunctions {
@@ -144,8 +144,8 @@ fn note_answer(instance: &Instance, who: impl Display, function: PFN_vkVoidFunct
         Some(instance),
         LogBits::DEBUG,
         format_args!(
-            "loader_phys_dev_ext_gpa: {who} returned ptr {:p} for {}",
-            table::to_word(function) as *const (),
+            "loader_phys_dev_ext_gpa: {who} returned ptr {} for {}",
+            Address(table::to_word(function) as *const ()),
             Raw(name.to_bytes())
         ),
     );

@@ -14,7 +14,7 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{ABORTED, is_loaded, json_path, symlink};
+pub use unix::{ABORTED, is_loaded, json_path, shown_address, symlink};
 #[cfg(unix)]
 pub(crate) use unix::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,
@@ -23,7 +23,7 @@ pub(crate) use unix::{
 #[cfg(windows)]
 pub(crate) use windows::write_key;
 #[cfg(windows)]
-pub use windows::{ABORTED, is_loaded, json_path, symlink};
+pub use windows::{ABORTED, is_loaded, json_path, shown_address, symlink};
 #[cfg(windows)]
 pub(crate) use windows::{
     LIBRARY_SUFFIXES, Library, OWN_LIBRARY, address, elevated, ending, is_crash, keep, list, memory, open_library,

@@ -40,6 +40,11 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::unix::fs::symlink(target, link)
 }
 
+/// An address as the C library prints one.
+pub fn shown_address(word: usize) -> String {
+    format!("{word:#x}")
+}
+
 /// Whether a library is in this process, by its name here or that on Windows.
 pub fn is_loaded(name: &str, _on_windows: &str) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the map is readable");

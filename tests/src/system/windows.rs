@@ -52,6 +52,11 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::windows::fs::symlink_file(target, link)
 }
 
+/// An address as the C library prints one: all its digits, and nothing in front.
+pub fn shown_address(word: usize) -> String {
+    format!("{word:0digits$X}", digits = 2 * size_of::<usize>())
+}
+
 /// Whether a library is in this process, by its name on Unix or that here.
 pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
     let name: Vec<u16> = name.encode_utf16().chain([0]).collect();

@@ -1,7 +1,7 @@
 //! Drivers that the application brings itself: VK_LUNARG_direct_driver_loading (DRV-78 to DRV-87).
 
 use loader_tests::ash::vk;
-use loader_tests::{Outcome, Scene, Vk, case};
+use loader_tests::{Outcome, Scene, Vk, case, shown_address};
 
 const EXTENSION: &str = "VK_LUNARG_direct_driver_loading";
 type Info = vk::DirectDriverLoadingInfoLUNARG<'static>;
@@ -304,7 +304,7 @@ fn drv_085_a_used_entry_is_logged_with_its_function() {
             let function = infos[0]
                 .pfn_get_instance_proc_addr
                 .map_or(0, |function| function as usize);
-            vk.say("function", format_args!("{function:#x}"));
+            vk.say("function", shown_address(function));
             names(vk, EXCLUSIVE, &infos).expect("vkCreateInstance");
         });
         let function = outcome.ok().said("function")[0].to_owned();

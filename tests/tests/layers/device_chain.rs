@@ -4,7 +4,7 @@ use std::ptr;
 
 use loader_tests::ash::vk;
 use loader_tests::vk::Commands;
-use loader_tests::{Outcome, Scene, call, case};
+use loader_tests::{Outcome, Scene, call, case, shown_address};
 
 use crate::kit::{Layer, chain, device_chain, place};
 
@@ -120,7 +120,10 @@ fn bi_47_a_device_overwritten_on_the_way_down_ends_the_process() {
             crate::kit::GARBAGE
         );
         outcome
-            .aborted("terminator_CreateDevice: Device pointer (0x")
+            .aborted(&format!(
+                "terminator_CreateDevice: Device pointer ({}",
+                &shown_address(0)[..2]
+            ))
             .logged_with("ERROR", &text);
     });
 }

@@ -1,7 +1,7 @@
 //! The chain of `vkCreateInstance` and what layers may do in it (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
-use loader_tests::{Outcome, Scene, case};
+use loader_tests::{Outcome, Scene, case, shown_address};
 
 use crate::kit::{Layer, chain, place, unloads};
 
@@ -198,7 +198,10 @@ fn bi_47_an_instance_overwritten_on_the_way_down_ends_the_process() {
     case(|scene| {
         place(scene, &[Layer::explicit("a").conf("clobber", "instance")]);
         let outcome = scene.run(|vk| drop(vk.spec().layer("VK_LAYER_a").create()));
-        outcome.aborted("terminator_CreateInstance: Instance pointer (0x");
+        outcome.aborted(&format!(
+            "terminator_CreateInstance: Instance pointer ({}",
+            &shown_address(0)[..2]
+        ));
         let text = format!(
             "has invalid MAGIC value {}. Instance value possibly corrupted by active layer (Policy #LLP_LAYER_21).",
             crate::kit::GARBAGE

@@ -154,7 +154,7 @@ fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Ran
                     true => journal.note(TOLD, format_args!("               [{place}] {name}")),
                     false => journal.note(
                         TOLD,
-                        format_args!("               [{place}] {name} {:p} {mark}", device.raw()),
+                        format_args!("               [{place}] {name} {} {mark}", os::Address(device.raw())),
                     ),
                 }
             }

@@ -1,0 +1,40 @@
+//! Addresses in messages.
+
+use core::fmt;
+
+/// An address as `%p` of the system's C library prints one that is not null: tools compare whole messages.
+pub struct Address<T>(pub *const T);
+
+/// Whether that is all digits, in upper case and with nothing in front.
+const ALL_DIGITS: bool = cfg!(windows);
+
+impl<T> fmt::Display for Address<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match ALL_DIGITS {
+            true => write!(
+                formatter,
+                "{:0digits$X}",
+                self.0.addr(),
+                digits = 2 * size_of::<usize>()
+            ),
+            false => write!(formatter, "{:p}", self.0),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn app_232a_addresses_are_those_of_the_c_library() {
+        for word in [0x1_usize, 0xABCD, 0x7FFF_0123_4567, usize::MAX] {
+            let address = core::ptr::without_provenance::<u8>(word);
+            let mut room = [0_u8; 64];
+            // SAFETY: room of this size, and the format takes one pointer, which is not read from.
+            let length = unsafe { libc::snprintf(room.as_mut_ptr().cast(), room.len(), c"%p".as_ptr(), address) };
+            let expected = String::from_utf8_lossy(&room[..length as usize]);
+            assert_eq!(Address(address).to_string(), expected);
+        }
+    }
+}
