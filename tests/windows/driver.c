@@ -71,9 +71,10 @@ static VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysica
 
 static VKAPI_ATTR VkResult VKAPI_CALL extensions(VkPhysicalDevice device, const char *layer, uint32_t *count, VkExtensionProperties *out) {
     (void)device, (void)layer;
-    if (out && *count && said.layered)
+    const int listed = said.layered && !said.unlisted;
+    if (out && *count && listed)
         *out = (VkExtensionProperties){.extensionName = "VK_MSFT_layered_driver", .specVersion = 1};
-    *count = said.layered ? 1 : 0;
+    *count = listed;
     return VK_SUCCESS;
 }
 
@@ -92,7 +93,9 @@ static VKAPI_ATTR int VKAPI_CALL nothing(void) { return 0; }
 
 EXPORT VKAPI_ATTR VkResult VKAPI_CALL vk_icdEnumerateAdapterPhysicalDevices(VkInstance of, uint64_t luid, uint32_t *count, VkPhysicalDevice *out) {
     (void)of;
-    said.luid = luid;
+    if (said.luids[0] != luid)
+        said.luids[1] = said.luids[0];
+    said.luids[0] = luid;
     said.asked++;
     if (said.result)
         return said.result;
@@ -119,6 +122,15 @@ EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInst
     const size_t length = strlen(name);
     const char last = name[length - 1];
     return last == '2' || (last >= 'A' && last <= 'Z') || !strncmp(name, "vk_", 3) ? NULL : (PFN_vkVoidFunction)nothing;
+}
+
+/* Where a program gives it directly. */
+static VKAPI_ATTR VkResult VKAPI_CALL negotiate_7(uint32_t *version) {
+    *version = 7;
+    return VK_SUCCESS;
+}
+EXPORT VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL direct_lookup(VkInstance of, const char *name) {
+    return !strcmp(name, "vk_icdNegotiateLoaderICDInterfaceVersion") ? (PFN_vkVoidFunction)negotiate_7 : vk_icdGetInstanceProcAddr(of, name);
 }
 
 /* As a layer it only looks at what the loader can do. */

@@ -13,7 +13,8 @@ struct said {
     uint32_t ordered;       /* how many these are */
     int result;             /* what listing them ends with, unless zero */
     int layered;            /* underlyingAPI of all devices; the extension is there unless zero */
-    uint64_t luid;          /* of the last adapter that was asked for */
+    int unlisted;           /* whether that extension is not in the list, though its property is answered */
+    uint64_t luids[2];      /* of the last two adapters that were asked for, the last one first */
     uint32_t asked;         /* how often one was */
     uint32_t features;      /* what the loader can do, as it told the layer */
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include <windows.h>
 #include <stdio.h>
+#include "graphics.h"
 
 static HMODULE loader;
 
@@ -28,16 +29,45 @@ static void *import(const char *name, void *replacement) {
     return before;
 }
 
-static int elevated = 1;
+/* Whether the level of the process is high, or one of these; and which of the two questions for it fails. */
+static int elevated = 1, no_token, no_level;
+static DWORD level;
+static BOOL WINAPI open_token(HANDLE process, DWORD access, HANDLE *out) {
+    return no_token ? SetLastError(ERROR_ACCESS_DENIED), FALSE : OpenProcessToken(process, access, out);
+}
 static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out, DWORD size, DWORD *length) {
     const BOOL told = GetTokenInformation(handle, class, out, size, length);
-    if (told && class == TokenIntegrityLevel && !elevated)
-        *GetSidSubAuthority(((TOKEN_MANDATORY_LABEL *)out)->Label.Sid, 0) = SECURITY_MANDATORY_MEDIUM_RID;
-    return told;
+    if (class != TokenIntegrityLevel)
+        return told;
+    if (told && (level || !elevated))
+        *GetSidSubAuthority(((TOKEN_MANDATORY_LABEL *)out)->Label.Sid, 0) = level ? level : SECURITY_MANDATORY_MEDIUM_RID;
+    return no_level ? SetLastError(ERROR_ACCESS_DENIED), FALSE : told;
 }
 
-/* The kernel's adapters: one, with a value of a type and as many bytes of it. */
-static struct { int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming; } kernel;
+static int wow64; /* whether the process counts as one of 32 bits on a system of 64 */
+static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) { return (void)process, *out = wow64, TRUE; }
+
+/* The system's own libraries that the loader opened, and how many of them not from the system's folder alone. */
+static struct { int opened, elsewhere; char names[1024]; } system_libraries;
+static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
+    system_libraries.opened++, system_libraries.elsewhere += flags != LOAD_LIBRARY_SEARCH_SYSTEM32;
+    if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
+        strcat(strcat(system_libraries.names, name), " ");
+    return LoadLibraryExA(name, file, flags);
+}
+
+/* Ends the process when the loader closes a library, once that is on. */
+static int ends_at_close;
+static BOOL WINAPI close_library(HMODULE library) {
+    if (ends_at_close)
+        TerminateProcess(GetCurrentProcess(), 99);
+    return FreeLibrary(library);
+}
+
+/* The kernel's adapters: one, with a value of a type and as many bytes of it. Its form is how it answers: by the room behind the
+ * question, with the data in a second call that has their size, or the same where the first call counts as a success. */
+enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
+static struct { int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming, form; } kernel;
 
 struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
 struct adapters { ULONG count; struct adapter *adapters; };
@@ -61,10 +91,11 @@ static LONG WINAPI query_adapter(struct query *query) {
     kernel.translated = info->flags & 1;
     if (query->type != 48 || info->query != 1 || info->type != kernel.type)
         return 0xC0000034;
-    info->size = kernel.size;
     const ULONG room = query->size - (ULONG)offsetof(struct registry_info, out);
-    info->status = kernel.size > room;
-    if (!info->status)
+    const int filled = kernel.size <= room && (kernel.form == BY_ROOM || info->size == kernel.size);
+    info->size = kernel.size;
+    info->status = !filled && kernel.form != BY_SIZE_QUIETLY;
+    if (filled)
         memcpy(info->out.data, kernel.data, kernel.size);
     return 0;
 }
@@ -134,6 +165,7 @@ static FARPROC WINAPI look_up(HMODULE module, const char *name) {
             if (!strcmp(name, manager[index].name))
                 return (FARPROC)manager[index].function;
         if (without_dxgi && !strcmp(name, "CreateDXGIFactory1")) return NULL;
+        if (graphics.count >= 0 && !strcmp(name, "CreateDXGIFactory1")) return (FARPROC)(void *)create_factory;
     }
     return GetProcAddress(module, name);
 }

@@ -35,6 +35,16 @@ static const char *utf8(const wchar_t *text) {
     return out;
 }
 
+/* A folder whose path has more than 300 units. */
+static const wchar_t *deep(void) {
+    static wchar_t name[400];
+    wcscpy(name, L"");
+    for (int part = 0; part < 6; part++)
+        wcscat(name, L"0123456789012345678901234567890123456789012345678\\");
+    wcscat(name, L"ü");
+    return name;
+}
+
 /* The same for JSON. */
 static const char *quoted(const wchar_t *text) {
     static char ring[8][4096];
@@ -129,7 +139,9 @@ static void fresh(void) {
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, L"SOFTWARE\\VulkanLoaderTest");
     with_kernel = with_devices = without_dxgi = 0;
     memset(states, 0, sizeof states);
-    load_fails = 0;
+    load_fails = level = 0;
+    wow64 = no_token = no_level = 0;
+    graphics.count = -1;
     elevated = 1;
     SetEnvironmentVariableA("VK_LOADER_LAYERS_ENABLE", NULL);
 }

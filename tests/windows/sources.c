@@ -5,8 +5,7 @@
  *
  *     sources.exe FOLDER    (driver.dll and vulkan-1.dll lie beside the program)
  */
-#include "driver.h"
-#include "scene.h"
+#include "drivers.h"
 
 static void layers_in_keys(void) {
     fresh();
@@ -37,16 +36,6 @@ static void layers_in_keys(void) {
     says("Found no registry files in HKEY_LOCAL_MACHINE\\SOFTWARE\\Khronos\\Vulkan\\ExplicitLayers", "DRV-41 an empty key is told");
     listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"m\\one.json", "one"));
     is(layers(), "one ", "what the registry lists anew is found");
-}
-
-/* A folder whose path has more than 300 units. */
-static const wchar_t *deep(void) {
-    static wchar_t name[400];
-    wcscpy(name, L"");
-    for (int part = 0; part < 6; part++)
-        wcscat(name, L"0123456789012345678901234567890123456789012345678\\");
-    wcscat(name, L"ü");
-    return name;
 }
 
 static void long_paths(void) {
@@ -94,6 +83,11 @@ static void adapters(void) {
     is(layers(), "one two ", "LAY-49 LAY-50 a list of the kernel, without its terminators");
     check(!strcmp(kernel.name, "VulkanExplicitLayers") && kernel.translated, "LAY-49 the value, with paths translated");
     check(kernel.closed == 2, "adapters are given back");
+    kernel.form = BY_SIZE;
+    is(layers(), "one two ", "LAY-49 from a kernel that gives data to a second question that has their size");
+    kernel.form = BY_SIZE_QUIETLY;
+    is(layers(), "one two ", "LAY-49 or calls the first one a success");
+    kernel.form = BY_ROOM;
     for (int index = 0; index < 9000; index++)
         *to++ = 'x';
     kernel.size = (DWORD)((to - list) * 2);
@@ -106,6 +100,14 @@ static void adapters(void) {
     listed(HKEY_LOCAL_MACHINE, L"ExplicitLayers", layer(L"k\\three.json", "three"));
     kernel.type = REG_MULTI_SZ, kernel.size = (DWORD)(wcslen(names[0]) + wcslen(names[1]) + 3) * 2;
     is(layers(), "one two three ", "LAY-45 LAY-51 adapters before keys, each path once");
+    char again[2300];
+    sprintf(again, "INFO | LAYER:   Skipping adding of json file \"%s\" from registry \"HKEY_LOCAL_MACHINE\\SOFTWARE\\Khronos\\Vulkan\\ExplicitLayers\""
+                   " to the list due to duplication", utf8(names[0]));
+    says(again, "DRV-41 and one that is listed again is told");
+    wow64 = 1;
+    layers();
+    check(!strcmp(kernel.name, "VulkanExplicitLayersWow"), "LAY-49 a process of 32 bits on a system of 64 asks for a value of its own");
+    wow64 = 0;
     kernel.coming = 1;
     is(layers(), "one two three ", "LAY-49 an adapter that comes between two questions");
     check(kernel.adapters == 2 && !kernel.coming, "which the kernel is asked anew for");
@@ -188,164 +190,24 @@ static void store(void) {
     SetEnvironmentVariableW(L"VK_IMPLICIT_LAYER_PATH", NULL);
 }
 
-static struct said *said_by(const wchar_t *library) {
-    return (struct said *)(void *)GetProcAddress(GetModuleHandleW(library), "said");
-}
-
-static wchar_t own[512];
-
-/* A driver of its own file, which stays loaded so that the program can say what it answers. */
-static struct said *driver(const wchar_t *name, const char *devices_named) {
-    const wchar_t *at = path(L"drivers\\%ls.dll", name);
-    if (!GetModuleHandleW(at)) {
-        copy(own, at);
-        LoadLibraryW(at);
+/* What the level of the process means (SECURITY_MANDATORY_MEDIUM_PLUS_RID is 0x2100). */
+static void levels(void) {
+    static const struct { DWORD level; int no_token, no_level; const char *found, *what; } rows[] = {
+        {SECURITY_MANDATORY_LOW_RID, 0, 0, "user ", "APP-211 LAY-47 a low level is not elevated"},
+        {SECURITY_MANDATORY_MEDIUM_RID, 0, 0, "user ", "APP-211 nor a medium one"},
+        {0x2100, 0, 0, "user ", "APP-211 nor one above"},
+        {SECURITY_MANDATORY_HIGH_RID - 1, 0, 0, "user ", "APP-211 nor one just below the high one"},
+        {SECURITY_MANDATORY_HIGH_RID, 0, 0, "", "APP-211 a high one is"},
+        {SECURITY_MANDATORY_SYSTEM_RID, 0, 0, "", "APP-211 and the system's"},
+        {SECURITY_MANDATORY_MEDIUM_RID, 1, 0, "", "APP-211 a process without a token counts as elevated"},
+        {SECURITY_MANDATORY_MEDIUM_RID, 0, 1, "", "APP-211 and one whose level cannot be read"},
+    };
+    fresh();
+    listed(HKEY_CURRENT_USER, L"ExplicitLayers", layer(L"u\\user.json", "user"));
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        level = rows[row].level, no_token = rows[row].no_token, no_level = rows[row].no_level;
+        is(layers(), rows[row].found, rows[row].what);
     }
-    struct said *said = said_by(at);
-    memset(said, 0, sizeof *said);
-    strcpy(said->name, devices_named);
-    said->devices = 3;
-    char library[64];
-    sprintf(library, ".\\\\%s.dll", utf8(name));
-    wchar_t json[64];
-    swprintf(json, 64, L"drivers\\%ls.json", name);
-    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(json, library));
-    return said;
-}
-
-static void vendors(void) {
-    fresh();
-    const wchar_t *names[] = {L"igvk64", L"nv-vk64", L"amdvlk64", L"driver-a"};
-    for (int index = 0; index < 4; index++) {
-        wchar_t json[64];
-        swprintf(json, 64, L"drivers\\%ls.json", names[index]);
-        listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(json, ".\\\\driver-a.dll"));
-    }
-    struct said *a = driver(L"driver-a", "a");
-    a->devices = 1;
-    is(devices(0), "a0 a0 ", "DRV-40 of known vendors the one whose adapter Wine shows, and the unknown one");
-    says("because no adapter of its vendor is present", "DRV-41 the others are named");
-    without_dxgi = 1;
-    is(devices(0), "create -9", "DRV-40 nothing when the adapters are not known");
-    says("ERROR | DRIVER: The registry lists no driver", "DRV-41 that no driver is there is an error");
-    says("so nothing from registry", "DRV-40 and why is told");
-}
-
-static void order(void) {
-    fresh();
-    without_dxgi = 0;
-    struct said *a = driver(L"driver-a", "a"), *b = driver(L"driver-b", "b");
-    a->ordered = 2, a->order[0] = 2, a->order[1] = 1;
-    b->result = VK_ERROR_INCOMPATIBLE_DRIVER;
-    is(devices(0), "a2 a1 b0 b1 b2 a0 ", "DRV-144 DRV-146 devices of adapters first, then the rest");
-    check(a->asked >= 2 && b->asked >= 1 && a->luid != 0, "DRV-144 drivers are asked with the number of the adapter");
-    check(!strstr(last_log, "are not sorted"), "DRV-145 a driver that does not serve an adapter says so quietly");
-    is(devices(1), "| a2 a1 | b0 | b1 b2 | a0 ", "DRV-155 groups follow, and their members");
-    b->result = VK_ERROR_DEVICE_LOST;
-    is(devices(0), "a2 a1 b0 b1 b2 a0 ", "DRV-145 other failures change nothing");
-    says("WARNING:        vk_icdEnumerateAdapterPhysicalDevices of ", "DRV-145 but are told");
-    b->result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    is(devices(0), "list -1", "DRV-145 except want of memory");
-    b->result = 0, b->ordered = 1, b->order[0] = 1;
-    is(devices(0), "b1 a2 a1 b0 b2 a0 ", "DRV-144 several drivers of one adapter");
-    b->layered = 1;
-    is(devices(0), "a2 a1 b1 b0 b2 a0 ", "DRV-147 what is on Direct3D 12 comes behind the native one");
-    b->version = 5, b->layered = 0;
-    is(devices(0), "a2 a1 b0 b1 b2 a0 ", "DRV-71 drivers below interface 6 are not asked");
-    without_dxgi = 1;
-    wchar_t both[1200];
-    swprintf(both, 1200, L"%ls;%ls", path(L"drivers\\driver-a.json"), path(L"drivers\\driver-b.json"));
-    elevated = 0;
-    SetEnvironmentVariableW(L"VK_DRIVER_FILES", both);
-    is(devices(0), "b0 b1 b2 a0 a1 a2 ", "DRV-148 no factory, no order");
-    says("INFO:           The system tells no order of adapters", "DRV-148 which is told");
-    SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
-}
-
-static void features(void) {
-    fresh();
-    struct said *a = driver(L"driver-a", "a");
-    char text[2048];
-    sprintf(text, "{\"file_format_version\":\"1.2.0\",\"layer\":{\"name\":\"looking\",\"type\":\"GLOBAL\",\"library_path\":\"..\\\\drivers\\\\driver-a.dll\",\"api_version\":\"1.3.0\","
-                  "\"implementation_version\":\"1\",\"description\":\"d\",\"disable_environment\":{\"OFF\":\"1\"}}}");
-    file(path(L"f\\looking.json"), text);
-    listed(HKEY_LOCAL_MACHINE, L"ImplicitLayers", path(L"f\\looking.json"));
-    a->features = 7;
-    devices(0);
-    check(a->features == 1, "LAY-223 APP-93 layers are told of the order");
-    a->features = 7;
-    without_dxgi = 1;
-    elevated = 0;
-    SetEnvironmentVariableW(L"VK_DRIVER_FILES", path(L"drivers\\driver-a.json"));
-    devices(0);
-    check(a->features == 0, "LAY-223 and that there is none");
-    SetEnvironmentVariableW(L"VK_DRIVER_FILES", NULL);
-}
-
-/* Where the library of a driver is found, by what its manifest says. */
-static void library(const char *named, const char *expected, const char *what) {
-    fresh();
-    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", named));
-    is(devices(0), expected, what);
-}
-
-static void libraries(void) {
-    const char *found = "0 1 2 ";
-    copy(own, path(L"current\\in-current.dll"));
-    copy(own, path(L"on-path\\in-path.dll"));
-    copy(own, path(L"l\\beside.dll"));
-    SetCurrentDirectoryW(path(L"current"));
-    library("in-current.dll", "create -9", "DRV-57 a bare name is not looked for in the current folder");
-    says("with error 126", "DRV-58 and the system's number is told");
-    library("driver.dll", found, "DRV-57 a bare name beside the program");
-    wchar_t folders[4096];
-    GetEnvironmentVariableW(L"PATH", folders, 3000);
-    const wchar_t on_the_drive[] = {';', path(L"current")[0], ':', '.', ';', 0};
-    wcscat(wcscat(wcscat(folders, L";.;"), on_the_drive), path(L"on-path"));
-    SetEnvironmentVariableW(L"PATH", folders);
-    library("in-path.dll", found, "DRV-57 a bare name in a folder of PATH");
-    library("in-path", found, "DRV-57 and without its ending");
-    library("in-current.dll", "create -9", "DRV-57 but not where PATH leads to the current folder");
-    library(".\\\\beside.dll", found, "LAY-97 below the folder of the manifest");
-    library("./beside.dll", found, "LAY-97 with the other separator");
-    SetCurrentDirectoryW(root);
-
-    wchar_t name[600];
-    swprintf(name, 600, L"%ls\\long.dll", deep());
-    copy(own, path(L"%ls", name));
-    library(quoted(path(L"%ls", name)), found, "LAY-53 a library with a long path");
-    swprintf(name, 600, L"Gerät 日本\\ñ.dll");
-    copy(own, path(L"%ls", name));
-    library(quoted(path(L"%ls", name)), found, "LAY-53 a library with a path beyond ASCII");
-
-    /* One that needs another, which lies beside it. */
-    wchar_t needing[512], helper[512];
-    GetModuleFileNameW(NULL, needing, 500);
-    wcscpy(wcsrchr(needing, '\\') + 1, L"needing.dll");
-    wcscpy(helper, needing);
-    wcscpy(wcsrchr(helper, '\\') + 1, L"helper.dll-");
-    copy(needing, path(L"n\\needing.dll"));
-    copy(helper, path(L"n\\helper.dll"));
-    library("..\\\\n\\\\needing.dll", found, "DRV-57 LAY-200 what a library needs may lie beside it");
-
-    /* The same file for another processor: its machine is at the beginning of the header. */
-    copy(own, path(L"l\\other.dll"));
-    HANDLE other = CreateFileW(path(L"l\\other.dll"), GENERIC_READ | GENERIC_WRITE, 0, NULL, OPEN_EXISTING, 0, NULL);
-    DWORD at, moved;
-    const WORD arm = 0x1C4;
-    SetFilePointer(other, 0x3C, NULL, FILE_BEGIN);
-    ReadFile(other, &at, 4, &moved, NULL);
-    SetFilePointer(other, at + 4, NULL, FILE_BEGIN);
-    WriteFile(other, &arm, 2, &moved, NULL);
-    CloseHandle(other);
-    library(".\\\\other.dll", "create -9", "LAY-202 a library for another processor");
-    says("INFO:           Failed to open dynamic library ", "LAY-202 is told quietly");
-    says("with error 193", "LAY-202 with the system's number");
-    file(path(L"l\\driver-x.dll"), "no library");
-    fresh();
-    load_fails = ERROR_NOT_ENOUGH_MEMORY;
-    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"l\\l.json", ".\\\\driver-x.dll"));
-    is(devices(0), "create -1", "LAY-203 APP-176 error 8 is want of memory");
 }
 
 /* The names that only this system's library has, and what runs when. */
@@ -395,8 +257,37 @@ static void leaving(void) {
     says("Vulkan Loader Version", "APP-9 as new");
 }
 
+/* How this program ends, started anew with a word more: the library holds a driver's open, which it closes when it is unloaded. */
+static void child(const wchar_t *ending) {
+    uint32_t none = 0;
+    FN(vkEnumerateInstanceExtensionProperties)(NULL, &none, NULL);
+    ends_at_close = 1;
+    if (!wcscmp(ending, L"unload"))
+        FreeLibrary(loader);
+    ExitProcess(98);
+}
+static DWORD ended(const wchar_t *ending) {
+    wchar_t program[512], line[2048];
+    GetModuleFileNameW(NULL, program, 512);
+    swprintf(line, 2048, L"\"%ls\" \"%ls\" %ls", program, root, ending);
+    STARTUPINFOW start = {.cb = sizeof start};
+    PROCESS_INFORMATION started;
+    DWORD status = 0;
+    if (!CreateProcessW(program, line, NULL, NULL, FALSE, 0, NULL, NULL, &start, &started))
+        return 97;
+    WaitForSingleObject(started.hProcess, 60000);
+    GetExitCodeProcess(started.hProcess, &status);
+    return status;
+}
+static void endings(void) {
+    fresh();
+    listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(L"end\\end.json", quoted(own)));
+    check(ended(L"unload") == 99, "APP-9 a driver's library is closed when the loader is unloaded");
+    check(ended(L"exit") == 98, "APP-9 and nothing is done at the end of the process");
+}
+
 int wmain(int count, wchar_t **arguments) {
-    if (count != 2)
+    if (count < 2)
         return 100;
     GetFullPathNameW(arguments[1], 512, root, NULL);
     CreateDirectoryW(root, NULL);
@@ -409,11 +300,17 @@ int wmain(int count, wchar_t **arguments) {
     if (!loader)
         return 101;
     import("GetTokenInformation", token);
+    import("OpenProcessToken", open_token);
+    import("IsWow64Process", is_wow64);
+    import("LoadLibraryExA", load_system);
+    import("FreeLibrary", close_library);
     import("GetProcAddress", look_up);
     import("OutputDebugStringW", debug);
     import("RegEnumValueW", enum_value);
     real_load = import("LoadLibraryExW", load);
     setvbuf(stdout, NULL, _IONBF, 0);
+    if (count > 2)
+        child(arguments[2]);
     entry();
     layers_in_keys();
     long_paths();
@@ -424,8 +321,13 @@ int wmain(int count, wchar_t **arguments) {
     vendors();
     order();
     features();
+    levels();
+    direct();
     libraries();
     resource();
+    endings();
+    if (!check(system_libraries.opened > 4 && !system_libraries.elsewhere, "libraries of the system come from its own folder"))
+        printf("      %d of %d do not: %s\n", system_libraries.elsewhere, system_libraries.opened, system_libraries.names);
     leaving();
     fresh();
     return failed;

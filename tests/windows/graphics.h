@@ -1,0 +1,45 @@
+/* Adapters as the graphics infrastructure lists them, for the loader in place of Wine's own. The tables of functions are those of the
+ * system's header, so that the loader's places in them are tried. */
+#pragma once
+#define COBJMACROS
+#include <initguid.h>
+#include <dxgi1_6.h>
+
+#define MOST_ADAPTERS 4
+/* How many there are, or fewer than none for those of Wine; their vendors, and their numbers. */
+static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held; } graphics = {.count = -1};
+
+struct adapter_object { const IDXGIAdapter1Vtbl *functions; int number; };
+
+static ULONG STDMETHODCALLTYPE adapter_release(IDXGIAdapter1 *this) { return (void)this, graphics.held--, 0; }
+static HRESULT STDMETHODCALLTYPE adapter_describe(IDXGIAdapter1 *this, DXGI_ADAPTER_DESC1 *out) {
+    const int number = ((struct adapter_object *)this)->number;
+    memset(out, 0, sizeof *out);
+    out->VendorId = graphics.vendors[number], out->AdapterLuid = graphics.luids[number];
+    return S_OK;
+}
+static const IDXGIAdapter1Vtbl adapter_functions = {.Release = adapter_release, .GetDesc1 = adapter_describe};
+static struct adapter_object graphics_adapters[MOST_ADAPTERS] = {
+    {&adapter_functions, 0}, {&adapter_functions, 1}, {&adapter_functions, 2}, {&adapter_functions, 3}};
+
+static ULONG STDMETHODCALLTYPE factory_release(IDXGIFactory6 *this) { return (void)this, graphics.held--, 0; }
+static HRESULT STDMETHODCALLTYPE factory_adapter(IDXGIFactory6 *this, UINT index, IDXGIAdapter1 **out) {
+    (void)this;
+    if ((int)index >= graphics.count)
+        return *out = NULL, DXGI_ERROR_NOT_FOUND;
+    return *out = (IDXGIAdapter1 *)&graphics_adapters[index], graphics.held++, S_OK;
+}
+static HRESULT STDMETHODCALLTYPE factory_by_preference(IDXGIFactory6 *this, UINT index, DXGI_GPU_PREFERENCE which, REFIID kind, void **out) {
+    if (which != DXGI_GPU_PREFERENCE_UNSPECIFIED || !IsEqualGUID(kind, &IID_IDXGIAdapter1))
+        return E_INVALIDARG;
+    return factory_adapter(this, index, (IDXGIAdapter1 **)out);
+}
+static const IDXGIFactory6Vtbl factory_functions = {
+    .Release = factory_release, .EnumAdapters1 = factory_adapter, .EnumAdapterByGpuPreference = factory_by_preference};
+static const IDXGIFactory6Vtbl *graphics_factory = &factory_functions;
+
+static HRESULT WINAPI create_factory(REFIID kind, void **out) {
+    if (!IsEqualGUID(kind, &IID_IDXGIFactory1) && !IsEqualGUID(kind, &IID_IDXGIFactory6))
+        return *out = NULL, E_NOINTERFACE;
+    return *out = &graphics_factory, graphics.held++, S_OK;
+}
