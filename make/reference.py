@@ -104,7 +104,7 @@ def shown(root, cases, defined):
     for name, text in citing(root):
         if name.endswith(".rs") and not name.startswith(("tests/tests/", "generated/")):
             parts += unit_tests(name, text)
-        elif name.startswith(("tests/abi/", "tests/real/", "tests/windows/")) and name.endswith((".py", ".c")):
+        elif name.startswith(("tests/abi/", "tests/real/", "tests/windows/")) and name.endswith((".py", ".c", ".h")):
             parts.append((name, text))
     for name, text in parts:
         for number in numbers(text, defined):
