@@ -6,7 +6,7 @@
 #include <dxgi1_6.h>
 
 #define MOST_ADAPTERS 4
-/* How many there are, or fewer than none for those of Wine; their vendors, and their numbers. */
+/* How many adapters there are, -1 for those that Wine has; their vendors and numbers; objects that the loader holds. */
 static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held; } graphics = {.count = -1};
 
 struct adapter_object { const IDXGIAdapter1Vtbl *functions; int number; };
