@@ -4,6 +4,7 @@ use super::*;
 use crate::journal::reason::{
     Asked, CatalogueReason, FileKind, LayerLibraryReason, LayerManifestReason, SettingsReason,
 };
+use crate::text::Place;
 
 /// The decision that drops something for the reason, as the trace has it.
 fn dropped(reason: Reason) -> String {
@@ -83,7 +84,13 @@ fn reasons_about_files() {
             number("most-bytes", 9),
         ),
         (FileReason::Changed.into(), "file.changed", none()),
-        (FileReason::InvalidJson.into(), "file.invalid-json", none()),
+        (FileReason::InvalidJson(None).into(), "file.invalid-json", none()),
+        (
+            FileReason::InvalidJson(Some(Place { line: 3, column: 7 })).into(),
+            "file.invalid-json",
+            format!("{},{}", number("line", 3), number("column", 7)),
+        ),
+        (FileReason::FoundBefore.into(), "file.found-before", none()),
         (FileReason::NotAnObject.into(), "file.not-an-object", none()),
         (
             FileReason::NotJsonName(FileKind::Driver).into(),
@@ -131,6 +138,11 @@ fn reasons_about_drivers() {
             Manifest::NotSelected.into(),
             "driver-manifest.not-selected",
             word("variable", "VK_LOADER_DRIVERS_SELECT"),
+        ),
+        (
+            Manifest::SameFile { kept: "K".into() }.into(),
+            "file.found-before",
+            word("kept", "K"),
         ),
         (Manifest::NoIcd.into(), "driver-manifest.no-icd", none()),
         (
