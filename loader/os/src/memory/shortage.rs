@@ -220,5 +220,7 @@ mod tests {
         struct Wide;
         static OWN: EmergencyPool = EmergencyPool::new();
         assert!(OWN.take(Layout::new::<Wide>()).is_null());
+        let widest = Layout::from_size_align(UNIT, UNIT).unwrap();
+        assert!(!OWN.take(widest).is_null(), "what it can align");
     }
 }
