@@ -2,6 +2,7 @@
  * devices, packages, settings, load order, long paths. A program that needs no driver of the machine: it writes its own
  * manifests below a scratch folder and its own values into the registry (of Wine, where it is run), and answers in place of
  * what Wine lacks: the loader's imports are led to functions here. Each line `ok` or `FAIL` is a case; the status is how many failed.
+ * What takes drivers is in drivers.h. For two cases the program starts itself again, with one word more.
  *
  *     sources.exe FOLDER    (driver.dll and vulkan-1.dll lie beside the program)
  */
