@@ -1,6 +1,6 @@
-//! Words that go with numbers.
+//! Numbers with the singular or plural of a noun.
 
-/// A number with what it counts: `1 row`, `2 rows`. `one` and `many` are the words for one thing and for any other number.
+/// Returns a number with its noun: `1 row`, `2 rows`. `one` is the singular, `many` the plural.
 pub fn counted(number: usize, one: &str, many: &str) -> String {
     let word = if number == 1 { one } else { many };
     format!("{number} {word}")

@@ -90,7 +90,7 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    // A command that stops the other verbs is what people ask about.
+    // A draft also explains commands that stop the other verbs; people ask about those.
     let (plan, _) = Plan::draft(&registry, &rules.policy);
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }

@@ -229,7 +229,7 @@ fn gen_93_each_file_says_where_it_comes_from_and_nothing_about_the_run() {
     for file in files() {
         let first = file.text.lines().next().unwrap_or_default();
         assert!(first.contains("do not edit"), "{}: {first}", file.path);
-        // A header changes only the files in which it changes something; the manifest names it.
+        // Only the manifest names the header version, so that a new header leaves unaffected files unchanged.
         assert!(!file.text.contains(&header), "{}: the header", file.path);
         assert!(
             !file.text.contains("/work") && !file.text.contains("/home"),

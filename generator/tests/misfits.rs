@@ -39,14 +39,14 @@ fn gen_70_a_special_command_without_a_row_is_refused() {
         &committed_registry(),
         &edited(&committed_policy(), "    \"vkCreateSampler\",\n", ""),
     );
-    // The other is the step that no command of the row has any more.
+    // The other problem is the stale step: no command of the row has it any more.
     assert_eq!(found.len(), 2, "{found:#?}");
     let text = &found[1];
     assert!(
         text.contains("error[unclassified-command]: vkCreateSampler") && text.contains("raw_handle"),
         "{text}"
     );
-    // With the sentence of `explain`, the recipe, the file, and a row to paste.
+    // The message has the sentence of `explain`, the recipe, the file, and a row to paste.
     for part in [
         "S5: a raw 64-bit value may be a handle",
         "docs/recipes.md#a-special-command",
@@ -118,11 +118,11 @@ fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
     );
     let text = complaint("queue = \"VkQueue\"\n", "queue = \"VkQueue\"\nsword = \"VkQueue\"\n");
     assert!(text.contains("error[stale-policy]: sword"), "{text}");
-    // Another kind of object under a known name is not what the trampoline takes it for.
+    // A known parameter name with another handle type: the trampoline would check the wrong type.
     command_of(&mut registry, "vkQueueSubmit").params[0].name = "device".to_owned();
     let found = problems(&registry, &committed_policy());
     assert!(
-        found[0].contains("but elsewhere that name is of a VkDevice"),
+        found[0].contains("but trampolines check a parameter of that name as a VkDevice"),
         "{found:?}"
     );
 }
@@ -335,7 +335,7 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
         text.contains("error[stale-policy]: ") && text.contains("has `pSwords -> VkSword`; remove it"),
         "{text}"
     );
-    // A structure that got another name is the one that was reviewed.
+    // A renamed structure counts as the structure that was reviewed.
     let mut registry = committed_registry();
     add_structure(&mut registry, "VkSamplerCreateInfo", "VkSwordCreateInfo");
     registry.structs.remove("VkSamplerCreateInfo");
@@ -357,9 +357,9 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
 #[test]
 fn gen_71_handles_that_a_command_returns_are_seen_wherever_they_lie() {
     let mut registry = committed_registry();
-    // As its result.
+    // A handle as the return value.
     command_of(&mut registry, "vkQueueWaitIdle").return_type = "VkQueue".to_owned();
-    // In a structure that the driver fills.
+    // A handle in a structure that the driver fills.
     let structure = registry.structs.get_mut("VkMemoryRequirements2").expect("it");
     let mut member = structure.members[0].clone();
     (member.name, member.ty.base, member.values) = ("queue".to_owned(), "VkQueue".to_owned(), None);

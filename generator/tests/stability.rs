@@ -93,6 +93,7 @@ fn gen_97_emission_is_fast() {
     let (registry, policy) = (committed_registry(), policy(&committed_policy()));
     let start = Instant::now();
     assert!(!generate(&registry, &policy).is_empty());
-    // The budget is 300 ms in a release build; this guards against two orders of magnitude, also in a debug build on a busy machine.
+    // The budget is 300 ms in a release build. This limit detects a slowdown of two orders of magnitude, even in a debug build on
+    // a busy machine.
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }

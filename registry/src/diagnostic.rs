@@ -72,7 +72,7 @@ codes! {
     BadDepends = "bad-depends",
     /// A `depends` text that names nothing known.
     UnknownDependency = "unknown-dependency",
-    /// A successor that does not exist: `promotedto`, `deprecatedby`, `obsoletedby` or `supersededby` names nothing known.
+    /// An unknown name in `promotedto`, `deprecatedby`, `obsoletedby` or `supersededby`.
     UnknownSuccessor = "unknown-successor",
     /// A platform word that `<platforms>` does not list.
     UnknownPlatform = "unknown-platform",

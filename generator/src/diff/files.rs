@@ -45,7 +45,7 @@ fn facts(view: &View<'_>) -> BTreeMap<String, String> {
     files.map(|(name, text)| (name.to_owned(), text)).collect()
 }
 
-/// The files by path. The manifest is not among them: its checksums follow from the others.
+/// The emitted files by path. The manifest is left out, because its checksums follow from the other files.
 fn emitted(view: &View<'_>) -> BTreeMap<String, String> {
     let files = emit::all(&view.plan).into_iter();
     files.map(|file| (file.path, file.text)).collect()

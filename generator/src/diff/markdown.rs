@@ -43,7 +43,7 @@ fn urgent(report: &Report, severity: Severity, out: &mut String) {
 
 fn write_section(section: &Section, out: &mut String) {
     let count = section.entries.len();
-    // A reviewer looks at the files next, so they are shown.
+    // The files section is open, because a reviewer looks at the files next.
     let open = if section.group == "files" { " open" } else { "" };
     let _ = writeln!(out, "\n<details{open}><summary>{} ({count})</summary>\n", section.title);
     let lines = section.entries.iter().map(|entry| format!("- {}\n", line(entry)));

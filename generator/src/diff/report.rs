@@ -122,7 +122,8 @@ impl Section {
     }
 }
 
-/// Sections whose entries break nothing, yet stop a run: what they count, and which run.
+/// Sections whose entries break no program but stop a run: group, name, singular and plural of an entry, and the verb that
+/// refuses it.
 const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
     (
         "policy",
@@ -185,7 +186,7 @@ impl Report {
         }
     }
 
-    /// The sections that have an entry.
+    /// Iterates over the sections that have an entry.
     pub fn full(&self) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(|section| !section.entries.is_empty())
     }

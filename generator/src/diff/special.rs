@@ -6,7 +6,7 @@ use crate::plan::{Code, CommandPlan, Problem};
 use std::collections::BTreeSet;
 use vk_registry::Diagnostic;
 
-/// The policy as reports call it, whatever file it was read from.
+/// Path of the policy in reports, whichever file the policy was read from.
 const POLICY: &str = "generator/policy.toml";
 
 pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
@@ -73,7 +73,7 @@ fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool) 
         .collect()
 }
 
-/// What is wrong, what to do, and the lines to write for that.
+/// Returns the description of a problem, the advice, and the lines to write.
 fn told(problem: &Problem) -> Vec<Change> {
     let change = |kind, text: &str| Change::new(kind, Severity::Informational, text.trim());
     let mut changes = vec![change(problem.code.word(), &problem.text)];
@@ -84,7 +84,7 @@ fn told(problem: &Problem) -> Vec<Change> {
     changes
 }
 
-/// Constructs that no list names, each kind once. `import` refuses them.
+/// Constructs that no list names, once per kind. `import` refuses them.
 fn unknown(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let key = |found: &Diagnostic| format!("{}: {}", found.path, found.text);
     let before: BTreeSet<String> = old.unknown.iter().map(key).collect();

@@ -19,7 +19,7 @@ pub struct Input {
     pub text: String,
 }
 
-/// The manifest of sorted files. It is the one place that names the header.
+/// The manifest of sorted files, and the only file that names the header version.
 pub fn manifest(header: HeaderVersion, inputs: &[Input], files: &[File]) -> File {
     let mut text = format!("{HEADING}\nheader {header}\n");
     for input in inputs {

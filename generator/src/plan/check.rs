@@ -153,7 +153,7 @@ pub(super) fn command(
     problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
 }
 
-/// Rules about what is done where a driver lacks a command: whether each is broken, and how.
+/// Rules about the answer for drivers that lack a command: `true` if the rule is broken, and the message.
 fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     let answers = matches!(plan.end, End::Handwritten | End::Shared);
     [
@@ -184,15 +184,12 @@ pub(super) fn parameters(policy: &Policy, commands: &[CommandPlan<'_>], problems
         let handle = plan.command.first_handle.as_ref();
         let (text, advice) = match listed {
             Some(_) if listed == handle => continue,
-            Some(other) => {
-                let text = "but elsewhere that name is of a";
-                (
-                    format!("{text} {other}: an object that is not what the trampoline takes it for"),
-                    Advice::None,
-                )
-            }
+            Some(other) => (
+                format!("but trampolines check a parameter of that name as a {other}"),
+                Advice::None,
+            ),
             None => {
-                let text = "which no trampoline checks yet; find out what its first word leads to, and then";
+                let text = "which no trampoline checks yet; first find out what such an object's first word points to";
                 (text.to_owned(), Advice::Key("checked-parameters"))
             }
         };

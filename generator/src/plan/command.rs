@@ -47,7 +47,7 @@ pub struct CommandPlan<'a> {
     pub reason: Option<&'a str>,
     /// Why it is special; empty for most.
     pub special: BTreeSet<Reason>,
-    /// The same, with the steps that lead to handles.
+    /// The reasons of `special`, each with the steps that lead to handles.
     pub facts: Facts<'a>,
     /// How the application enters it.
     pub entry: Entry,

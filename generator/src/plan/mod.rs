@@ -78,7 +78,7 @@ impl<'a> Plan<'a> {
         self.commands.get(at)
     }
 
-    /// Whether a parameter returns dispatchable handles.
+    /// Returns `true` if a parameter returns dispatchable handles.
     pub fn is_output(&self, param: &Param) -> bool {
         output::is_output(self.registry, param)
     }

@@ -1,17 +1,17 @@
-//! Handles that a command returns through a parameter, and how many they are (GEN-48).
+//! Handles that a command returns through a parameter, and their number (GEN-48).
 
 use super::reach::resolve;
 use super::types::TypePlan;
 use vk_registry::model::{CType, Command, Level, Param, Registry};
 
-/// Whether a parameter returns dispatchable handles.
+/// Returns `true` if a parameter returns dispatchable handles.
 pub(super) fn is_output(registry: &Registry, param: &Param) -> bool {
     let handle = registry.handles.get(resolve(registry, &param.ty.base));
     handle.is_some_and(|handle| handle.dispatchable) && param.ty.pointers.first() == Some(&false)
 }
 
-/// Whether a generated trampoline can find all handles that a command returns: through one parameter, which is one object, or as
-/// many as a sibling or a member of one says.
+/// Returns `true` if a generated trampoline can find all handles that a command returns. They must come through one parameter,
+/// which is one object, or an array whose length another parameter or a member of one gives.
 pub(super) fn is_counted(registry: &Registry, types: &TypePlan<'_>, command: &Command) -> bool {
     let mut outputs = command.params.iter().filter(|param| is_output(registry, param));
     let (Some(output), None) = (outputs.next(), outputs.next()) else {
@@ -26,7 +26,7 @@ pub(super) fn is_counted(registry: &Registry, types: &TypePlan<'_>, command: &Co
     command.level == Level::Device && is_one_pointer && tells_success && is_known
 }
 
-/// Whether `len` names a number: a parameter, or a member of an emitted structure that one points to.
+/// Returns `true` if `len` names a number: a parameter, or a member of an emitted structure that a parameter points to.
 fn is_count(registry: &Registry, types: &TypePlan<'_>, command: &Command, len: &str) -> bool {
     let param = |name: &str| command.params.iter().find(|param| param.name == name);
     let is_number = |ty: &CType| ty.base == "uint32_t" && ty.pointers.is_empty() && ty.array.is_empty();

@@ -7,7 +7,7 @@ use crate::policy::{PolicyFile, place};
 pub enum Code {
     /// A special command without a treatment.
     Unclassified,
-    /// A treatment that was not reviewed for what its command has become (GEN-74).
+    /// A treatment that does not list all present reasons and steps of its command (GEN-74).
     Unreviewed,
     /// A treatment of a command that is not special or does not exist.
     Stale,
@@ -48,20 +48,20 @@ impl Code {
     }
 }
 
-/// What to write, and where.
+/// Advice on what to write into the policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Advice {
-    /// The text says it.
+    /// No further advice: the text of the problem is enough.
     None,
     /// A key of the policy file that needs an entry.
     Key(&'static str),
     /// A row for the policy file.
     Row(Vec<String>),
-    /// Lines for `reviewed` of the row that the command has.
+    /// Lines to add to `reviewed` in the row of the command.
     Review(Vec<String>),
 }
 
-/// The recipe that the advice belongs to.
+/// Documentation that the advice refers to.
 const RECIPE: &str = "docs/recipes.md#a-special-command";
 
 /// One misfit.
@@ -73,7 +73,7 @@ pub struct Problem {
     pub code: Code,
     /// What is wrong with it, and what to do.
     pub text: String,
-    /// What to write for that.
+    /// The advice on what to write into the policy.
     pub advice: Advice,
 }
 
@@ -91,7 +91,7 @@ impl Problem {
         Self { advice, ..self }
     }
 
-    /// The advice as a sentence and lines to paste, for a policy of this name.
+    /// Returns the advice as a sentence, and the lines to paste into the policy `file`.
     pub fn help(&self, file: &str) -> Option<(String, &[String])> {
         let look = format!("read {RECIPE} and `vkgen explain {}`", self.name);
         match &self.advice {
@@ -100,7 +100,7 @@ impl Problem {
             Advice::Row(lines) => Some((format!("{look}, decide, and write a row into {file}, such as"), lines)),
             Advice::Review(lines) => {
                 let text =
-                    format!("{look}, change the treatment if it must, and add to `reviewed` of its row in {file}");
+                    format!("{look}, change the treatment if necessary, and add to `reviewed` of its row in {file}");
                 Some((text, lines))
             }
         }
@@ -117,7 +117,7 @@ impl Problem {
         let start = || format!("{}:1:1", files.first().map_or("policy", |file| &file.name));
         let place = in_policy.or_else(|| registry(&self.name)).unwrap_or_else(start);
         let mut message = format!("{place}: error[{}]: {}: {}", self.code.word(), self.name, self.text);
-        // A row that is there already is in the file where the command is found.
+        // Advice about an existing row names the policy file that holds the row.
         let has_row = matches!(self.advice, Advice::Review(_));
         let file = holder.map(|(file, _)| file).filter(|_| has_row).or(files.first());
         let file = file.map_or("the policy", |file| &file.name);

@@ -1,42 +1,43 @@
-//! Which types lead to something, through members, chains and callbacks, and by which steps (GEN-71).
+//! Types that lead to a handle through members, chains and callbacks, and the steps on the way (GEN-71).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use vk_registry::model::{CType, Member, Registry, Struct};
 
-/// More typedefs in a row than this are a cycle.
+/// Upper bound on the length of a chain of typedefs; a longer one is a cycle.
 const TYPEDEF_LIMIT: usize = 16;
-/// The member that a chain hangs on.
+/// Name of the member that points to the chain.
 const CHAIN: &str = "pNext";
-/// How a step calls what a function returns.
+/// Name in a step for the return value of a function.
 const RETURNED: &str = "return";
-/// Enumerations that say what kind of object a raw value is.
+/// Enumerations whose value gives the object type of a raw handle beside it.
 const OBJECT_KINDS: [&str; 2] = ["VkObjectType", "VkDebugReportObjectTypeEXT"];
 
-/// One step from a command or a type to what it holds, points to, or may have in its chain.
+/// A step from a command or type to a type that it holds, points to, or may have in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step<'a> {
     /// The structure or function type; empty for a command.
     owner: &'a str,
     /// The member or parameter.
     member: &'a str,
-    /// The type that it leads to, behind aliases and typedefs.
+    /// The type that the step leads to, with aliases and typedefs resolved.
     pub(super) target: &'a str,
-    /// Whether the registry calls it a raw handle, or a sibling says what kind of object it is.
+    /// `true` if the registry marks the value as a raw handle, or a sibling gives the object type.
     pub(super) is_raw: bool,
-    /// Whether the callee may write there; `None` where that is as for the owner.
+    /// `true` if the callee may write through the pointer; `None` for a value without a pointer, which is as writable as its
+    /// owner.
     written: Option<bool>,
 }
 
 impl Step<'_> {
-    /// Whether the callee writes what it leads to.
+    /// Returns `true` if the callee may write to the target.
     pub(super) fn is_output(&self) -> bool {
         self.written == Some(true)
     }
 }
 
 impl fmt::Display for Step<'_> {
-    /// As `reviewed` of a treatment spells it: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
+    /// Writes the step as in `reviewed` of a treatment: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.owner.is_empty() {
             write!(f, "{}.", self.owner)?;
@@ -45,7 +46,7 @@ impl fmt::Display for Step<'_> {
     }
 }
 
-/// A step of a policy with today's names of its types.
+/// Returns a step from the policy with the present names of its types.
 pub(super) fn renamed(registry: &Registry, step: &str) -> String {
     let Some((from, target)) = step.split_once(" -> ") else {
         return step.to_owned();
@@ -93,7 +94,7 @@ impl<'a> Graph<'a> {
         self.steps.entry(owner).or_default().push(step);
     }
 
-    /// The steps from each structure that this one may extend.
+    /// Adds the steps to `structure` from each structure that it extends.
     fn add_chain(&mut self, structure: &'a Struct) {
         for extended in &structure.extends {
             let owner = resolve(self.registry, extended);
@@ -111,7 +112,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The step from a member or parameter to its type.
+    /// Returns the step from a member or parameter to its type.
     pub(super) fn step(&self, owner: &'a str, member: &'a str, ty: &'a CType, is_raw: bool) -> Step<'a> {
         Step {
             owner,
@@ -122,7 +123,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// The step from a command to what it returns.
+    /// Returns the step from a command to its return type.
     pub(super) fn returned(&self, name: &str) -> Option<Step<'a>> {
         let ty: CType = name.parse().ok()?;
         let target = self.meaning(known(self.registry, &ty.base)?);
@@ -135,7 +136,7 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// What a name stands for, behind aliases and typedefs.
+    /// Resolves the aliases and typedefs of a type name.
     pub(super) fn meaning(&self, name: &'a str) -> &'a str {
         let mut name = resolve(self.registry, name);
         for _ in 0..TYPEDEF_LIMIT {
@@ -152,7 +153,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Base types that stand for another type of the registry.
+/// Base types that are typedefs of another type in the registry.
 fn typedefs(registry: &Registry) -> BTreeMap<&str, &str> {
     let target = |text: &String| known(registry, &text.parse::<CType>().ok()?.base);
     let bases = registry.base_types.values();
@@ -161,7 +162,7 @@ fn typedefs(registry: &Registry) -> BTreeMap<&str, &str> {
         .collect()
 }
 
-/// The registry's own spelling of the name of a type, if it has that type.
+/// Returns a type name as the registry stores it, or `None` for an unknown type.
 fn known<'a>(registry: &'a Registry, name: &str) -> Option<&'a str> {
     let keys = [
         registry.structs.get_key_value(name).map(|(key, _)| key),
@@ -179,12 +180,12 @@ fn is_written(ty: &CType) -> bool {
 
 /// Finds raw handles among the members of one structure or the parameters of one command.
 pub(super) struct RawHandles {
-    /// Whether a value says what kind of object another one is, and the registry does not say which one.
+    /// `true` if a sibling gives the object type of a raw handle, but the registry marks no sibling as that handle.
     has_loose_kind: bool,
 }
 
 impl RawHandles {
-    /// Looks at all siblings: their types, and whether the registry marks each as a handle.
+    /// Examines all siblings: the type of each, and `true` if the registry marks it as a handle.
     pub(super) fn new<'t>(mut siblings: impl Iterator<Item = (&'t CType, bool)> + Clone) -> Self {
         let is_kind = |ty: &CType| ty.pointers.is_empty() && OBJECT_KINDS.contains(&ty.base.as_str());
         let has_kind = siblings.clone().any(|(ty, _)| is_kind(ty));
@@ -193,7 +194,7 @@ impl RawHandles {
         }
     }
 
-    /// Whether one of the siblings is, or may be, a handle.
+    /// Returns `true` if a sibling of this type is, or may be, a handle.
     pub(super) fn holds(&self, ty: &CType, is_marked: bool) -> bool {
         is_marked || (self.has_loose_kind && ty.pointers.is_empty() && ty.base == "uint64_t")
     }
@@ -224,7 +225,7 @@ impl<'a> Reach<'a> {
         Self { leading }
     }
 
-    /// The steps of all ways from some first steps to an end.
+    /// Returns the steps of all paths from the `first` steps to an end.
     pub(super) fn ways(
         &self,
         graph: &Graph<'a>,
@@ -242,7 +243,7 @@ impl<'a> Reach<'a> {
         found
     }
 
-    /// Whether an end may be written by the callee: it lies in memory that the caller hands over for that.
+    /// Returns `true` if the callee may write an end, because it lies in writable memory of the caller.
     pub(super) fn is_written(
         &self,
         graph: &Graph<'a>,

@@ -1,4 +1,4 @@
-//! What a treatment was reviewed for: a header that adds to it stops the run (GEN-74).
+//! Checks that treatments were reviewed for all present reasons and steps of their commands (GEN-74).
 
 use super::command::CommandPlan;
 use super::problem::{Advice, Code, Problem, Problems};
@@ -8,7 +8,7 @@ use crate::policy::Policy;
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Level, Registry};
 
-/// The words of a command that its treatment must list: a reason, or a step to a handle; each with the reason.
+/// Returns the reasons and steps that the treatment of a command must list, each with its reason.
 fn words(plan: &CommandPlan<'_>) -> BTreeMap<String, Reason> {
     let mut words = BTreeMap::new();
     for (reason, steps) in plan.facts.iter().filter(|(reason, _)| reason.is_fact()) {
@@ -20,7 +20,7 @@ fn words(plan: &CommandPlan<'_>) -> BTreeMap<String, Reason> {
     words
 }
 
-/// Whatever makes a command special is in the row that treats it, and the row lists nothing else.
+/// Checks that each row lists all reasons and steps of its commands, and no others.
 pub(super) fn check(registry: &Registry, policy: &Policy, plans: &[CommandPlan<'_>], problems: &mut Problems) {
     let plan_of = |name: &String| plans.iter().find(|plan| plan.command.name == *name);
     for row in &policy.treatments {
@@ -52,14 +52,14 @@ fn unreviewed(name: &str, fresh: &[(&String, &Reason)]) -> Problem {
     let reasons: BTreeSet<Reason> = fresh.iter().map(|(_, reason)| **reason).collect();
     let sentences: Vec<&str> = reasons.iter().map(|reason| reason.sentence()).collect();
     let text = format!(
-        "its treatment was not reviewed for all that is so now: {}",
+        "its treatment was not reviewed for these reasons: {}",
         sentences.join("; ")
     );
     let lines = fresh.iter().map(|(word, _)| format!("    \"{word}\",")).collect();
     Problem::new(Code::Unreviewed, name, text).advised(Advice::Review(lines))
 }
 
-/// A special command without a treatment, with a row that fits as far as rules can tell.
+/// Reports a special command without a treatment, and proposes a row that the rules suggest.
 pub(super) fn unclassified(plan: &CommandPlan<'_>) -> Problem {
     let name = &plan.command.name;
     let sentences: Vec<&str> = plan.special.iter().map(|reason| reason.sentence()).collect();
@@ -91,7 +91,7 @@ pub(super) fn unclassified(plan: &CommandPlan<'_>) -> Problem {
     Problem::new(Code::Unclassified, name, text).advised(Advice::Row(row))
 }
 
-/// What the reasons suggest for entry and end; a person decides.
+/// Suggests entry and end from the reasons; a person decides.
 fn ends(plan: &CommandPlan<'_>) -> (Option<&'static str>, Option<&'static str>) {
     let is = |reason| plan.special.contains(&reason);
     match plan.command.level {

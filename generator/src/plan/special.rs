@@ -26,7 +26,7 @@ pub enum Reason {
     Emulated,
     /// GEN-71i: lifetimes and lookup.
     Lifecycle,
-    /// A command of an instance extension on an object that one driver has, and that driver may lack it (GEN-51).
+    /// GEN-51: an instance extension adds a command on an object of one driver, and the driver may lack the command.
     InstanceExtension,
     /// GEN-71j: another name of a command whose treatment is not the default.
     OtherName,
@@ -50,8 +50,8 @@ impl Reason {
         }
     }
 
-    /// Whether it follows from the registry, so that a treatment must say that it was reviewed for it. The other reasons follow
-    /// from rows of the policy.
+    /// Returns `true` if the reason follows from the registry; a treatment must then list it in `reviewed`. The other reasons
+    /// follow from rows of the policy.
     pub const fn is_fact(self) -> bool {
         !matches!(self, Self::Emulated | Self::Lifecycle | Self::OtherName)
     }
@@ -74,7 +74,7 @@ impl Reason {
     }
 }
 
-/// Why a command is special, and by which steps it gets there.
+/// The reasons why a command is special, each with the steps that lead to handles.
 pub type Facts<'a> = BTreeMap<Reason, BTreeSet<Step<'a>>>;
 
 /// Answers the predicates for one registry.
@@ -85,7 +85,7 @@ pub(super) struct Predicates<'a> {
     to_wrapped: Reach<'a>,
     to_raw: Reach<'a>,
     to_dispatchable: Reach<'a>,
-    /// Commands whose other name has a treatment that is not the default.
+    /// Commands that have another name whose treatment is not the default.
     other_names: BTreeSet<&'a str>,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Predicates<'a> {
         facts
     }
 
-    /// The first steps from a command: its parameters, and what it returns.
+    /// The first steps from a command: `params` and the return value.
     fn steps(&self, command: &'a Command, params: &'a [Param]) -> Vec<Step<'a>> {
         let raw = RawHandles::new(command.params.iter().map(|it| (&it.ty, it.object_type.is_some())));
         let step = |param: &'a Param| {
@@ -149,7 +149,7 @@ impl<'a> Predicates<'a> {
 
     fn outputs_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
         let by_itself = |step: &Step<'a>| is_dispatchable(self.registry, step);
-        // A wrapped handle in a structure is a reason of its own.
+        // A wrapped handle in a structure has a reason of its own: `WrappedHandle`.
         let in_structure = |step: &Step<'a>| by_itself(step) && !is_wrapped(self.policy, step);
         let steps = || self.steps(command, &command.params).into_iter();
         let mut found: BTreeSet<Step<'a>> = steps().filter(|step| by_itself(step) && step.is_output()).collect();
@@ -212,7 +212,8 @@ fn is_dispatchable(registry: &Registry, step: &Step<'_>) -> bool {
         .is_some_and(|handle| handle.dispatchable)
 }
 
-/// Commands that share a prototype with one whose treatment is not the default: what was decided there may hold here.
+/// Commands that share a prototype with a command whose treatment is not the default. The decision made there may apply to them
+/// too.
 fn other_names<'a>(registry: &'a Registry, treatments: &BTreeMap<&'a str, &'a Treatment>) -> BTreeSet<&'a str> {
     let target = |command: &'a Command| command.alias.as_deref().unwrap_or(&command.name);
     let mut treated: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Policy {
     /// Handle types that the loader replaces by its own.
     pub wrapped_handles: Vec<String>,
-    /// Names of the first parameters that trampolines check, each with the handle that it is.
+    /// Names of the first parameters that trampolines check, each with its handle type.
     #[serde(default)]
     pub checked_parameters: BTreeMap<String, String>,
     /// Commands about lifetimes and lookup (GEN-71i).
@@ -182,8 +182,7 @@ pub struct Treatment {
     /// Extensions, one of which makes the device-level lookup give out the terminator (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
-    /// The reasons for which the commands are special, and the steps by which they lead to handles, that the treatment was
-    /// reviewed for (GEN-74).
+    /// The reasons why the commands are special, and the steps by which they lead to handles, as reviewed (GEN-74).
     #[serde(default)]
     pub reviewed: Vec<String>,
     /// Why.
@@ -191,7 +190,7 @@ pub struct Treatment {
 }
 
 impl Treatment {
-    /// Whether the commands are treated like those without a row.
+    /// Returns `true` if the commands are treated like commands without a row.
     pub fn is_default(&self) -> bool {
         let is_plain = self.entry == Entry::Generated && self.end.is_none();
         is_plain && !self.is_emulated() && !self.null_tolerant && self.needs.is_empty()

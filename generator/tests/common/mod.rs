@@ -104,7 +104,7 @@ pub(crate) fn pinned(key: &str) -> usize {
     usize::try_from(value.as_integer().expect("a number")).expect("a count")
 }
 
-/// Reports that something was not tested, in a line that whoever runs the tests can count.
+/// Reports a skipped test, in a line that `make test` counts.
 pub(crate) fn skip(reason: impl std::fmt::Display) {
     steady::skip(&reason.to_string());
 }

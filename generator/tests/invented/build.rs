@@ -14,7 +14,7 @@ fn run(command: &mut Command) {
     assert!(status.success(), "{command:?} ends with {status}");
 }
 
-/// Builds in a copy of the tree, with a target folder of its own; makes a device on the mock driver and calls every command whose
+/// Builds a copy of the tree in its own target folder, and creates a device on the mock driver. Calls every command whose
 /// platform is built here.
 pub(crate) fn build_and_call(files: &[File], rows: &BTreeMap<String, Row>) {
     let place = repository().join("target/invented");

@@ -13,7 +13,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int32, c_uint
 
 BUILT, PLACE, LIST = sys.argv[1:]
 COMMANDS = [(name, handle, int(count)) for name, handle, count in map(str.split, open(LIST))]
-# The mock driver notes nine arguments behind the handle.
+# The mock driver records nine arguments after the handle.
 NOTED = 9
 VALUES = [11, 22, 33, 44, 55, 66, 77, 88, 99]
 
@@ -104,7 +104,7 @@ def main():
         ctypes.CFUNCTYPE(c_uint64, c_void_p, *[c_uint64] * NOTED)(address)(objects[handle], *arguments)
         with open(journal) as text:
             line = text.read()[before:].strip()
-        # Floating-point arguments travel elsewhere; the commands that throw have none.
+        # Only commands named Throw are compared: they have no floating-point arguments, which the ABI passes in other registers.
         number = min(count - 1, NOTED) if "Throw" in name else 0
         start = f"mock unknown {name} {kinds[handle]}(stage) ["
         numbers = ", ".join(map(str, VALUES[:number]))

@@ -1,4 +1,4 @@
-//! Corners that chance may miss, each with what must become of it.
+//! Corner cases that random inventions may miss, each with its expected result.
 
 use super::Ground;
 use super::invent::{self, Invention};
@@ -6,19 +6,19 @@ use std::collections::BTreeSet;
 use vk_registry::{Source, load};
 use vkgen::plan::Plan;
 
-/// What becomes of a corner.
+/// The expected result of a corner case.
 enum Fate {
-    /// `import` refuses it with this code.
+    /// `import` refuses the corner case with this code.
     Refused(&'static str),
-    /// The run stops for these commands and for no other; all that is said of it holds this text.
+    /// The run stops for exactly these commands, and each message contains this text.
     Stops(&'static [&'static str], &'static str),
-    /// It is taken.
+    /// The corner case is accepted.
     Taken,
 }
 
 use Fate::{Refused, Stops, Taken};
 
-/// What it is, the types and commands that are added, with what asks for them, and what becomes of it.
+/// A description, the added types, the added commands, the elements that require them, and the expected result.
 type Corner = (&'static str, &'static str, &'static str, &'static str, Fate);
 
 const STRUCTURE_TYPE: &str = "<enum offset=\"0\" extends=\"VkStructureType\" name=\"VK_STRUCTURE_TYPE_CORNER\"/>";

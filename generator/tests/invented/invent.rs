@@ -1,34 +1,34 @@
-//! Extensions that nobody published, each valid by the rules of vk.xml.
+//! Unpublished extensions, each valid by the rules of vk.xml.
 
 use super::random::Random;
 use std::fmt::Write;
 
-/// What is put into vk.xml for one invented extension.
+/// The parts of one invented extension, for insertion into vk.xml.
 #[derive(Clone, Default)]
 pub(crate) struct Invention {
-    /// Number of the invention, which is in every name of it.
+    /// Number of the invention, which is part of all its names.
     pub(crate) number: usize,
     pub(crate) types: String,
     pub(crate) commands: String,
     pub(crate) features: String,
     pub(crate) platforms: String,
-    /// What the extension or feature requires.
+    /// Elements that the extension or feature requires.
     requires: String,
-    /// Attributes of the extension beside name, number and API.
+    /// Attributes of the extension other than name, number and API.
     attributes: String,
-    /// A condition of the block that requires it all.
+    /// Condition of the block that requires everything.
     depends: String,
-    /// Offsets of enumerants that are taken.
+    /// Number of enumerant offsets in use.
     offsets: usize,
 }
 
-/// Structures of the registry that an invented one may extend, and commands that an alias may name.
+/// Structures of the registry that an invented structure may extend, and commands that an alias may name.
 pub(crate) struct Material {
     pub(crate) bases: Vec<String>,
     pub(crate) commands: Vec<String>,
 }
 
-/// What members are of: handles that the loader wraps, handles that it does not, and no handles.
+/// Types of members: handles that the loader wraps, other handles, and types without a handle.
 const KINDS: [&str; 14] = [
     "VkPhysicalDevice",
     "VkSurfaceKHR",
@@ -48,12 +48,12 @@ const KINDS: [&str; 14] = [
 const VENDOR: &str = "JUGGLE";
 
 impl Invention {
-    /// The tag that is in every invented name; it ends in a letter, so that no tag begins another one.
+    /// The tag in every invented name. It ends in a letter, so that no tag is a prefix of another.
     pub(crate) fn tag(&self) -> String {
         format!("{}x{VENDOR}", self.number)
     }
 
-    /// A device extension with these types and commands, and what asks for them.
+    /// A device extension with these types, commands and required elements.
     pub(crate) fn of(types: &str, commands: &str, requires: &str) -> Self {
         Self {
             types: types.to_owned(),
@@ -100,7 +100,7 @@ impl Invention {
         let _ = write!(self.requires, "<type name=\"{name}\"/>");
     }
 
-    /// A structure with these members, which extends `base` if that is not empty.
+    /// Adds a structure with these members; it extends `base` unless `base` is empty.
     fn structure(&mut self, name: &str, base: &str, next: &str, members: &str) {
         let value = format!("VK_STRUCTURE_TYPE_{}", name.to_uppercase());
         self.enumerant("VkStructureType", &value);
@@ -130,7 +130,7 @@ impl Invention {
         self.define_type(name, &text);
     }
 
-    /// A member that may hold a handle, in one of many disguises.
+    /// A member that may hold a handle, in one of several forms.
     fn payload(&mut self, random: &mut Random) -> String {
         let kind = random.of(&KINDS);
         let number = "<member><type>uint32_t</type> <name>count</name></member>";
@@ -150,7 +150,7 @@ impl Invention {
         format!("{number}<member{attributes}>{before}<type>{kind}</type>{behind}</member>")
     }
 
-    /// A member of a type that is invented too, behind which there may be a handle.
+    /// A member whose type is invented too and may lead to a handle.
     fn hidden(&mut self, kind: &str, random: &mut Random) -> String {
         let tag = self.tag();
         let (name, text, behind) = match random.below(5) {
@@ -216,7 +216,7 @@ const FIRST: [(&str, &str); 6] = [
     ("VkInstance", "instance"),
 ];
 
-/// The invention of this number.
+/// Creates the invention with this number.
 pub(crate) fn invent(number: usize, seed: u64, material: &Material) -> Invention {
     let mut random = Random::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
     let mut new = Invention {
@@ -235,7 +235,7 @@ pub(crate) fn invent(number: usize, seed: u64, material: &Material) -> Invention
     new
 }
 
-/// What kind of extension it is, where, and under which conditions.
+/// Chooses the kind, platform and conditions of the extension.
 fn surroundings(new: &mut Invention, random: &mut Random) {
     let kind = random.of(&["device", "device", "device", "instance"]);
     new.attributes = format!("type=\"{kind}\" depends=\"VK_VERSION_1_1\"");
@@ -278,7 +278,7 @@ fn surroundings(new: &mut Invention, random: &mut Random) {
     }
 }
 
-/// A structure for a chain, or one for the chain of that one.
+/// Adds a structure to a chain, and sometimes a second structure to the chain of the first.
 fn chain(new: &mut Invention, random: &mut Random, material: &Material) {
     const LIKELY: [&str; 8] = [
         "VkDeviceCreateInfo",
@@ -311,7 +311,7 @@ fn chain(new: &mut Invention, random: &mut Random, material: &Material) {
     }
 }
 
-/// A command of numbers and handles that nobody wraps, and now and then one that somebody does.
+/// Adds a command with numbers and unwrapped handles, and occasionally a wrapped handle.
 fn plain_command(new: &mut Invention, random: &mut Random) {
     let (handle, name) = random.of(&FIRST);
     let mut params = param(handle, name);
@@ -352,7 +352,7 @@ fn plain_command(new: &mut Invention, random: &mut Random) {
     new.command(&name, "", returned, &params);
 }
 
-/// A command that is called after what it is dispatched on, as the registry's are.
+/// A command name after the dispatched handle, as in the registry.
 fn command_name(new: &Invention, handle: &str) -> String {
     let verb = if handle == "VkCommandBuffer" {
         "vkCmdThrow"
@@ -380,7 +380,7 @@ fn alias(new: &mut Invention, random: &mut Random, material: &Material) {
     let _ = write!(new.requires, "<command name=\"{name}\"/>");
 }
 
-/// A new kind of object with commands that make it, use it and take it away.
+/// Adds a new kind of object, with commands that create, use and destroy it.
 fn objects(new: &mut Invention, random: &mut Random) {
     let (tag, dispatchable) = (new.tag(), random.once_in(2));
     let handle = format!("VkBall{tag}");
@@ -401,7 +401,7 @@ fn objects(new: &mut Invention, random: &mut Random) {
     }
 }
 
-/// A command that every implementation of 1.4 has.
+/// Adds a command that every implementation of Vulkan 1.4 has.
 fn core(new: &mut Invention, random: &mut Random) {
     let (handle, name) = random.of(&FIRST[..5]);
     let params = param(handle, name) + &param("uint32_t", "value0") + &param("uint64_t", "value1");
@@ -417,7 +417,7 @@ fn core(new: &mut Invention, random: &mut Random) {
     );
 }
 
-/// The registry's text with these inventions in it.
+/// The text of the registry with the inventions added.
 pub(crate) fn with(text: &str, inventions: &[Invention]) -> String {
     let all = |part: fn(&Invention) -> String| inventions.iter().map(part).collect::<String>();
     let parts = [
@@ -431,7 +431,7 @@ pub(crate) fn with(text: &str, inventions: &[Invention]) -> String {
         let at = text.find(end).expect("the end of a chapter");
         text.insert_str(at, &part);
     }
-    // Features stand in front of the extensions.
+    // Features come before the extensions.
     let at = text.find("<extensions").expect("the extensions");
     text.insert_str(at, &all(|it| it.features.clone()));
     text

@@ -1,8 +1,9 @@
-//! Headers that nobody published yet (GEN-75): each of a hundred invented extensions is either taken, with the tables that the XML
-//! alone asks for, or stops the run with the name of what needs a decision. None is silently wrong.
+//! Unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. An accepted extension
+//! has the tables that the XML alone asks for; a refusal names the commands that need a decision.
 //!
-//! `VK_INVENTED=1000` tries as many, each in a registry of its own, and `VK_INVENTED_SEED=7` tries others. `VK_INVENTED_BUILD=1`
-//! builds the library with all that are taken and calls each invented command through it on the mock driver.
+//! `VK_INVENTED=1000` tries a thousand inventions, each in its own registry, and `VK_INVENTED_SEED=7` tries others.
+//! `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the mock
+//! driver.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -26,11 +27,11 @@ use vkgen::emit::{self, File};
 use vkgen::plan::{Plan, Problem};
 use vkgen::policy::Policy;
 
-/// How many inventions an ordinary run tries, how many of them together, and with which seed.
+/// Number of inventions in a normal run, number of inventions in one registry, and the seed.
 const COUNT: usize = 100;
 const TOGETHER: usize = 10;
 const SEED: u64 = 29;
-/// How many instance extensions are built together: sets of them have 64 bits, and the registry has more than forty.
+/// Upper bound on the instance extensions in one build: a set has 64 bits, and the registry uses more than forty.
 const INSTANCE_EXTENSIONS: usize = 12;
 
 fn variable(name: &str) -> Option<u64> {
@@ -38,13 +39,13 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// The registry that the inventions are added to, and what judges them.
+/// The registry that receives the inventions, and the data that judges them.
 struct Ground {
     text: String,
     video: String,
     facts: Facts,
     policy: Policy,
-    /// Commands whose treatment says more than that somebody looked.
+    /// Commands whose treatment is more than a note of a review.
     treated: BTreeSet<String>,
 }
 
@@ -69,7 +70,7 @@ impl Ground {
         load(source("vk.xml", text), source("video.xml", &self.video)).unwrap_or_else(|found| panic!("{found:#?}"))
     }
 
-    /// Holds the plan of a registry with these inventions against the oracle; says which of them are taken.
+    /// Compares the plan of a registry that has these inventions with the oracle. Returns `true` for each accepted invention.
     fn judge(&self, inventions: &[Invention]) -> Vec<bool> {
         let text = invent::with(&self.text, inventions);
         let facts = Facts::read(&text);
@@ -85,7 +86,7 @@ impl Ground {
             shown(inventions)
         );
         let told: Vec<String> = problems.iter().map(told).collect();
-        // What each invention is told, it is told by name, with lines to write.
+        // Each message names the invention and gives lines to write.
         for (problem, told) in problems.iter().zip(&told) {
             assert!(
                 inventions.iter().any(|it| told.contains(&it.tag())),
@@ -103,7 +104,7 @@ impl Ground {
     }
 }
 
-/// All that a problem says.
+/// The complete text of a problem.
 fn told(problem: &Problem) -> String {
     let (help, lines) = problem.help("policy.toml").unwrap_or_default();
     format!("{}: {}; {help}\n{}", problem.name, problem.text, lines.join("\n"))
@@ -116,7 +117,7 @@ fn shown(inventions: &[Invention]) -> String {
         .collect()
 }
 
-/// Commands whose row has more than a list, what was reviewed and the reason.
+/// Commands whose row has more keys than the commands, the review and the reason.
 fn treated() -> BTreeSet<String> {
     let policy: toml::Table = committed_policy().parse().expect("TOML");
     let rows = policy["treatment"].as_array().expect("rows").iter();
@@ -131,7 +132,7 @@ fn treated() -> BTreeSet<String> {
     commands.map(|name| name.as_str().expect("a name").to_owned()).collect()
 }
 
-/// Holds what is emitted for the inventions against what the XML alone asks for.
+/// Compares the files emitted for the inventions with the rows that the XML alone asks for.
 fn check_rows(files: &[File], rows: &BTreeMap<String, Row>) {
     let text = |path: &str| {
         &files
@@ -188,7 +189,7 @@ fn check_rows(files: &[File], rows: &BTreeMap<String, Row>) {
     }
 }
 
-/// The file of a handle's trampolines.
+/// The file with the trampolines of a handle.
 fn module(handle: &str) -> &str {
     match handle {
         "VkDevice" => "device",

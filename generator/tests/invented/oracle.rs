@@ -1,14 +1,14 @@
-//! What must become of invented extensions, judged from the XML alone.
+//! The expected results for invented extensions, judged from the XML alone.
 //!
-//! The oracle shares nothing with the crates under test: it reads elements by name, and asks of each command which types it can
-//! arrive at. It knows these things: the text of the registry with and without the inventions; which handles the loader wraps; the
-//! rules of GEN-50 (levels), GEN-52 and GEN-53 (look-up, exports), GEN-54 (platforms) and GEN-71 (what is special); which first
-//! parameters are checked; and which commands have a treatment that says more than that somebody looked.
+//! The oracle shares no code with the crates under test: it reads elements by name, and collects the types that each command can
+//! reach. Its inputs are the text of the registry with and without the inventions, the handles that the loader wraps, and the
+//! first parameters that are checked. It also knows the rules of GEN-50 (levels), GEN-52 and GEN-53 (look-up, exports), GEN-54
+//! (platforms) and GEN-71 (special commands). Finally, it knows the commands whose treatment is more than a note of a review.
 
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Handles that the loader replaces by its own.
+/// Handles that the loader wraps.
 const WRAPPED: [&str; 5] = [
     "VkInstance",
     "VkPhysicalDevice",
@@ -16,7 +16,7 @@ const WRAPPED: [&str; 5] = [
     "VkDebugUtilsMessengerEXT",
     "VkDebugReportCallbackEXT",
 ];
-/// First parameters that a trampoline checks, with the handles that they are.
+/// First parameters that a trampoline checks, with their handle types.
 const CHECKED: [(&str, &str); 6] = [
     ("commandBuffer", "VkCommandBuffer"),
     ("device", "VkDevice"),
@@ -30,22 +30,22 @@ const CHECKED: [(&str, &str); 6] = [
 struct Part {
     kind: String,
     name: String,
-    /// Whether the first pointer leads to what may be written; `None` without a pointer.
+    /// `true` if the callee may write through the first pointer; `None` without a pointer.
     writes: Option<bool>,
     is_raw: bool,
 }
 
-/// A command as the XML has it.
+/// A command as in the XML.
 struct Entry {
     params: Vec<Part>,
     returned: String,
     alias: Option<String>,
     is_core: bool,
-    /// Kinds of the extensions that provide it, and their platforms.
+    /// Kinds and platforms of the extensions that provide the command.
     providers: Vec<(String, String)>,
 }
 
-/// What the XML says.
+/// Facts from the XML.
 pub(crate) struct Facts {
     parts: BTreeMap<String, Vec<Part>>,
     extended_by: BTreeMap<String, Vec<String>>,
@@ -54,12 +54,12 @@ pub(crate) struct Facts {
     commands: BTreeMap<String, Entry>,
 }
 
-/// What a command that stops nothing becomes.
+/// The expected row of an accepted command.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// Level as in the rows of the lookup table.
     pub(crate) level: &'static str,
-    /// Name of the first parameter, and the file of trampolines that it belongs to.
+    /// Name of the first parameter, and the file with its trampolines.
     pub(crate) first: String,
     pub(crate) handle: String,
     pub(crate) is_core: bool,
@@ -79,7 +79,7 @@ fn inner<'a>(node: Node<'a, 'a>, name: &str) -> String {
         .to_owned()
 }
 
-/// Whether an element counts for this API.
+/// Returns `true` if an element applies to this API.
 fn admitted(node: Node<'_, '_>) -> bool {
     let list = node.attribute("supported").or(node.attribute("api"));
     list.is_none_or(|list| list.split(',').any(|word| word == "vulkan"))
@@ -227,7 +227,7 @@ impl Facts {
         }
     }
 
-    /// Structures that others extend, by the XML.
+    /// Structures that others extend, as in the XML.
     pub(crate) fn bases(&self) -> Vec<String> {
         let bases = self.extended_by.keys().filter(|name| self.parts.contains_key(*name));
         bases.cloned().collect()
@@ -248,13 +248,13 @@ impl Facts {
             .is_some_and(|(dispatchable, _)| *dispatchable)
     }
 
-    /// The entry whose prototype a command has.
+    /// The entry with the prototype of a command, which may be an alias.
     fn prototype(&self, name: &str) -> &Entry {
         let entry = &self.commands[name];
         entry.alias.as_ref().map_or(entry, |target| self.prototype(target))
     }
 
-    /// Whether a part of a command leads to a handle that is wrapped or raw, by any way.
+    /// Returns `true` if a part of a command leads to a wrapped or raw handle by any path.
     fn is_sensitive(&self, part: &Part, seen: &mut BTreeSet<String>) -> bool {
         let kind = self.meaning(&part.kind);
         if part.is_raw || WRAPPED.contains(&kind) {
@@ -280,7 +280,7 @@ impl Facts {
         self.is_sensitive(&part, seen)
     }
 
-    /// Structures that may lie in the chain of this one.
+    /// Structures that may lie in the chain of this structure.
     fn chained<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a str> {
         let spelled = self
             .extended_by
@@ -303,7 +303,7 @@ impl Facts {
         found
     }
 
-    /// Whether a dispatchable handle may be handed out in memory that the caller gives.
+    /// Returns `true` if the callee may write a dispatchable handle into memory of the caller.
     fn hands_out(&self, part: &Part, outer: bool, is_member: bool, seen: &mut BTreeSet<(String, bool)>) -> bool {
         let (kind, written) = (self.meaning(&part.kind), part.writes.unwrap_or(outer));
         if self.is_dispatchable(kind) {
@@ -343,8 +343,8 @@ impl Facts {
         }
     }
 
-    /// Whether a command needs a decision, by what the XML says of it; `treated` are the commands whose treatment says more than
-    /// that somebody looked.
+    /// Returns `true` if the XML makes a command special. `treated` are the commands whose treatment is more than a note of a
+    /// review.
     fn is_special(&self, name: &str, treated: &BTreeSet<String>) -> bool {
         let (own, entry) = (&self.commands[name], self.prototype(name));
         let level = self.level(entry);
@@ -376,7 +376,7 @@ impl Facts {
                 .any(|other| other != name && self.commands.contains_key(other) && target(other) == family)
     }
 
-    /// Whether a trampoline would take the first parameter for an object that it is not.
+    /// Returns `true` if a trampoline would check the first parameter as the wrong handle type.
     fn is_unchecked(&self, name: &str) -> bool {
         let entry = self.prototype(name);
         let first = entry
@@ -386,8 +386,8 @@ impl Facts {
         self.level(entry) != "Global" && !first.is_some_and(|first| CHECKED.contains(&first))
     }
 
-    /// The commands that must stop the run: invented ones that need a decision, and known ones that lead to an invented type
-    /// behind which there is a handle.
+    /// The commands that must stop the run: invented commands that need a decision, and known commands that lead to a handle
+    /// through an invented type.
     pub(crate) fn stopping(&self, before: &Self, treated: &BTreeSet<String>) -> BTreeSet<String> {
         let fresh: BTreeSet<&String> = self
             .parts
@@ -414,7 +414,7 @@ impl Facts {
         self.commands.keys().filter(stops).cloned().collect()
     }
 
-    /// What becomes of the invented commands if nothing stops.
+    /// The expected rows of the invented commands if no command stops the run.
     pub(crate) fn rows(&self, before: &Self) -> BTreeMap<String, Row> {
         let fresh = self
             .commands

@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same on every machine.
+//! Reproducible pseudo-random numbers, equal on every machine.
 
-/// A generator of numbers (SplitMix64).
+/// A pseudo-random number generator (SplitMix64).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -16,17 +16,17 @@ impl Random {
         value ^ (value >> 31)
     }
 
-    /// A number below `limit`.
+    /// Returns a number below `limit`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).expect("below a usize")
     }
 
-    /// One of the items.
+    /// Returns one of the items.
     pub(crate) fn of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 
-    /// Once in `count` times.
+    /// Returns `true` once in `count` calls on average.
     pub(crate) fn once_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }

@@ -1,4 +1,4 @@
-//! Whatever takes the place of an extension or a command exists (GEN-36, GEN-37).
+//! Checks that the successors of extensions and commands exist (GEN-36, GEN-37).
 
 use crate::diagnostic::{Code, Reporter};
 use crate::parse::Raw;
@@ -17,7 +17,7 @@ pub(super) fn check(raw: &Raw<'_>, report: &mut Reporter<'_>) {
                 ("obsoleted by", extension.obsoleted_by),
             ];
             for (what, list) in successors {
-                // An empty list is advice without a successor.
+                // An empty list means deprecated without a successor.
                 for name in tokens(list.unwrap_or_default()).filter(|name| !providers.contains(name)) {
                     let text = format!("`{}` is {what} `{name}`, which does not exist", provider.name);
                     report.report(provider.at, Code::UnknownSuccessor, text);

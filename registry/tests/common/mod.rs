@@ -77,7 +77,7 @@ pub(crate) fn registry_folder() -> Option<PathBuf> {
     None
 }
 
-/// Reports that something was not tested, in a line that whoever runs the tests can count.
+/// Reports a skipped test, in a line that `make test` counts.
 pub(crate) fn skip(reason: impl std::fmt::Display) {
     steady::skip(&reason.to_string());
 }
