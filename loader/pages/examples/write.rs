@@ -1,4 +1,4 @@
-//! Writes the pages and completions of the programs below the folder that is named.
+//! Writes the manual pages and completions of the programs to the folder given as argument.
 #![forbid(unsafe_code)]
 
 fn main() -> std::io::Result<()> {
@@ -15,7 +15,7 @@ fn service(folder: &std::path::Path) -> std::io::Result<()> {
     pages::write(vk_loader_service::cli::Cli::command(), folder)
 }
 
-/// The service is a program of Linux.
+/// Writes nothing: the service is for Linux only.
 #[cfg(not(target_os = "linux"))]
 fn service(_: &std::path::Path) -> std::io::Result<()> {
     Ok(())

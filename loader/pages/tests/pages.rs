@@ -1,4 +1,4 @@
-//! What packages install beside the programs: manual pages and completions have every command, and are the same each time.
+//! Manual pages and completions that packages install with the programs: they cover every command, and are reproducible.
 #![cfg(target_os = "linux")]
 
 use clap::{Command, CommandFactory};
@@ -10,7 +10,7 @@ fn programs() -> [Command; 2] {
     [vkloader::command_line(), vk_loader_service::cli::Cli::command()]
 }
 
-/// The files below a folder, with what is in them.
+/// The paths and contents of the files below a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for place in ["bash", "fish", "man", "zsh"] {
@@ -61,7 +61,7 @@ fn each_command_has_a_page_and_its_completions() {
             }
         }
     }
-    // What only other commands use is no page for readers.
+    // Commands for use by other commands have no page.
     assert!(
         !files
             .iter()

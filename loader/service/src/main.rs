@@ -47,7 +47,7 @@ fn run(cli: Cli) -> Result<(), Box<dyn Error>> {
 
 fn serve(options: &Options) -> Result<(), Box<dyn Error>> {
     let config = options.settings()?;
-    // The socket's folder and the written state are for all users (LSV-33, LSV-44), whatever umask the service was started with.
+    // The socket's folder and the written state are readable for all users (LSV-33, LSV-44), whatever the umask at the start.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let variable = |name| std::env::var(name).ok();
     let inherited = Listener::inherited(variable("LISTEN_PID").as_deref(), variable("LISTEN_FDS").as_deref())?;

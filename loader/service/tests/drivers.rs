@@ -48,7 +48,7 @@ fn lsv_25_a_new_node_settles() {
             reply.payload.to_string().contains("renderD128")
         };
         eventually("the device is used", || devices(&mut client));
-        // The system's times of files lag behind by a few milliseconds.
+        // File times of the system may be a few milliseconds late.
         assert!(begin.elapsed().as_millis() >= 180, "{:?}", begin.elapsed());
     });
 }
@@ -78,7 +78,7 @@ fn lsv_11_the_first_package_that_can_serves() {
     });
 }
 
-/// LSV-25, LSV-53: there is no `/dev/dri`.
+/// LSV-25, LSV-53: `/dev/dri` does not exist.
 #[test]
 fn lsv_53_without_a_folder_of_devices() {
     case(|mut machine| {
@@ -246,7 +246,7 @@ fn prints_what_it_sees() {
     }
 }
 
-/// LSV-56: a device flaps.
+/// LSV-56: a device disappears and comes back.
 #[test]
 fn lsv_56_a_device_that_flaps_keeps_its_instance() {
     case(|mut machine| {

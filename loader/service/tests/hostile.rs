@@ -105,7 +105,7 @@ fn lsv_46_ten_thousand_requests_at_once() {
     });
 }
 
-/// LSV-46: a flood by who never reads.
+/// LSV-46: a client sends many requests and never reads the replies.
 #[test]
 fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     case(|mut machine| {

@@ -348,7 +348,7 @@ fn an_installed_driver_becomes_a_package() {
     });
 }
 
-/// LSV-57: the client and the service may end at any time.
+/// LSV-57: the client or the service may end at any time.
 #[test]
 fn lsv_57_a_service_that_is_started_anew_serves() {
     case(|mut machine| {

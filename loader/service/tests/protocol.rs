@@ -1,4 +1,4 @@
-//! What the service answers to whom (LSV-33 to LSV-36, LSV-46, LSV-59 to LSV-61).
+//! Replies of the service to each kind of client (LSV-33 to LSV-36, LSV-46, LSV-59 to LSV-61).
 
 mod machine;
 
@@ -17,7 +17,7 @@ use wire::{Header, Operation};
 fn lsv_33_the_socket_is_for_all() {
     case(|mut machine| {
         fs::remove_dir(machine.path("run")).unwrap();
-        // The modes are the service's own decision.
+        // The service sets the modes itself, whatever the umask.
         machine.with_umask(0o077);
         machine.start();
         let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
@@ -95,7 +95,7 @@ fn lsv_35_unknown_operations_leave_the_connection() {
     });
 }
 
-/// LSV-59: a partial, oversized or garbage packet.
+/// LSV-59: a partial, oversized or invalid packet.
 #[test]
 fn lsv_59_a_malformed_packet_closes_the_connection() {
     case(|mut machine| {
@@ -211,7 +211,7 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
             client.send(Operation::Get, r#"{"name":"7-liba.so"}"#);
             let mut other = machine.client();
             let known = other.is_alive().then(|| other.manifests(false).len());
-            // On a busy machine the library may be read by now.
+            // On a busy machine the service may already have read the library.
             client.waits() && known == Some(0)
         });
         let client = client.expect("there was an attempt");
@@ -244,7 +244,7 @@ fn lsv_46_too_many_requests_are_refused() {
                 busy > 0
             },
         );
-        // A new client may ask a hundred times at once.
+        // A new client may send a hundred requests at once.
         let mut other = machine.client();
         assert!((0..100).all(|_| other.ask(Operation::Features, "{}").status() != "busy"));
     });
@@ -266,7 +266,7 @@ fn lsv_46_too_many_outstanding_requests_are_refused() {
             let statuses: Vec<_> = (0..70).map(|_| client.receive().unwrap().status().to_owned()).collect();
             let busy = statuses.iter().filter(|status| *status == "busy").count();
             assert!(busy <= 6, "{statuses:?}");
-            // On a busy machine the library may be read, and so some requests answered, before the last one comes.
+            // On a busy machine the service may read the library, and answer some requests, before the last request arrives.
             busy == 6
         });
     });
@@ -319,7 +319,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
         for way in &mut ways {
             let mut hostile = machine.client();
             let socket = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            // Far longer than anything is waited for here.
+            // The linger time is far longer than any wait in this test.
             rustix::net::sockopt::set_socket_linger(&socket, Some(Duration::from_secs(3600))).unwrap();
             socket.set_nonblocking(true).unwrap();
             while std::io::Write::write(&mut &socket, &[0; 65536]).is_ok() {}

@@ -193,7 +193,7 @@ fn special(machine: &Machine, kind: rustix::fs::FileType, device: u64) {
     rustix::fs::mknodat(rustix::fs::CWD, machine.path(LIBRARY), kind, mode, device).unwrap();
 }
 
-/// LSV-52: invalid packages. The next package of the device serves, and the reason is in the state.
+/// LSV-52: invalid packages. The service uses the device's next package, and reports the reason in its state.
 #[test]
 fn lsv_52_a_spoilt_package_is_passed_over() {
     case(|mut machine| {

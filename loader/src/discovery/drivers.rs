@@ -144,8 +144,8 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Whether a manifest that describes a driver stays, which is told in the journal: the filters keep it, and it is not among those
-    /// that were kept before.
+    /// Returns `true` if the filters keep a driver manifest and `kept` has no other path of the same driver. Reports the decision
+    /// to the journal.
     ///
     /// # Errors
     /// When memory runs out.
@@ -166,13 +166,13 @@ impl Listing {
         Ok(tell((&file.path, file.source), verdict, journal))
     }
 
-    /// The same for a manifest that a service published under a name.
+    /// Returns `true` if the filters keep a manifest that a service published as `name`. Reports the decision to the journal.
     pub fn keeps_published(&self, path: &Text, name: &[u8], journal: &mut Journal<'_>) -> bool {
         tell((path, Source::Service), self.filters.verdict(name), journal)
     }
 }
 
-/// Puts a verdict into the journal, and says whether it is to keep the manifest.
+/// Reports a verdict to the journal. Returns `true` if the manifest is kept.
 fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal<'_>) -> bool {
     let is_kept = verdict == Verdict::Kept;
     let decision = || decision(path, source, verdict);

@@ -1,4 +1,4 @@
-//! The driver manifests that a scan kept so far: one file under several paths is one driver (DRV-11).
+//! Driver manifests that a scan has kept so far: several paths of one file count as one driver (DRV-11).
 
 use crate::manifest::DriverManifest;
 use crate::text::Text;
@@ -6,12 +6,12 @@ use os::memory::{Grow, OutOfMemory};
 use os::{Status, with_terminated};
 use rust_alloc::vec::Vec;
 
-/// Files, and the paths under which they were kept.
+/// File identities, and the path under which each file was kept.
 #[derive(Debug, Default)]
 pub struct Kept<'l>(Vec<((u64, u64), &'l Text)>);
 
 impl<'l> Kept<'l> {
-    /// Adds a manifest that was found under `path`. Returns the path under which the same driver was kept before, if there is one.
+    /// Adds the manifest found under `path`. Returns the path under which the same driver was kept before, if any.
     ///
     /// # Errors
     /// When memory runs out.
@@ -29,8 +29,9 @@ impl<'l> Kept<'l> {
     }
 }
 
-/// Whether the manifest names the same library under another path of it. A relative path leads elsewhere from another folder, unless
-/// a link leads back. File systems that share equal files make one file of two manifests, too.
+/// Returns `true` if the manifest leads to the same library under the path `earlier`. A relative library path starts at the
+/// manifest's folder, so that two links to one manifest can lead to different libraries. File systems that store equal files once
+/// also give one identity to two manifests.
 fn has_same_library(earlier: &Text, manifest: &DriverManifest) -> Result<bool, OutOfMemory> {
     let library = manifest.library_from(earlier)?;
     let file = |path: &Text| {
@@ -59,7 +60,7 @@ mod tests {
         }
     }
 
-    /// Whether the second path is the same driver as the first.
+    /// Returns `true` if both paths are the same driver.
     fn is_repeat(first: &Text, second: &Text) -> bool {
         let mut kept = Kept::default();
         assert_eq!(kept.add(first, &read(first)).unwrap(), None);

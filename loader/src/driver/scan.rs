@@ -289,7 +289,7 @@ impl DriverList {
     }
 }
 
-/// Opens the driver of one manifest of a listing, unless that is left out.
+/// Opens the driver of one manifest of a listing, unless the manifest is left out.
 fn follow<'l>(
     (listing, file): (&Listing, &'l Found),
     outcome: &DriverOutcome,

@@ -263,8 +263,8 @@ impl Creation<'_> {
         info
     }
 
-    /// The requested extensions that the driver offers, in the requested order, and whether properties2 was added. That goes by the
-    /// version that the manifest claims, whatever the driver turns out to be (DRV-110).
+    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if properties2 was added. The
+    /// manifest's claimed version decides whether it is added, not the driver's own version (DRV-110).
     fn extensions_for(
         &self,
         offered: &[VkExtensionProperties],

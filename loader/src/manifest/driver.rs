@@ -32,9 +32,9 @@ pub struct DriverManifest {
     pub api_version: ApiVersion,
     /// Whether its devices are not fully conformant (DRV-98).
     pub is_portability_driver: bool,
-    /// Bytes of the library path that are the folder of the manifest; 0 where the path is not relative to that.
+    /// Length in bytes of the manifest's folder in the library path; 0 if the path is not relative to that folder.
     library_folder: usize,
-    /// The file, by which the same manifest under another path is known (DRV-11).
+    /// Identity of the file, which is the same under every path of it (DRV-11).
     pub file: FileIdentity,
 }
 
@@ -55,7 +55,7 @@ impl DriverManifest {
         })
     }
 
-    /// The library path that the same file gives when it is found under another path.
+    /// Returns the library path that the same file gives under the path `manifest`.
     ///
     /// # Errors
     /// When memory runs out.
@@ -232,7 +232,7 @@ fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
     }
 }
 
-/// The library path, and how many bytes of it are the folder of the manifest.
+/// Returns the library path, and the length in bytes of the manifest's folder in it.
 fn library_path(
     icd: Object<'_>,
     manifest: &Text,

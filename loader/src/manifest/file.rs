@@ -27,7 +27,7 @@ impl From<OutOfMemory> for FileError {
     }
 }
 
-/// Which file something was read from, where the system tells: a device, and a number on that.
+/// Identity of a file, as a device and a number on it; `None` if the system does not report them.
 pub type FileIdentity = Option<(u64, u64)>;
 
 /// The JSON value in a file. What was seen of the file is noted.
@@ -35,7 +35,7 @@ pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, 
     Ok(read_identified_json(path, paths)?.0)
 }
 
-/// The same, with the file that it came from.
+/// Reads the JSON value in a file as [`read_json`] does, and the file's identity.
 pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result<(Document, FileIdentity), FileError> {
     let (content, identity) = read(path, paths)?;
     Ok((parse_json(content)?, identity))

@@ -5,15 +5,15 @@ use core::fmt;
 use crate::env::numbers::decimal;
 use crate::version::ApiVersion;
 
-/// The `api_version` of a manifest: each part is taken modulo 65536 and then packed, so a large part reaches into its
-/// neighbour (DRV-48, LAY-95).
+/// Reads the `api_version` of a manifest. Each part is taken modulo 65536 and then packed, so that a large part overflows into
+/// its neighbour (DRV-48, LAY-95).
 pub(super) fn api_version(text: &[u8]) -> ApiVersion {
     let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
     ApiVersion(variant << 29 | major << 22 | minor << 12 | patch)
 }
 
-/// Variant, major, minor and patch of a text of up to four parts. With a fourth part the first one is the variant;
-/// further parts are ignored, and so are empty ones.
+/// Splits a text into variant, major, minor and patch. The first of four parts is the variant; empty parts and parts after the
+/// fourth are ignored.
 fn parts(text: &[u8]) -> [u32; 4] {
     let mut parts = text
         .split(|byte| matches!(byte, b'.' | b'"' | b'\n' | b'\r'))
@@ -27,7 +27,7 @@ fn parts(text: &[u8]) -> [u32; 4] {
     }
 }
 
-/// The leading decimal number of a text, after blanks and a sign, modulo 2^32.
+/// Returns the decimal number at the start of a text, after blanks and a sign, modulo 2^32.
 pub(super) fn number(text: &[u8]) -> u32 {
     decimal(text) as u32
 }

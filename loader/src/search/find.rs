@@ -23,9 +23,9 @@ pub struct Found {
     pub source: Source,
 }
 
-/// The manifests in `places`, in order; inside one folder sorted by file name, bytewise. A named file is taken without
-/// looking whether it exists. What several places lead to counts where it was found first (DRV-11, LAY-16). Logs what was
-/// searched and found.
+/// Returns the manifests in `places`, in order; within a folder sorted bytewise by file name. A path that names a file is listed
+/// without a check that the file exists. A path found in several places counts where it was found first (DRV-11, LAY-16). Logs
+/// the places and the manifests.
 pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
     let category = kind.category();
     let is_told = journal.wants(category);
@@ -61,7 +61,7 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
         }
         fruitful += usize::from(found.len() > known);
     }
-    // One place leads to no file twice.
+    // A single place cannot give one path twice.
     if fruitful > 1 {
         found = without_repeats(kind, found, journal)?;
     }
@@ -80,7 +80,7 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
     Ok(found)
 }
 
-/// The manifests without those whose exact path occurred before.
+/// Returns the manifests without later repeats of a path.
 ///
 /// # Errors
 /// When memory runs out.

@@ -55,7 +55,7 @@ impl ManifestKind {
         }
     }
 
-    /// What a decision about one is about.
+    /// Returns the journal's subject for manifests of this kind.
     pub fn subject(self) -> Subject {
         match self {
             Self::Driver => Subject::DriverManifest,

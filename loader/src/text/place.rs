@@ -1,16 +1,16 @@
-//! Places in a text, for people.
+//! Positions in a text, for messages.
 
-/// A line of a text and a byte of the line, both counted from 1.
+/// A line of a text and a byte in that line, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
     pub line: u32,
-    /// The byte of the line.
+    /// The byte in the line.
     pub column: u32,
 }
 
 impl Place {
-    /// The place of a byte of a text.
+    /// Returns the position of a byte of a text.
     pub fn of(text: &[u8], byte: usize) -> Self {
         let before = &text[..byte.min(text.len())];
         let lines = before.split(|&byte| byte == b'\n');
@@ -19,14 +19,14 @@ impl Place {
             line += 1;
             column = text.len() + 1;
         }
-        // No text that is read is as long.
+        // The casts are exact, because files with 4 GiB or more are not read.
         Self {
             line,
             column: column as u32,
         }
     }
 
-    /// The byte of a text that has this place, or the end of the text.
+    /// Returns the byte of a text at this position, or the length of the text if the position is after the end.
     pub fn byte_in(self, text: &[u8]) -> usize {
         let lines = text.split_inclusive(|&byte| byte == b'\n');
         let start: usize = lines.take(self.line.saturating_sub(1) as usize).map(<[u8]>::len).sum();

@@ -102,9 +102,9 @@ platform_layouts! {
     Screen = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
     /// `VkIcdSurfaceImagePipe`
     ImagePipe = 15, 4 {}
-    /// An OpenHarmony window; newer than interface 3, and without a number in any header (DRV-172).
+    /// An OpenHarmony window. The number is this loader's own, because no header assigns one (DRV-172).
     Ohos = 16, 16 { window: *mut OHNativeWindow, 8; }
-    /// A Samsung UBM surface; newer than interface 3, and without a number in any header (DRV-172).
+    /// A Samsung UBM surface. The number is this loader's own, because no header assigns one (DRV-172).
     Ubm = 17, 24 { device: *mut ubm_device, 8; surface: *mut ubm_surface, 16; }
 }
 

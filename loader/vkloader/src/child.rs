@@ -63,20 +63,21 @@ pub(crate) struct Watched {
     pub(crate) descriptor: bool,
 }
 
-/// A folder for files of this process, which goes also when a signal asks the process to end.
+/// Creates a folder for temporary files, which is also removed if a signal asks this process to end.
 ///
 /// # Errors
-/// The system's.
+/// Returns the system's error if the folder cannot be created.
 pub(crate) fn scratch(place: &Path) -> io::Result<TempDir> {
     signals::note_requests_to_end();
     tempfile::tempdir_in(place)
 }
 
-/// Runs a command with the trace on, no longer than `limit`. The command is in a process group of its own, which signals from a terminal
-/// do not reach: it is ended when such a signal reaches this process.
+/// Runs a command with the trace on, for at most `limit`. The command has its own process group, which does not receive signals
+/// from the terminal. A signal that asks this process to end therefore ends the command too.
 ///
 /// # Errors
-/// The system's, where it cannot be started or leaves no trace to read; `Interrupted` where a signal asked this process to end.
+/// Returns the system's error if the command cannot be started or its files cannot be read, and `Interrupted` if a signal asked
+/// this process to end.
 pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io::Result<Finished> {
     let folder = scratch(&std::env::temp_dir())?;
     let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));

@@ -244,7 +244,7 @@ impl Explain {
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
 
-    /// Runs the program, which finds the library in `folder` if there is one, or the probe.
+    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
     fn watch(&self, folder: Option<&LibraryFolder>, linker: bool) -> io::Result<Finished> {
         let mut watched = Watched {
             keeps_output: true,

@@ -1,10 +1,9 @@
 //! `vkloader`: which Vulkan drivers, layers and devices a program gets, why, and what to do about the others.
 //!
-//! The library tells what it does in a trace (docs/trace.md). This program lets a child process write one, reads it, and looks for
-//! causes that no loader can know: libraries that a driver needs, device nodes, kernel drivers.
+//! The library reports its decisions in a trace (docs/trace.md). This program runs a child process that writes a trace, reads the
+//! trace, and looks for causes that a loader cannot know: libraries that a driver needs, device nodes, kernel drivers.
 //!
-//! It is a library so that its manual pages and completions can be written from its command line without being part of it
-//! (`loader/pages`).
+//! The crate has a library so that `loader/pages` can write manual pages and completions from its command line.
 
 #[cfg(target_os = "linux")]
 mod catalogue;
@@ -27,7 +26,7 @@ mod vulkan;
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
 
-/// Tells which Vulkan drivers, layers and devices programs get, and why.
+/// Shows which Vulkan drivers, layers and devices programs get, and why.
 #[derive(Parser)]
 #[command(name = "vkloader", version, about, max_term_width = 100)]
 struct Arguments {
@@ -35,13 +34,13 @@ struct Arguments {
     command: commands::Command,
 }
 
-/// The definition of the command line.
+/// Returns the definition of the command line.
 #[must_use]
 pub fn command_line() -> clap::Command {
     Arguments::command()
 }
 
-/// Does what the command line asks for.
+/// Runs the command that the command line names.
 #[must_use]
 pub fn run() -> ExitCode {
     match Arguments::parse().command.run() {

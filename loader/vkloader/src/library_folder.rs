@@ -1,7 +1,7 @@
-//! A folder in which a program finds one library under every name by which programs open a Vulkan loader.
+//! A temporary folder with links to one library, under each name by which programs open a Vulkan loader.
 //!
-//! Preloading the library would not do: a program that opens `libvulkan.so` then gets the system's loader as a second one, whose calls of
-//! its own functions end in the first, and crashes.
+//! Preloading the library would not be enough. A program that opens `libvulkan.so` would get the system's loader as a second
+//! loader. Calls between that loader's own functions would reach the preloaded library, and the program would crash.
 
 use crate::causes::elf::{Identity, folders_before_variable};
 use crate::child::{self, naming};
@@ -16,27 +16,28 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// The names by which programs open a Vulkan loader.
+/// Names by which programs open a Vulkan loader.
 const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// The variable with the folders in which the dynamic linker looks before it looks in those of the system.
+/// Variable that names the folders which the dynamic linker searches before the folders of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
 
-/// Characters that have a meaning in the variable, so that no folder with one of them can be named there.
+/// Characters with a meaning in the variable; a folder whose name has one of them cannot be listed there.
 const MEANT: &[u8] = b":;$";
 
-/// The folder, which goes with the value.
+/// The folder, which is removed when the value is dropped.
 pub(crate) struct LibraryFolder {
     folder: TempDir,
-    /// An absolute path.
+    /// The absolute path of the library.
     library: PathBuf,
 }
 
 impl LibraryFolder {
-    /// Makes the folder for a library.
+    /// Creates the folder with links to a library.
     ///
     /// # Errors
-    /// The system's; that the library is not a file, since a program would get the system's loader without a word.
+    /// Returns the system's error, or an error if the library is not a file; the program would silently get the system's loader
+    /// then.
     pub(crate) fn of(library: &Path) -> io::Result<Self> {
         let library = std::path::absolute(library)?;
         let status = fs::metadata(&library).map_err(|error| naming(&library, error))?;
@@ -50,10 +51,10 @@ impl LibraryFolder {
         Ok(Self { folder, library })
     }
 
-    /// Lets a command look in the folder before all others.
+    /// Makes a command search the folder before all others.
     pub(crate) fn search_first(&self, command: &mut Command) {
         let mut folders = self.folder.path().as_os_str().to_owned();
-        // An empty part of the list would mean the current folder.
+        // An empty entry in the list would mean the current folder.
         if let Some(others) = env::var_os(VARIABLE).filter(|others| !others.is_empty()) {
             folders.push(":");
             folders.push(others);
@@ -61,7 +62,7 @@ impl LibraryFolder {
         command.env(VARIABLE, folders);
     }
 
-    /// Gives the library the path by which it was named, in place of that of a link which will be gone.
+    /// Replaces the paths of the temporary links in `records` by the path of the library.
     pub(crate) fn name_library(&self, records: &mut [Record]) {
         for record in records {
             if let Event::Loaded(loaded) = &mut record.event
@@ -72,7 +73,7 @@ impl LibraryFolder {
         }
     }
 
-    /// Why a program did not get the library, in words for people; `None` where it did. `records` have been through `name_library`.
+    /// Returns the reason why a program did not load the library, or `None` if it did. Call `name_library` on `records` first.
     pub(crate) fn missed_by(&self, program: &OsStr, records: &[Record]) -> Option<String> {
         let loaded = || {
             records.iter().filter_map(|record| match &record.event {
@@ -102,7 +103,7 @@ impl LibraryFolder {
         })
     }
 
-    /// What stands in the file of a program that keeps the library away from it.
+    /// Returns the property of a program's file that prevents it from loading the library, if there is one.
     fn obstacle(&self, program: &Path) -> Option<String> {
         let name = program.display();
         let (its, own) = (Identity::of(program)?, Identity::of(&self.library)?);
@@ -125,17 +126,17 @@ impl LibraryFolder {
     }
 }
 
-/// The folder for temporary files, or the usual one where the dynamic linker would misread its name.
+/// Returns `usual`, or `/tmp` if the dynamic linker would misread the name of `usual`.
 ///
 /// # Errors
-/// That the folder does not exist.
+/// Returns the system's error if no absolute path can be formed.
 fn place(usual: &Path) -> io::Result<PathBuf> {
     let usual = std::path::absolute(usual)?;
     let is_plain = !usual.as_os_str().as_bytes().iter().any(|byte| MEANT.contains(byte));
     Ok(if is_plain { usual } else { "/tmp".into() })
 }
 
-/// The file that a command means.
+/// Returns the file that a command starts.
 fn found(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(program.into());

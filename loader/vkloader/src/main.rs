@@ -1,4 +1,4 @@
-//! The program.
+//! The program `vkloader`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -17,8 +17,8 @@ pub(crate) const ARGUMENT: &str = "probe";
 /// What programs open when they are not told which library.
 const USUAL_LIBRARY: &str = "libvulkan.so.1";
 
-/// The library to open: the one that was named, or the one that programs open. A name without a folder is first that of a file in the
-/// current folder, as in every command; the dynamic linker alone would look for it elsewhere.
+/// Returns the library to open: the named library, or the usual one. A name without a folder first means a file in the current
+/// folder, as in every command. The dynamic linker alone would search for it elsewhere.
 pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     let name = named.unwrap_or(Path::new(USUAL_LIBRARY));
     match named.is_some_and(Path::is_file) {
@@ -133,7 +133,7 @@ fn ask(entry: &Entry, extent: Extent) -> Seen {
         ..Seen::default()
     };
     if extent == Extent::Extensions {
-        // The trace has what the driver lists.
+        // The trace has the extensions that the driver lists.
         entry.list_extensions();
         return seen;
     }
@@ -156,7 +156,7 @@ pub(crate) fn instance(entry: &Entry, extent: Extent) -> Result<Instance, Code> 
     let version = entry.version();
     entry.list_extensions();
     match extent {
-        // A driver that does not keep all rules is one too; the loader offers this extension itself.
+        // Portability drivers, which do not conform fully, are included. The loader itself offers this extension.
         Extent::Driver => entry.instance(
             version,
             vulkan::ENUMERATE_PORTABILITY,
@@ -219,7 +219,7 @@ fn describe(device: Physical<'_>) -> Device {
     described
 }
 
-/// A `VkPhysicalDeviceType`, in the words of `VK_LOADER_DEVICE_SELECT`.
+/// Returns the word of `VK_LOADER_DEVICE_SELECT` for a `VkPhysicalDeviceType`.
 fn kind(kind: i32) -> &'static str {
     match kind {
         1 => "integrated",

@@ -184,7 +184,7 @@ fn a_driver_that_crashes() {
 fn a_driver_that_hangs() {
     let mut machine = Machine::new();
     machine.driver("slow", "hang vkCreateInstance");
-    // So long that the driver is asked by then on a busy machine, too.
+    // The limit is long enough to query the driver on a busy machine too.
     machine.argument("--timeout").argument("8");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.hung"));

@@ -101,8 +101,8 @@ pub mod status {
     pub const DENIED: &str = "denied";
 }
 
-/// Whether bytes can be the key of a library (LSV-2, LSV-55, LSV-60): UTF-8, neither empty nor too long, and without
-/// what could make a path of them.
+/// Returns `true` if bytes can be a library key (LSV-2, LSV-55, LSV-60): UTF-8, neither empty nor too long, without zero bytes
+/// and slashes.
 pub fn is_key(bytes: &[u8]) -> bool {
     (1..=LONGEST_KEY).contains(&bytes.len())
         && !bytes.iter().any(|byte| matches!(byte, 0 | b'/'))

@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 
-/// Far beyond what any of them takes, on any machine however busy.
+/// Time limit of a test, far longer than any of these tests takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Runs `body` on a thread of its own, and fails as it fails, or when it is still running at the limit. What hangs then goes

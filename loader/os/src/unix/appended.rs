@@ -228,17 +228,17 @@ mod tests {
         assert!(Appended::at(&pipe).is_err());
     }
 
-    /// The copy has the only descriptors of the pipe and its own disposition of the signal. In the process of the tests, copies that
-    /// other tests make would keep the reader open, and other tests would share the disposition.
+    /// Runs in a copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test
+    /// process, copies made by other tests could keep the reader open, and other tests would share the disposition.
     #[test]
     fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
         let ended = in_a_copy(|| {
             let mut ends = [0; 2];
-            // SAFETY: room for two numbers.
+            // SAFETY: `ends` has room for the two descriptors that `pipe` writes.
             if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
                 return 1;
             }
-            // SAFETY: both were just opened, and are nobody else's.
+            // SAFETY: `pipe` just opened both descriptors, and this function alone owns them.
             let [reader, writer] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
             let number = |end: &OwnedFd| end.as_raw_fd().cast_unsigned();
             if Appended::open_as(number(&reader)).err() != Some(Errno(libc::EBADF)) {
@@ -251,7 +251,8 @@ mod tests {
                 return 4;
             }
             drop(reader);
-            // The test runner ignores the signal, which would end a program. SAFETY: a valid disposition of a signal.
+            // The test runner ignores SIGPIPE, but the default action ends the process.
+            // SAFETY: `SIG_DFL` is a valid disposition of `SIGPIPE`.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             if appended.append(b"lost") != Err(Errno(libc::EPIPE)) {
                 return 5;
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(ended, 0);
     }
 
-    /// Runs `does` in a copy of this process, whose limits and signals it may change, and gives what the copy ended with.
+    /// Runs `does` in a copy of this process, which may change its own limits and signals. Returns the exit status of the copy.
     fn in_a_copy(does: impl FnOnce() -> c_int) -> c_int {
         // SAFETY: the copy has this thread alone; it calls the system, allocates nothing, and ends without cleaning up.
         let child = unsafe { libc::fork() };

@@ -71,7 +71,7 @@ impl Status {
         self.len() == 0
     }
 
-    /// Which file it is: its device, and its number on that. `None` where the system does not tell.
+    /// Returns the device and number of the file, or `None` if the system does not report them.
     #[allow(
         clippy::unnecessary_cast,
         clippy::unnecessary_wraps,

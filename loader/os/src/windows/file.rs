@@ -67,7 +67,7 @@ impl Status {
         self.0.is_file()
     }
 
-    /// Which file it is. Asking this system would take a call for each file, so it is never told here.
+    /// Returns `None`: on Windows the identity of a file would take another call for each file.
     pub fn identity(&self) -> Option<(u64, u64)> {
         None
     }

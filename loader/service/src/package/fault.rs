@@ -82,7 +82,7 @@ pub enum Fault {
     },
     /// The manifest is of another API than Vulkan.
     Variant(String),
-    /// The `library_path` gives no key (LSV-55).
+    /// The last part of `library_path` is not a valid key (LSV-55).
     Key(String),
     /// The library is none (LSV-50).
     Elf {

@@ -197,7 +197,7 @@ impl Machine {
         command
     }
 
-    /// Lets the service start with this umask.
+    /// Starts the service with this umask.
     pub(crate) fn with_umask(&mut self, umask: u32) {
         let script = format!(r#"umask {umask:03o}; exec "$0" "$@""#);
         self.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
@@ -444,7 +444,7 @@ impl Connection {
             .collect()
     }
 
-    /// Returns `true` if nothing has come that [`Self::receive`] would take.
+    /// Returns `true` if no reply is pending for [`Self::receive`].
     pub(crate) fn waits(&self) -> bool {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let looked = retry_on_intr(|| rustix::net::recv(&self.socket, &mut [0; 1], flags));

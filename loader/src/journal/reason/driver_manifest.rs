@@ -37,9 +37,9 @@ pub enum DriverManifestReason {
     },
     /// `VK_LOADER_DRIVERS_SELECT` is set and does not match.
     NotSelected,
-    /// The same file was found before under another path.
+    /// The search found the same file earlier under another path.
     SameFile {
-        /// That path.
+        /// The path that was kept.
         kept: Text,
     },
 }

@@ -1,4 +1,4 @@
-//! A JSON file that could not be turned into a value, or that was already (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
+//! Reasons why a JSON file gives no value, or was already read (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
 
 use core::fmt;
 
@@ -21,13 +21,13 @@ pub enum FileReason {
     TooLarge(u64),
     /// Its size changed while it was read.
     Changed,
-    /// It holds no JSON from some place on, or JSON of the wrong kind.
+    /// The text is not valid JSON from this place on; without a place, the JSON value has the wrong type.
     InvalidJson(Option<Place>),
     /// It holds valid JSON whose root is no object, in a place where that is not worth a word (LAY-81).
     NotAnObject,
     /// The path does not end in `.json`, so nothing was opened. Carries what kind of file was looked for.
     NotJsonName(FileKind),
-    /// The search found the same path before.
+    /// The search found the same path earlier.
     FoundBefore,
 }
 

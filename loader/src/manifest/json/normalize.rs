@@ -5,10 +5,10 @@ use rust_alloc::vec::Vec;
 
 use os::memory::{Grow, OutOfMemory};
 
-/// What a text lacks to become a value.
+/// Reason why a text gives no JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It is not JSON from this byte on.
+    /// The text is not valid JSON from this byte on.
     At(usize),
     /// Memory ran out.
     OutOfMemory,
@@ -33,7 +33,7 @@ const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
-/// How many digits a text begins with.
+/// Returns the number of digits at the start of a text.
 fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
@@ -44,16 +44,16 @@ pub(super) fn decode(character: char) -> u8 {
     (u32::from(character) & 0xFF) as u8
 }
 
-/// Writes the first value of `input` again such that the result is UTF-8, its white space is that of strict JSON, no string
-/// contains an escape, no exponent is out of range, and no number has a zero or point too many. Grammar is left to the parser,
-/// except inside strings. What needs no change is copied in runs as long as they come.
+/// Rewrites the first value of `input` as UTF-8 with the white space of strict JSON. The result has no escapes in strings, no
+/// exponents out of range, and no superfluous zeros or points in numbers. The parser checks the grammar, except inside strings.
+/// Unchanged bytes are copied in runs as long as possible.
 pub(super) fn normalize(input: &[u8]) -> Result<Vec<u8>, Fault> {
     let mut normalizer = Normalizer::new(input, usize::MAX)?;
     normalizer.run()?;
     Ok(normalizer.output)
 }
 
-/// The byte of `input` that a byte of its normalised text comes from.
+/// Returns the byte of `input` that gave the byte `byte` of the normalised text.
 #[cold]
 pub(super) fn place_before(input: &[u8], byte: usize) -> usize {
     let normalizer = Normalizer::new(input, byte).and_then(|mut normalizer| {
@@ -71,9 +71,9 @@ struct Normalizer<'a> {
     /// Up to here the input has been written.
     written: usize,
     output: Vec<u8>,
-    /// A byte of the output, whose origin is asked for.
+    /// Byte of the output whose origin is sought.
     sought: usize,
-    /// The byte of the input that it comes from.
+    /// Byte of the input that gave the sought byte, once known.
     found: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ impl<'a> Normalizer<'a> {
         Ok(self.replace(self.position..self.position, b"")?)
     }
 
-    /// The fault of the byte read last.
+    /// Returns the fault for the last byte read.
     fn fault(&self) -> Fault {
         Fault::At(self.position.saturating_sub(1))
     }
@@ -140,7 +140,7 @@ impl<'a> Normalizer<'a> {
         Some(byte)
     }
 
-    /// Writes the input up to a part of it, and `bytes` in place of that part.
+    /// Writes the pending input before `part`, then `bytes` in place of `part`.
     fn replace(&mut self, part: Range<usize>, bytes: &[u8]) -> Result<(), OutOfMemory> {
         let unchanged = &self.input[self.written..part.start];
         let behind = self.output.len() + unchanged.len();
@@ -162,7 +162,7 @@ impl<'a> Normalizer<'a> {
         start..self.position
     }
 
-    /// Numbers as C reads them are taken: leading zeros, a point without digits on one of its sides (LAY-71).
+    /// Accepts numbers as C reads them, with leading zeros or a point without digits on one side (LAY-71).
     fn number(&mut self) -> Result<(), Fault> {
         let token = self.token(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
         let number = &self.input[token.clone()];
@@ -170,7 +170,7 @@ impl<'a> Normalizer<'a> {
         let (sign, end) = (usize::from(number[0] == b'-'), mark.unwrap_or(number.len()));
         let whole = digits(&number[sign..end]);
         let zeros = number[sign..].iter().take_while(|&&byte| byte == b'0').count();
-        // One zero stays where there is nothing else.
+        // One zero remains if the number has no other digits.
         let spare = zeros.min(whole.saturating_sub(1));
         let (first, point) = (token.start + sign, token.start + sign + whole);
         match number[sign + whole..end] {
@@ -188,7 +188,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Bounds the digits of an exponent.
+    /// Limits the number of digits in an exponent.
     fn exponent(&mut self, token: Range<usize>) -> Result<(), Fault> {
         let exponent = &self.input[token.clone()];
         let sign = exponent.iter().take_while(|byte| matches!(byte, b'+' | b'-')).count();

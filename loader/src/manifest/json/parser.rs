@@ -20,7 +20,7 @@ const USUAL_BYTES: usize = 12;
 /// Why a text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonError {
-    /// The text is not JSON from this place on, or nests deeper than 1000 levels there.
+    /// The text is not valid JSON from this place on, or nests deeper than 1000 levels there.
     Invalid(Place),
     /// Memory ran out.
     OutOfMemory,
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
     Ok(nodes)
 }
 
-/// The normalised text behind `begin`, and the nodes of its value.
+/// Returns the normalised text after `begin`, and the nodes of its value.
 fn build_normalized(text: &[u8], begin: usize) -> Result<(Vec<u8>, Vec<Node>), JsonError> {
     let source = &text[begin..];
     let invalid = |byte| JsonError::Invalid(Place::of(text, begin + byte));
@@ -136,7 +136,7 @@ fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
     Ok(nodes)
 }
 
-/// The byte at which the parser stopped.
+/// Returns the byte at which the parser stopped.
 #[cold]
 fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
     let place = Place {

@@ -54,7 +54,7 @@ fn leading_texts(object: Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemor
     copied(elements.iter().map_while(Value::as_text), elements.len())
 }
 
-/// Copies of strings, of which there are at most `most`.
+/// Copies the strings; `most` is an upper bound on their number.
 fn copied<'a>(strings: impl Iterator<Item = &'a [u8]>, most: usize) -> Result<Vec<Text>, OutOfMemory> {
     let mut texts = Vec::new();
     texts.try_exact_room(most.min(USUAL_TEXTS))?;

@@ -13,7 +13,7 @@ use crate::text::Text;
 use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
 
-/// Bytes of the longest name or description. One more would fit its place in the API; the Khronos loader refuses it (LAY-92).
+/// Upper bound on the bytes of a name or description. The API has room for one more, but the Khronos loader refuses it (LAY-92).
 pub(super) const MAX_NAME: usize = 254;
 /// The first version with meta-layers, and with names for the negotiation function.
 pub(super) const WITH_META_LAYERS: FormatVersion = FormatVersion::new(1, 1, 0);

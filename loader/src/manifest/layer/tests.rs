@@ -136,7 +136,7 @@ fn lay_75_to_lay_84_files_that_contribute_nothing() {
         let outcome = read_bytes(text, false);
         assert!(outcome.layers.is_empty(), "{}", text.escape_ascii());
         let said = outcome.said();
-        // One line more says where the JSON ends.
+        // Invalid JSON gives one more line, with the position.
         let lines = usize::from(expected.is_some()) + usize::from(text.is_empty());
         assert_eq!(said.len(), lines, "{said:?}");
         if let Some((bits, part)) = expected {

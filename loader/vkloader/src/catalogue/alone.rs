@@ -1,4 +1,4 @@
-//! Nothing of what asks drivers outlives the asking, and that includes what a driver starts.
+//! Ends all processes that a query of drivers started, including the processes that a driver starts.
 
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::time::Duration;
@@ -10,7 +10,7 @@ const ROUNDS: usize = 100;
 /// The time between two of these.
 const STEP: Duration = Duration::from_millis(2);
 
-/// From here on processes that lose their parent become children of this one.
+/// Makes this process the parent of orphaned descendants from now on.
 pub(super) fn begin() {
     // A kernel that does not know it leaves them to the first process.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));

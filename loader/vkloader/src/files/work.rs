@@ -123,7 +123,7 @@ fn try_device(device: Physical<'_>) -> Device {
     let mut driver = PhysicalDeviceDriverProperties::default();
     let knows_driver = properties.api_version >= vulkan::VERSION_1_2;
     if knows_driver {
-        // SAFETY: a chain of one structure, which belongs to the device's version.
+        // SAFETY: `driver` is a valid chain of one structure, which the device's Vulkan version supports.
         unsafe { device.fill((&raw mut driver).cast()) };
     }
     Device {
@@ -140,26 +140,26 @@ fn use_device(physical: Physical<'_>) -> Result<(), Code> {
         .position(|family| family.flags & vulkan::QUEUE_COMPUTE != 0);
     let family = u32::try_from(compute.unwrap_or(0)).unwrap_or(0);
     let (device, get) = physical.device(family)?;
-    // SAFETY: these commands have these types, and are found with a live device.
+    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types of the registry.
     let work = unsafe { Work::find(get, device) }.filter(|_| compute.is_some());
     work.map_or(Ok(()), |work| compute_nothing(device, &work, family))?;
     // SAFETY: as above.
     if let Some(end) = unsafe { End::find(get, device) } {
-        // SAFETY: a live device, and nothing made of it is left.
+        // SAFETY: `device` is live, and all its objects were destroyed.
         unsafe { (end.destroy_device)(device, NO_ALLOCATOR) };
     }
     Ok(())
 }
 
 commands! {
-    /// The last command of a device.
+    /// The command that destroys a device.
     End {
         destroy_device = c"vkDestroyDevice": fn(Handle, *const c_void);
     }
 }
 
 commands! {
-    /// What the work needs of a device: a driver may be less than whole.
+    /// Commands that the work needs. An incomplete driver may lack one, and then the whole table is missing.
     Work {
         create_module = c"vkCreateShaderModule": fn(Handle, *const ShaderModuleCreateInfo, *const c_void, *mut Object) -> Code;
         create_layout = c"vkCreatePipelineLayout": fn(Handle, *const PipelineLayoutCreateInfo, *const c_void, *mut Object) -> Code;
@@ -223,10 +223,10 @@ const SHADER: [u32; 35] = [
 /// Runs the shader once.
 ///
 /// # Errors
-/// What the first command that failed gave.
+/// Returns the code of the first command that failed.
 fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code> {
-    // SAFETY: for the whole function: a live device, its own commands, valid create infos, and objects of this device. What was made
-    // goes with the process, but for an error, where the device is left alone as well.
+    // SAFETY: for the whole block, `device` is live, `work` has its commands, and all create infos and objects are valid for it.
+    // After an error the device and its objects are not used again, but left to the process.
     unsafe {
         let module = made(|module| (work.create_module)(device, &shader(), NO_ALLOCATOR, module))?;
         let layout = made(|layout| (work.create_layout)(device, &EMPTY_LAYOUT, NO_ALLOCATOR, layout))?;
@@ -248,14 +248,14 @@ fn compute_nothing(device: Handle, work: &Work, family: u32) -> Result<(), Code>
     Ok(())
 }
 
-/// The object that a command makes.
+/// Returns the object that a command creates.
 fn made(make: impl FnOnce(*mut Object) -> Code) -> Result<Object, Code> {
     let mut object = 0;
     vulkan::succeeded(make(&mut object))?;
     Ok(object)
 }
 
-/// A layout without anything in it.
+/// A pipeline layout without descriptor sets and push constants.
 const EMPTY_LAYOUT: PipelineLayoutCreateInfo = PipelineLayoutCreateInfo {
     head: Head::of(vulkan::PIPELINE_LAYOUT_CREATE_INFO),
     flags: 0,
@@ -292,10 +292,10 @@ fn pipeline(module: Object, layout: Object) -> ComputePipelineCreateInfo {
     }
 }
 
-/// A command buffer with one dispatch.
+/// Records a command buffer with one dispatch.
 ///
 /// # Safety
-/// The handles are of this live device, to which the commands belong.
+/// The handles must belong to the live `device`, and `work` must have its commands.
 unsafe fn record(device: Handle, work: &Work, pool: Object, pipeline: Object) -> Result<Handle, Code> {
     let info = CommandBufferAllocateInfo {
         head: Head::of(vulkan::COMMAND_BUFFER_ALLOCATE_INFO),
@@ -309,7 +309,7 @@ unsafe fn record(device: Handle, work: &Work, pool: Object, pipeline: Object) ->
         inheritance: ptr::null(),
     };
     let mut buffer = ptr::null_mut();
-    // SAFETY: the caller vouches for the handles, and the structures are valid.
+    // SAFETY: the caller guarantees that the handles are valid, and the structures are initialized.
     unsafe {
         vulkan::succeeded((work.allocate_buffers)(device, &info, &mut buffer))?;
         vulkan::succeeded((work.begin)(buffer, &begin))?;
@@ -326,7 +326,8 @@ const BIND_POINT_COMPUTE: i32 = 1;
 /// Submits a command buffer and waits for it.
 ///
 /// # Safety
-/// The buffer is recorded and of this live device, which has a queue of the family and to which the commands belong.
+/// The buffer must be recorded and belong to the live `device`. The device must have a queue of the family, and `work` must have
+/// its commands.
 unsafe fn run_once(device: Handle, work: &Work, family: u32, buffer: &Handle) -> Result<(), Code> {
     let submitted = SubmitInfo {
         head: Head::of(vulkan::SUBMIT_INFO),
@@ -339,7 +340,7 @@ unsafe fn run_once(device: Handle, work: &Work, family: u32, buffer: &Handle) ->
         signals: ptr::null(),
     };
     let mut queue = ptr::null_mut();
-    // SAFETY: the caller vouches for the handles, and the structure is valid.
+    // SAFETY: the caller guarantees that the handles are valid, and the structure is initialized.
     unsafe {
         (work.queue)(device, family, 0, &mut queue);
         vulkan::succeeded((work.submit)(queue, 1, &submitted, 0))?;

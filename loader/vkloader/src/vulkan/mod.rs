@@ -1,4 +1,4 @@
-//! The part of Vulkan that the probe calls, each command looked up by its name as a program does.
+//! The Vulkan commands that the probe calls, each looked up by name as a program does.
 
 mod types;
 
@@ -7,16 +7,16 @@ pub(crate) use types::*;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-/// A command whose type is not known yet.
+/// A command whose type is not yet known.
 pub(crate) type Unknown = unsafe extern "system" fn();
 
-/// `vkGetInstanceProcAddr` and `vkGetDeviceProcAddr`.
+/// Type of `vkGetInstanceProcAddr` and `vkGetDeviceProcAddr`.
 pub(crate) type GetProcAddr = unsafe extern "system" fn(Handle, *const c_char) -> Option<Unknown>;
 
-/// What allocates: nothing of the program's own.
+/// Null allocation callbacks.
 pub(crate) const NO_ALLOCATOR: *const c_void = ptr::null();
 
-/// A table of commands with their names and types.
+/// Defines a table of commands with their names and types.
 macro_rules! commands {
     ($(#[$doc:meta])* $table:ident { $($field:ident = $name:literal: fn($($type:ty),*) $(-> $result:ty)?;)* }) => {
         $(#[$doc])*
@@ -25,13 +25,13 @@ macro_rules! commands {
         }
 
         impl $table {
-            /// Looks the commands up; `None` if one is missing.
+            /// Looks the commands up. Returns `None` if one is missing.
             ///
             /// # Safety
-            /// `get` and `owner` are such that the command of each name has the type that the table gives it.
+            /// For `get` and `owner`, the command of each name must have the type in the table.
             pub(crate) unsafe fn find(get: $crate::vulkan::GetProcAddr, owner: $crate::vulkan::Handle) -> Option<Self> {
                 Some(Self {
-                    // SAFETY: `get` may be called with `owner` and a name that ends with zero. The caller vouches for the types.
+                    // SAFETY: `get` accepts `owner` and a nul-terminated name, and the caller guarantees the type of the command.
                     $($field: unsafe {
                         std::mem::transmute::<$crate::vulkan::Unknown, unsafe extern "system" fn($($type),*) $(-> $result)?>(
                             get(owner, $name.as_ptr())?
@@ -45,7 +45,7 @@ macro_rules! commands {
 pub(crate) use commands;
 
 commands! {
-    /// What needs no instance.
+    /// Commands without an instance.
     Global {
         create_instance = c"vkCreateInstance": fn(*const InstanceCreateInfo, *const c_void, *mut Handle) -> Code;
         list_extensions = c"vkEnumerateInstanceExtensionProperties": fn(*const c_char, *mut u32, *mut ExtensionProperties) -> Code;
@@ -54,14 +54,14 @@ commands! {
 }
 
 commands! {
-    /// What is newer than Vulkan 1.0 and needs no instance.
+    /// Commands without an instance that are newer than Vulkan 1.0.
     Global11 {
         version = c"vkEnumerateInstanceVersion": fn(*mut u32) -> Code;
     }
 }
 
 commands! {
-    /// What takes an instance or a physical device.
+    /// Commands on an instance or a physical device.
     OfInstance {
         destroy = c"vkDestroyInstance": fn(Handle, *const c_void);
         list_devices = c"vkEnumeratePhysicalDevices": fn(Handle, *mut u32, *mut Handle) -> Code;
@@ -74,19 +74,20 @@ commands! {
 }
 
 commands! {
-    /// What is newer than Vulkan 1.0 and takes a physical device.
+    /// Commands on a physical device that are newer than Vulkan 1.0.
     OfInstance11 {
         properties = c"vkGetPhysicalDeviceProperties2": fn(Handle, *mut PhysicalDeviceProperties2);
     }
 }
 
-/// A list that a command fills, asked for again where it grew in between.
+/// Returns the list that a command fills. Repeats the query if the list grew between the two calls.
 ///
 /// # Errors
-/// What the command gave.
+/// Returns the code of the command that failed.
 ///
 /// # Safety
-/// `fill` writes as many entries to the pointer as the number says, and then how many these are; for a null pointer only their number.
+/// `fill` must write at most `*count` elements to a non-null pointer and set `*count` to the number written. For a null pointer
+/// it must only set `*count`.
 unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) -> Result<Vec<T>, Code> {
     loop {
         let mut count = 0;
@@ -96,63 +97,66 @@ unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) -> Result<Vec
             INCOMPLETE => continue,
             code => succeeded(code)?,
         }
-        // SAFETY: the caller vouches that so many were written, and no more than there is room for.
+        // SAFETY: `fill` has initialized `count` elements, and the capacity limits their number.
         unsafe { entries.set_len((count as usize).min(entries.capacity())) };
         return Ok(entries);
     }
 }
 
+/// Returns an error for a failure code.
+///
 /// # Errors
-/// The code, if it means a failure.
+/// The code itself.
 pub(crate) fn succeeded(code: Code) -> Result<(), Code> {
     if code < SUCCESS { Err(code) } else { Ok(()) }
 }
 
-/// The functions of a Vulkan loader, which stays open until the process ends.
+/// The functions of a Vulkan loader that stays open until the process ends.
 pub(crate) struct Entry {
     get: GetProcAddr,
     global: Option<Global>,
 }
 
 impl Entry {
-    /// The functions that `get` finds.
+    /// Looks up the commands without an instance.
     ///
     /// # Safety
-    /// `get` is the function `vkGetInstanceProcAddr` of a library that stays open.
+    /// `get` must be `vkGetInstanceProcAddr` of a library that stays open.
     pub(crate) unsafe fn new(get: GetProcAddr) -> Self {
-        // SAFETY: these commands have these types, and are found without an instance.
+        // SAFETY: `get` finds these commands without an instance, and the table has their types.
         let global = unsafe { Global::find(get, ptr::null_mut()) };
         Self { get, global }
     }
 
-    /// The version of Vulkan that the loader knows.
+    /// Returns the Vulkan version that the loader supports.
     pub(crate) fn version(&self) -> u32 {
         // SAFETY: as in `new`.
         let newer = unsafe { Global11::find(self.get, ptr::null_mut()) };
         let mut version = VERSION_1_0;
-        // SAFETY: a valid place for the version.
+        // SAFETY: `version` is valid for writes.
         let code = newer.map(|newer| unsafe { (newer.version)(&mut version) });
         if code == Some(SUCCESS) { version } else { VERSION_1_0 }
     }
 
-    /// Asks for the instance extensions, as every program does.
+    /// Lists the instance extensions, as every program does.
     pub(crate) fn list_extensions(&self) {
         let Some(global) = &self.global else { return };
-        // SAFETY: the command fills lists as `listed` wants it; the null name is allowed. What fails is seen by what follows.
+        // An error shows in the calls that follow.
+        // SAFETY: the command fills lists as `listed` requires, and allows a null layer name.
         let _ = unsafe { listed(|count, entries| (global.list_extensions)(ptr::null(), count, entries)) };
     }
 
-    /// Asks for the layers, as every program does.
+    /// Lists the layers, as every program does.
     pub(crate) fn list_layers(&self) {
         let Some(global) = &self.global else { return };
-        // SAFETY: as above.
+        // SAFETY: the command fills lists as `listed` requires.
         let _ = unsafe { listed(|count, entries| (global.list_layers)(count, entries)) };
     }
 
-    /// Makes an instance.
+    /// Creates an instance.
     ///
     /// # Errors
-    /// What `vkCreateInstance` gave.
+    /// Returns the code of `vkCreateInstance`, or `INITIALIZATION_FAILED` if a command is missing.
     pub(crate) fn instance(&self, api_version: u32, flags: u32, extensions: &[&CStr]) -> Result<Instance, Code> {
         let global = self.global.as_ref().ok_or(INITIALIZATION_FAILED)?;
         let application = ApplicationInfo {
@@ -174,9 +178,9 @@ impl Entry {
             extensions: names.as_ptr(),
         };
         let mut handle = ptr::null_mut();
-        // SAFETY: a valid create info, and a place for the handle.
+        // SAFETY: `info` is valid, and `handle` is valid for writes.
         succeeded(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
-        // SAFETY: these commands have these types, and are found with a live instance.
+        // SAFETY: `get` finds these commands with the live instance, and the table has their types.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
         // SAFETY: as above.
         let newer = unsafe { OfInstance11::find(self.get, handle) };
@@ -188,12 +192,12 @@ impl Entry {
     }
 }
 
-/// The length of a list as C counts it.
+/// Returns the length of a list as a C count.
 pub(crate) fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }
 
-/// A live instance; it is left to the process unless `destroy` ends it.
+/// A live instance. It exists until the process ends unless `destroy` is called.
 pub(crate) struct Instance {
     handle: Handle,
     commands: OfInstance,
@@ -208,17 +212,17 @@ pub(crate) struct Physical<'a> {
 }
 
 impl Instance {
-    /// The physical devices; none where the command fails.
+    /// Returns the physical devices, or an empty list if the command fails.
     pub(crate) fn devices(&self) -> Vec<Physical<'_>> {
-        // SAFETY: a live instance, whose command fills lists as `listed` wants it.
+        // SAFETY: the instance is live, and the command fills lists as `listed` requires.
         let listed = unsafe { listed(|count, entries| (self.commands.list_devices)(self.handle, count, entries)) };
         let handles = listed.unwrap_or_default().into_iter();
         handles.map(|handle| Physical { handle, instance: self }).collect()
     }
 
-    /// Ends the instance.
+    /// Destroys the instance.
     pub(crate) fn destroy(self) {
-        // SAFETY: physical devices borrow the instance, and devices that were made of it have no name here.
+        // SAFETY: `Physical` borrows the instance, so none is left, and callers use no device of the instance afterwards.
         unsafe { (self.commands.destroy)(self.handle, NO_ALLOCATOR) };
     }
 }
@@ -226,15 +230,16 @@ impl Instance {
 impl Physical<'_> {
     pub(crate) fn properties(self) -> PhysicalDeviceProperties {
         let mut properties = PhysicalDeviceProperties::default();
-        // SAFETY: a device of a live instance, and a place that is no smaller than what is written.
+        // SAFETY: the physical device belongs to a live instance, and `properties` is at least as large as the structure of the
+        // registry.
         unsafe { (self.instance.commands.properties)(self.handle, &mut properties) };
         properties
     }
 
-    /// Fills the structures of a chain, which begins with `first`; leaves them as they are where there is no such command.
+    /// Fills the structures of the chain `first`. Leaves them unchanged if the command is missing.
     ///
     /// # Safety
-    /// `first` is null or a chain of valid structures which the device knows.
+    /// `first` must be null or a chain of valid structures that the device supports.
     pub(crate) unsafe fn fill(self, first: *mut c_void) {
         let mut all = PhysicalDeviceProperties2 {
             head: Head {
@@ -244,33 +249,35 @@ impl Physical<'_> {
             properties: PhysicalDeviceProperties::default(),
         };
         if let Some(newer) = &self.instance.newer {
-            // SAFETY: a device of a live instance, and a chain that the caller vouches for.
+            // SAFETY: the physical device belongs to a live instance, and the caller guarantees that the chain is valid.
             unsafe { (newer.properties)(self.handle, &mut all) };
         }
     }
 
-    /// The extensions; none where the command fails.
+    /// Returns the extensions, or an empty list if the command fails.
     pub(crate) fn extensions(self) -> Vec<ExtensionProperties> {
         let list = self.instance.commands.list_extensions;
-        // SAFETY: a device of a live instance, whose command fills lists as `listed` wants it; the null name is allowed.
+        // SAFETY: the physical device belongs to a live instance; the command fills lists as `listed` requires, and allows a null
+        // layer name.
         unsafe { listed(|count, entries| list(self.handle, ptr::null(), count, entries)) }.unwrap_or_default()
     }
 
     pub(crate) fn queue_families(self) -> Vec<QueueFamilyProperties> {
         let list = self.instance.commands.list_families;
         let fill = |count: *mut u32, entries: *mut QueueFamilyProperties| {
-            // SAFETY: a device of a live instance, and what `listed` gives.
+            // SAFETY: the physical device belongs to a live instance, and `listed` passes valid pointers.
             unsafe { list(self.handle, count, entries) };
             SUCCESS
         };
-        // SAFETY: the command fills lists as `listed` wants it.
+        // SAFETY: the command fills lists as `listed` requires.
         unsafe { listed(fill) }.unwrap_or_default()
     }
 
-    /// Makes a device with one queue. The device is left to the process unless somebody destroys it; `GetProcAddr` finds its commands.
+    /// Creates a device with one queue, and returns it with the function that looks up its commands. The device exists until the
+    /// process ends unless the caller destroys it.
     ///
     /// # Errors
-    /// What `vkCreateDevice` gave.
+    /// Returns the code of `vkCreateDevice`.
     pub(crate) fn device(self, family: u32) -> Result<(Handle, GetProcAddr), Code> {
         let priority = 1.0;
         let queue = DeviceQueueCreateInfo {
@@ -293,7 +300,7 @@ impl Physical<'_> {
         };
         let commands = &self.instance.commands;
         let mut handle = ptr::null_mut();
-        // SAFETY: a device of a live instance, a valid create info, and a place for the handle.
+        // SAFETY: the physical device belongs to a live instance, `info` is valid, and `handle` is valid for writes.
         succeeded(unsafe { (commands.create_device)(self.handle, &info, NO_ALLOCATOR, &mut handle) })?;
         Ok((handle, commands.of_device))
     }

@@ -1,5 +1,5 @@
-//! The structures of C that the probe passes and gets, under the names of the registry without `Vk`, with fields that are used in Rust's
-//! spelling. They are few and never change, so that no bindings of all of Vulkan are compiled for them.
+//! C structures that the probe passes and receives, under their names in the registry without `Vk`; fields that are used have
+//! names in Rust style. They are few and never change, so it is not worth compiling bindings of all of Vulkan.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,7 +10,7 @@ pub(crate) type Object = u64;
 /// A `VkResult`.
 pub(crate) type Code = i32;
 
-/// The version of a program that asks for none.
+/// Version 1.0, which applies to a program that requests no version.
 pub(crate) const VERSION_1_0: u32 = 1 << 22;
 /// The first version with `vkGetPhysicalDeviceProperties2`.
 pub(crate) const VERSION_1_1: u32 = VERSION_1_0 | 1 << 12;
@@ -65,7 +65,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The head of a structure that ends its chain.
+    /// Returns the head of a structure that ends its chain.
     pub(crate) const fn of(structure_type: i32) -> Self {
         Self {
             structure_type,
@@ -120,12 +120,12 @@ pub(crate) struct PhysicalDeviceProperties {
     pub(crate) kind: i32,
     pub(crate) name: [u8; 256],
     pub(crate) cache_uuid: [u8; 16],
-    /// Limits and sparse properties, of which none is read. They are not of one size on all targets, and of less than this on each.
+    /// Space for limits and sparse properties, which are not read. Their size differs between targets, but is always smaller.
     rest: [u64; 96],
 }
 
 impl Default for PhysicalDeviceProperties {
-    /// What a command finds that then writes all of it.
+    /// Returns zeros, which a command overwrites completely.
     fn default() -> Self {
         Self {
             api_version: 0,
@@ -221,7 +221,7 @@ pub(crate) struct DeviceCreateInfo {
 pub(crate) struct ShaderModuleCreateInfo {
     pub(crate) head: Head,
     pub(crate) flags: u32,
-    /// In bytes.
+    /// Size in bytes.
     pub(crate) code_size: usize,
     pub(crate) code: *const u32,
 }
@@ -309,7 +309,8 @@ mod tests {
         }
     }
 
-    /// The sizes and offsets of 64-bit targets, as the C compiler gave them; of the other structures drivers would notice.
+    /// Compares sizes and offsets with those of the C compiler on 64-bit targets. Other structures are not compared; drivers
+    /// would fail on an error in them.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn layouts_are_those_of_the_library() {

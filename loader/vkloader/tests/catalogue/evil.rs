@@ -94,7 +94,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
     let libraries = machine.path("libraries").display().to_string();
     machine.variable("LD_LIBRARY_PATH", libraries);
-    // So long that the drivers are asked by then on a busy machine, too.
+    // The limit is long enough to query the drivers on a busy machine too.
     let text = update(&machine, &["--timeout", "8"]);
     for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
         let library = machine.path(&format!("libraries/libmock_{name}.so"));
@@ -133,7 +133,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     }
 }
 
-/// A command behind words that start it.
+/// Returns `plain` as started by another command, such as `env`.
 fn behind(words: &[&str], plain: &Command) -> Command {
     let mut whole = Command::new(words[0]);
     whole.args(&words[1..]).arg(plain.get_program()).args(plain.get_args());
@@ -152,7 +152,7 @@ fn hanging(machine: &Machine) -> (Child, String) {
             number.display()
         ),
     );
-    // Whoever runs the tests in the background may ignore signals, and an update goes on with that.
+    // The shell may have started the tests with these signals ignored, and then an update ignores them too.
     let default = ["env", "--default-signal=INT,TERM,HUP"];
     let child = behind(&default, &command(machine, &["update", "--timeout", "3600"]))
         .stdout(Stdio::null())
@@ -175,7 +175,7 @@ fn an_update_that_is_interrupted_leaves_nothing() {
         let machine = machine();
         let (mut child, number) = hanging(&machine);
         send(signal, &child);
-        // It waits for no driver.
+        // The update ends without waiting for a driver.
         assert_eq!(steady::ending(&mut child).code(), Some(2), "{signal}");
         eventually("what asked is ended", || !is_alive(&number));
         let left: Vec<_> = fs::read_dir(machine.path("temporary")).expect("a folder").collect();

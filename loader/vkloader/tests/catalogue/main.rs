@@ -91,7 +91,7 @@ fn one_bad_driver_takes_no_other_down() {
     machine.driver("hanging", "hang vkEnumerateInstanceExtensionProperties");
     machine.driver("refusing", "fail vkCreateInstance -9 1 9");
     machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
-    // So long that a good driver answers by then on a busy machine, too.
+    // The limit is long enough for an answer on a busy machine too.
     let text = good(&machine, &["update", "--timeout", "8"]);
     let known = written(&machine);
     assert_eq!(driver(&known, "good")["outcome"], "answered");

@@ -234,7 +234,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
 fn a_driver_that_hangs_is_given_up() {
     let machine = Machine::new();
     let manifest = machine.driver("slow", "hang vkCreateDevice\ndevice one");
-    // So long that the driver is asked by then on a busy machine, too.
+    // The limit is long enough to query the driver on a busy machine too.
     let found = files(&machine, &["--driver", "slow", "--timeout", "8"]);
     assert_eq!(found.code(), 1);
     assert!(
@@ -388,7 +388,7 @@ fn the_work_is_valid_and_a_shader_is_compiled() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains(r#""driver":"llvmpipe","failed":null"#), "{said}");
     assert!(!said.contains("VUID") && !said.contains("Validation"), "{said}");
-    // The layer keeps the hash of each shader that was right behind a header of 24 bytes, in a file of each user.
+    // The layer stores the hash of each valid shader after a header of 24 bytes, in a file per user.
     let name = format!("shader_validation_cache-{}.bin", rustix::process::geteuid().as_raw());
     let kept = fs::metadata(cache.join(name)).map_or(0, |file| file.len());
     assert!(kept > 24, "no shader was compiled: {said}");

@@ -121,7 +121,7 @@ impl Machine {
         self.arguments.pop();
     }
 
-    /// Runs as a user without rights from now on. Where that is impossible, reports the case as skipped and returns `false`.
+    /// Runs as an unprivileged user from now on. Reports the test as skipped and returns `false` if that is impossible.
     pub(crate) fn unprivileged(&mut self) -> bool {
         if !steady::is_superuser() {
             skip("only the superuser can start a program as a user without rights");
@@ -185,7 +185,7 @@ impl Machine {
     }
 }
 
-/// Returns `true` if others than its owner and group cannot read a file, or pass through a folder.
+/// Returns `true` if users other than the owner and group cannot read a file, or enter a folder.
 fn is_hidden(state: &fs::Metadata) -> bool {
     let needed = if state.is_dir() { 0o001 } else { 0o004 };
     state.mode() & needed == 0

@@ -135,7 +135,7 @@ pub(crate) fn named_path(library: &Path) -> Option<PathBuf> {
     (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
 }
 
-/// The folders in which the dynamic linker looks for what a program opens before it looks in those of `LD_LIBRARY_PATH`.
+/// Returns the folders that the dynamic linker searches for a program's libraries before the folders in `LD_LIBRARY_PATH`.
 pub(crate) fn folders_before_variable(program: &Path) -> Vec<PathBuf> {
     let needs = read(program)
         .filter(|needs| needs.runpath.is_empty())
