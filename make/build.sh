@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The release library and the programs beside it, with their manual pages and completions. With MAPPED=1 no path of this machine is in
-# them: the same sources give the same bytes in any folder (make/reproducible.sh shows it), as packages want it. That takes other flags,
-# which cargo builds anew for.
-# PAGES names a folder for manual pages and completions, in place of one beside the library; `no` means none.
+# Builds the release library and the programs beside it, with manual pages and completions. With MAPPED=1 they contain no path of this
+# machine, as packages require: the same sources give the same bytes in any folder (make/reproducible.sh checks this). That needs other
+# compiler flags, so cargo builds everything anew.
+# PAGES names a folder for manual pages and completions other than the one beside the library; `no` skips them.
 # SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it.
-# CARGO_BUILD_TARGET names another processor or system, as for cargo.
+# CARGO_BUILD_TARGET names another processor or system, as in cargo.
 . "$(dirname "$0")/common.sh"
 
-# toml_strings TEXT...: texts as a list in TOML.
+# toml_strings TEXT...: prints the texts as a TOML list.
 toml_strings() {
     local text list=
     for text; do
@@ -18,8 +18,8 @@ toml_strings() {
     printf '[%s]' "${list%, }"
 }
 
-# Adds flags for rustc to those that a packager has given, in whichever of cargo's ways. Cargo takes the flags of one way only, so that
-# ours have to go where the packager's are: a variable for all, or the configuration, whose tables of a target count together.
+# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so ours must go to the source that the packager
+# uses: an environment variable, or the configuration, where cargo joins the flags of all matching targets.
 add_rustflags() {
     local flag own flags=("$@")
     if [ -n "${CARGO_ENCODED_RUSTFLAGS:-}${RUSTFLAGS:-}" ]; then
@@ -30,11 +30,11 @@ add_rustflags() {
                 flags+=("$flag")
             done
         fi
-        # In this form a folder may have a blank in its name.
+        # Encoded flags are separated by \x1f, so that folder names may contain a blank.
         CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
         export CARGO_ENCODED_RUSTFLAGS
     else
-        # Cargo takes build.rustflags only where no target has flags, and ours are a target's: they are taken over.
+        # Cargo ignores build.rustflags if a target has flags, as ours does, so they are copied to the target.
         own=$(RUSTC_BOOTSTRAP=1 $CARGO -Zunstable-options config get build.rustflags 2>/dev/null) || own=
         CARGO_OPTIONS+=(--config "target.'cfg(all())'.rustflags = $(toml_strings "${flags[@]}")")
         [ -z "$own" ] || CARGO_OPTIONS+=(--config "target.'cfg(not(any()))'.${own#build.}")
@@ -60,7 +60,7 @@ END
     export "CARGO_TARGET_${host}_LINKER=$TARGET/linker"
 fi
 $CARGO "${CARGO_OPTIONS[@]}" build --locked --release -p vulkan-loader
-[ -f "$LIBRARY" ] || die 2 "cargo did not make $LIBRARY: a target in cargo's configuration is to be named in CARGO_BUILD_TARGET too"
+[ -f "$LIBRARY" ] || die 2 "cargo did not build $LIBRARY; if cargo's configuration sets a target, set CARGO_BUILD_TARGET to it too"
 programs=(vkloader)
 # The service is a program of Linux.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in
@@ -68,6 +68,6 @@ Linux | *-linux-*) programs+=(vk-loader-service) ;;
 esac
 build_tools "${programs[@]}"
 if [ "$PAGES" != no ]; then
-    # This machine runs what writes them.
+    # The program that writes the pages must be built for this machine.
     env -u CARGO_BUILD_TARGET $CARGO "${CARGO_OPTIONS[@]}" run --locked --profile tools -p vulkan-loader-pages --example write -- "$PAGES"
 fi

@@ -2,10 +2,10 @@
 
     cases.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
 
-All programs of the workspace are built by one call of cargo, so that each crate is compiled once, whichever programs then run; with
-`--alone` only the packages that are named are built, which is quicker after a change of one of them. The words after `--` go to
-each program, as with `cargo test`. CASE names the one case to run. Prints what cargo test prints, but of cases that passed only their
-number, and the reason of those that were skipped. Without a package nothing runs: all is built.
+One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages,
+which is quicker after a change in one of them. The words after `--` go to each program, as with `cargo test`. CASE names a single case
+to run. Prints the output of cargo test, but only the number of passed cases, and the reasons of skipped ones. Without a package all
+programs are built and none is run.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from pathlib import Path
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
-# Lines of a program that passed which say more than a count.
+# Lines to print from a program that passed.
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
@@ -35,17 +35,17 @@ def built(packages, names, alone):
     for message in map(json.loads, cargo.stdout.decode().splitlines()):
         if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
             continue
-        # path+file:///folder#version, or path+file:///folder#name@version where the folder has another name.
+        # The id is path+file:///folder#version, or path+file:///folder#name@version if the folder has another name.
         package = re.search(r"([^/#@]+)(?:#[0-9.]+|@[^@]*)$", message["package_id"])[1]
         name = message["target"]["name"]
         if package in packages and (not names or name in names):
             programs.append((package, name, message["executable"], Path(message["manifest_path"]).parent))
-    # Large programs have many cases, and are begun first.
+    # The largest programs have the most cases, so they start first.
     return sorted(programs, key=lambda each: -os.stat(each[2]).st_size)
 
 
 def run(program, words):
-    """Runs one program; returns its title, what it printed, its exit status and its seconds."""
+    """Runs one program; returns its title, output, exit status and seconds."""
     package, name, executable, folder = program
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
@@ -57,7 +57,7 @@ def run(program, words):
 
 
 def main():
-    """Exits with 1 if a program failed, or none ran."""
+    """Builds and runs the programs. Exits with 1 if a program failed, or if no program ran."""
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("-p", dest="packages", action="append", default=[])

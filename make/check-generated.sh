@@ -3,7 +3,7 @@
 # then everything is generated into an empty folder and compared by diff, so that no stale file survives.
 . "$(dirname "$0")/common.sh"
 
-# VKGEN names a generator that is already built from these sources.
+# VKGEN names a generator that was already built from these sources.
 vkgen() {
     if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
 }

@@ -18,7 +18,7 @@ pin() {
 }
 VERSION=$(pin header)
 
-# Where cargo puts what is built to be used: below the name of the target, if one is set, even if it is this machine's own.
+# The folder for cargo's output. It is below the name of the target if one is set, even this machine's own.
 BUILT=$TARGET
 if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
     BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)
@@ -63,7 +63,7 @@ not() {
     ! "$@"
 }
 
-# need_rust: ends the script unless there is a cargo that is new enough. An older one fails with a message about Cargo.lock.
+# need_rust: exits unless cargo is installed and new enough. An older cargo would fail with a message about Cargo.lock.
 need_rust() {
     local want have
     want=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
@@ -85,7 +85,7 @@ need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
 
-# build_tools PACKAGE...: programs that go beside the library, under RELEASE. They have a profile of their own (Cargo.toml).
+# build_tools PACKAGE...: builds programs into RELEASE, beside the library, with a profile of their own (Cargo.toml).
 build_tools() {
     local name packages=()
     for name; do
@@ -98,9 +98,9 @@ build_tools() {
         ln "$BUILT/tools/$name" "$RELEASE/$name" 2>/dev/null || cp -p "$BUILT/tools/$name" "$RELEASE/$name"
     done
 }
-# Manual pages and completions of the programs.
+# The folder with the manual pages and completions of the programs.
 PAGES=${PAGES:-$RELEASE/pages}
-# What stands before the verb of cargo.
+# Options before the subcommand of cargo.
 CARGO_OPTIONS=()
 
 # check WHAT COMMAND...: the line that counts as a case of GROUP, and what the command said of itself: lines that begin with one of the
@@ -171,8 +171,8 @@ library_folder() {
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
 
-# build_programs SOURCE OUT [PROGRAM...]: builds the programs of SOURCE/Makefile, all unless some are named, in OUT. make passes OUT on as
-# a link, because make ends a name at a blank.
+# build_programs SOURCE OUT [PROGRAM...]: builds the named programs of SOURCE/Makefile in OUT, or all. OUT is passed as a link, because make
+# splits names at blanks.
 build_programs() {
     local source=$1 out=$2 link status=0
     shift 2

@@ -1,12 +1,12 @@
-"""Counts of cases in documents: how many there are, and how many of them a run passed.
+"""Finds counts of cases in documents, both of all cases and of passed ones.
 
-They go stale with every case that is added, so prose has none. The tables that make documents writes may have them, and so may a
-paragraph that names the commit of the run that printed them.
+Each added case makes such counts stale, so prose must not contain them. They are allowed in the tables that make documents writes,
+and in a paragraph that names the commit of the run which printed them.
 """
 
 import re
 
-# A number, at most two words, and what is counted; or a number out of one of the groups of cases.
+# A number, up to two words, and a counted noun; or a number out of a group of cases.
 COUNT = re.compile(
     r"(?<![-\w])\d[\d,]*(?: of (?:the )?\d[\d,]*)?(?: [a-z]+){0,2} (?:cases|tests|statements|scenes|mutants)\b"
     r"|(?<![-\w])\d[\d,]*(?: of \d[\d,]*)? of (?:applications|drivers|layers|`(?:app|drivers|layers)`)"
@@ -16,7 +16,7 @@ COMMIT = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{9,40}\b")
 
 
 def problems(read, documents):
-    """A line for each count of a document without the commit that it is of."""
+    """Yields a line for each count in a document without the commit of its run."""
     for path in documents:
         text = WRITTEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), read(path))
         for paragraph in re.finditer(r"(?:^.*\S.*\n?)+", text, re.M):

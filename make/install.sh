@@ -4,14 +4,14 @@
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
-# Who installs may keep files from others; what is installed is for all.
+# Installed files are for all users, even if the installing user's umask keeps files private.
 umask 022
 
 PREFIX=${PREFIX:-/usr/local}
 LIBDIR=${LIBDIR:-lib}
-# Below PREFIX: Debian has another folder than others for zsh.
+# The folder of zsh completions, below PREFIX. Debian uses another one than most systems.
 ZSHDIR=${ZSHDIR:-share/zsh/site-functions}
-# As CMake has it: Debian and its relatives want no execute permission on libraries; Fedora, SUSE, Arch and Gentoo want it.
+# The mode of the library, as in CMake: Debian and its derivatives use 644; Fedora, SUSE, Arch and Gentoo use 755.
 if [ -z "${LIBMODE:-}" ]; then
     LIBMODE=755
     [ ! -e /etc/debian_version ] || LIBMODE=644
@@ -80,7 +80,7 @@ fill() {
     chmod 644 "$2"
 }
 
-# page_files: each manual page and completion, and the path below PREFIX that it gets.
+# page_files: prints each manual page and completion, with its path below PREFIX.
 page_files() {
     local file name
     for file in "$PAGES"/man/*.1; do
@@ -96,7 +96,7 @@ install_pages() {
     local file place
     [ "$PAGES" != no ] || return 0
     if [ ! -d "$PAGES/man" ]; then
-        say "There is no $PAGES: installing no manual pages and completions (make build writes them)"
+        say "$PAGES does not exist: manual pages and completions are not installed (make build writes them)"
         return 0
     fi
     while IFS=$'\t' read -r file place; do
@@ -105,7 +105,7 @@ install_pages() {
     done < <(page_files)
 }
 
-# Manual pages have the name of a program, and that of one of its commands behind it.
+# A manual page is named after a program, or after a program and one of its commands.
 uninstall_pages() {
     local base=${DESTDIR:-}$PREFIX name folder
     for name in vkloader vk-loader-service; do
@@ -114,7 +114,7 @@ uninstall_pages() {
     done
     for folder in share/man/man1 share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
         rmdir "$base/$folder" 2>/dev/null || true
-        # The folder of all manual pages is the system's, that of a shell was made for it.
+        # The folder of manual pages belongs to the system, but a shell's folder was created for the completions.
         [[ $folder == share/man/* ]] || rmdir "$base/${folder%/*}" 2>/dev/null || true
     done
 }

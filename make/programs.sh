@@ -7,7 +7,7 @@
 
 mock() {
     $CARGO build --locked --quiet -p mock-driver
-    # The mock driver reads the text file beside it, so it gets a folder of its own.
+    # The mock driver reads the text file next to it, so it has a folder of its own.
     local folder=$PROGRAMS/mock
     mkdir -p "$folder"
     cp "$TARGET/debug/libmock_driver.so" "$folder/libmock_driver.so"
@@ -34,6 +34,6 @@ for part in "${@:-all}"; do
         ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
         build_programs tests/programs "$PROGRAMS"
         ;;
-    *) die 3 "there is no part $part, but hello, mock and all" ;;
+    *) die 3 "unknown part $part; the parts are hello, mock and all" ;;
     esac
 done

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# From a fresh clone to a Vulkan program that runs on the library: builds the library and one C program, and runs it. Nothing is generated
-# or fetched but crates and missing packages, which are installed while the library is compiled.
+# From a fresh clone to a running Vulkan program: builds the library and one C program, and runs the program. Only crates and missing
+# packages are downloaded; the packages are installed while the library is compiled.
 . "$(dirname "$0")/common.sh"
 
 need_rust
 
-# Tells if a driver is installed where the loader looks, or named by a variable.
+# Succeeds if a driver is installed where the loader looks, or if a variable names one.
 driver_installed() {
     [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}${VK_ADD_DRIVER_FILES:-}" ] || return 0
     local folders folder
@@ -17,22 +17,22 @@ driver_installed() {
     return 1
 }
 
-# Installs what is missing, and a driver that needs no hardware where there is no other.
+# Installs what is missing, and a software driver if no other driver is installed.
 install_needed() {
     local sets=run
     driver_installed || sets=run+driver
-    # Only the driver may stay away: a mock stands in.
+    # Only the software driver is optional, because the mock driver can replace it.
     make/setup.sh $sets || { [ $sets != run ] && make/setup.sh run; }
 }
 
-# Rust links with the C compiler, so packages come first where there is none.
+# Rust links with the C compiler, so missing packages are installed first if there is no C compiler.
 if command -v cc >/dev/null; then
     mkdir -p "$TARGET"
     install_needed >"$TARGET/setup.log" 2>&1 &
     installing=$!
     built=0
     $CARGO build --locked --release -p vulkan-loader || built=$?
-    # Not before apt has ended, which an exit would leave at work.
+    # Wait for apt even if the build failed; otherwise it would go on after the script exits.
     wait "$installing" || { tail -n 30 "$TARGET/setup.log" >&2 && exit 1; }
     [ "$built" = 0 ] || exit "$built"
     sed -n '/^Installing /p' "$TARGET/setup.log"

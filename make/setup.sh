@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh SET[+SET...]: installs what is missing for `make run`, `make bench` or `make test` (run, bench, test), for a root of Debian
-# sid (sid), or a driver that needs no hardware (driver). Without apt or root the script names what is missing.
+# setup.sh SET[+SET...]: installs missing packages for `make run`, `make bench` or `make test` (run, bench, test), for a Debian sid root
+# (sid), or a software driver (driver). Without apt or root the script only lists the missing packages.
 . "$(dirname "$0")/common.sh"
 
 set -- "${1:-}"
@@ -84,10 +84,10 @@ for set in ${1//+/ }; do
     test) table+=$FOR_RUN$FOR_REGISTRY$FOR_BENCH$FOR_TEST optional=$FOR_WINDOWS ;;
     sid) table+=$FOR_SID ;;
     driver) table+=$FOR_DRIVER ;;
-    *) die 3 "there is no set $set, but run, bench, test, sid and driver" ;;
+    *) die 3 "unknown set $set; the sets are run, bench, test, sid and driver" ;;
     esac
 done
-[ -n "$table" ] || die 3 "which set: run, bench, test, sid or driver?"
+[ -n "$table" ] || die 3 "name a set: run, bench, test, sid or driver"
 
 [[ $1 = sid || $1 = driver ]] || need_rust
 if [ "$1" = test ]; then

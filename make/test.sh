@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # test.sh [STAGE[:CASE]...]: everything that CI checks, in stages; without arguments all of them. A failed stage does not stop the others.
-# The last lines repeat each failure with the command that runs that one alone: `make/test.sh behaviour:app::drv_1_the_case`.
-# `test.sh quick` is another mode: four stages, each without what takes long. `test.sh list` names the stages.
+# The summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`.
+# `test.sh quick` is another mode: four stages without their slow parts. `test.sh list` lists the stages.
 #
-# No stage has a time limit that tells right from wrong. A stage that still runs after an hour hangs. With CI=true all stages together get
-# 80 minutes, so that the summary comes before the limit of CI itself.
+# Time limits only detect hangs: a stage that runs longer than an hour counts as hanging. With CI=true all stages together have 80 minutes,
+# so that the summary is printed before CI's own limit.
 . "$(dirname "$0")/common.sh"
 
 HANG=3600
 BUDGET=0
 if [ "${CI:-}" = true ]; then
     BUDGET=4800
-    # Nothing is compiled a second time there.
+    # CI compiles everything once, so incremental compilation would not help.
     export CARGO_INCREMENTAL=0
 fi
 
 LOGS=$TARGET/test
 
-# -- What the stages do --
+# -- The commands of the stages --
 
 formatted() {
     $CARGO fmt --all --check
@@ -32,7 +32,7 @@ lint() {
     # What crates may be: licences, origins, bans.
     make/crates.sh
 }
-# Without the client of a driver service the library holds neither its words nor its functions.
+# Checks that a library without the client of the driver service contains neither its messages nor its functions.
 features() {
     $CARGO build --locked --release -p vulkan-loader --no-default-features --target-dir "$TARGET/without"
     local library=$TARGET/without/release/libvulkan.so
@@ -42,11 +42,12 @@ features() {
 quick_lint() {
     $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings
 }
-# The documentation is for people who change the code: private items are in it, and may be linked to.
+# The documentation is for developers of the code, so it includes private items and allows links to them.
 documentation() {
     RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" $CARGO doc --locked --workspace --no-deps --document-private-items
 }
-# Everything for debugging, in one call of cargo: others with fewer packages would compile shared crates once more, with other features.
+# Builds everything for debugging in one call of cargo. Separate calls for fewer packages would compile shared crates again with other
+# features.
 compiled() {
     python3 make/cases.py
 }
@@ -69,8 +70,8 @@ behaviour() {
     library_built
     VKL_LIBRARY=$LIBRARY python3 make/cases.py -p loader-tests -p vkloader
 }
-# On the library built for debugging, which is there a few seconds after a change; without the modules that wait for the
-# times of files or for services, repeat what threads do, or try every allocation: one case in fourteen, and most of the time.
+# Tests the debug build of the library, which is ready a few seconds after a change. Skips the modules that wait for file times or services,
+# repeat races, or fail every allocation: one case in fourteen, but most of the time.
 quick_behaviour() {
     local module words=()
     for module in chains gate many_devices reentry scan_cache scan_cache_drivers service_limits short_heap short_memory threads unasked \
@@ -80,7 +81,7 @@ quick_behaviour() {
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
     VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 make/cases.py --alone -p loader-tests -- "${words[@]}"
 }
-# scripted FOLDER: the cases of a folder in Python.
+# scripted FOLDER: runs the Python cases in a folder.
 scripted() {
     built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
@@ -110,7 +111,7 @@ fuzzed() {
 
 # -- The stages --
 
-# A row: name, usual time in seconds on two cores after a fresh clone, and the command.
+# Each row has the stage's name, its usual time in seconds on two cores after a fresh clone, and its command.
 STAGES='
 setup        50  make/setup.sh test
 registry      1  make/registry.sh
@@ -137,11 +138,11 @@ real         60  scripted real
 sandbox      20  scripted sandbox
 '
 
-# These have build folders of their own, and run beside the others on machines with more than one core, once packages are installed.
+# Stages with build folders of their own. They run in parallel with the others on machines with several cores, after packages are installed.
 BESIDE="fuzz windows"
 BESIDE_AFTER=fixtures
 
-# The rows of `test.sh quick`: the times are those after a change of one file in loader/.
+# The stages of `test.sh quick`, with the times after a change of one file in loader/.
 QUICK='
 format        2  formatted
 lint          8  quick_lint
@@ -149,14 +150,14 @@ unit          9  quick_units
 behaviour    25  quick_behaviour
 '
 
-# -- How they are run --
+# -- Running the stages --
 
 begin=$SECONDS
 passed=0 failed=0 skipped=0
 summary= repeats= missed=
 
-# Prints how many cases of a log passed, failed and were skipped: the closing lines of cargo's test programs and of bump-test.sh, and the
-# lines of tests/cases.py.
+# Prints the numbers of passed, failed and skipped cases in a log. Counts the last lines of cargo's test programs and of bump-test.sh, and
+# the lines of tests/cases.py.
 count() {
     awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
          /^[a-z]+: [0-9]+ passed, [0-9]+ failed$/ { pass += $2; fail += $4 }
@@ -165,7 +166,7 @@ count() {
          END { print pass + 0, fail + 0, skip + 0 }' "$1"
 }
 
-# failures STAGE LOG: a line for each case that failed, with the command that repeats it; the stage itself where no case can be named.
+# failures STAGE LOG: prints each failed case with the command that repeats it, or the stage itself if no case is known.
 failures() {
     awk -v stage="$1" '
         function tell(name, word) {
@@ -178,13 +179,13 @@ failures() {
         END { if (!count) printf "  FAIL  %s\n        make/test.sh %s\n", stage, stage }' "$2"
 }
 
-# time_of SECONDS: as people read it.
+# time_of SECONDS: prints a duration in readable form.
 time_of() {
     if [ "$1" -lt 100 ]; then say "$1 s"; else say "$(($1 / 60)) min $(($1 % 60)) s"; fi
 }
 
-# run_stage NAME COMMAND...: runs the command, with its output in NAME.log; then NAME.end holds its status, its seconds and its limit.
-# Without time left there is no NAME.end.
+# run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds and limit to NAME.end. If no time is
+# left, it does not write NAME.end.
 run_stage() {
     local name=$1 start=$SECONDS status=0 limit=$HANG
     shift
@@ -192,28 +193,28 @@ run_stage() {
         limit=$((BUDGET - (SECONDS - begin)))
         [ "$limit" -gt 0 ] || return 0
     fi
-    # `timeout` runs programs, not functions: this script calls itself.
+    # `timeout` cannot run functions, so the script calls itself.
     CASE=${chosen[$name]:-} timeout --kill-after=10 "$limit" "$0" --run "$@" >"$LOGS/$name.log" 2>&1 </dev/null &
-    # shellcheck disable=SC2064 -- this one process
+    # shellcheck disable=SC2064 -- expand the process number now
     trap "kill $! 2>/dev/null" TERM
     wait $! || status=$?
     trap - TERM
     echo "$status $((SECONDS - start)) $limit" >"$LOGS/$name.end"
 }
 
-# title NAME: its place in the list of stages, and its name.
+# title NAME: prints the stage's number in the list of stages, and its name.
 title() {
     say "$(printf '%s\n' "${names[@]}" | grep --line-number --line-regexp "$1" | cut -d: -f1)/${#names[@]} $1"
 }
 
-# report NAME: adds up what the stage printed, and says how it ended.
+# report NAME: adds the counts of the stage to the totals, and prints how it ended.
 report() {
     local name=$1 log=$LOGS/$1.log status seconds limit pass fail skip word=ok
     reported[$name]=
     [ -f "$LOGS/$name.end" ] || return 0
     read -r status seconds limit <"$LOGS/$name.end"
     read -r pass fail skip < <(count "$log")
-    # A stage without cases is one itself; a failure that no case explains is counted too.
+    # A stage without cases counts as one case, and so does a failure outside of all cases.
     if [ "$status" -ne 0 ]; then
         [ "$fail" -gt 0 ] || fail=1
     elif [ $((pass + fail + skip)) -eq 0 ]; then
@@ -223,7 +224,7 @@ report() {
     [ "$status" -ne 124 ] || word="FAILED, still running after $limit s"
     passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
     summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' "$name" "$seconds" "$pass" "$fail" "$skip" "$word")$'\n'
-    # The next stages need not build the generator once more.
+    # Later stages use this generator instead of building it again.
     [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
     say "== $(title "$name"): $word in $(time_of "$seconds")"
@@ -245,7 +246,7 @@ stage() {
     report "$name"
 }
 
-# aside: runs the stages of BESIDE that were chosen, one after the other; their output comes when they have ended.
+# aside: runs the chosen stages of BESIDE one after the other. Their output is shown after they have ended.
 aside() {
     local name usual command
     trap 'kill $(jobs -p) 2>/dev/null; exit 0' TERM
@@ -255,7 +256,7 @@ aside() {
     done <<<"$STAGES"
 }
 
-# ended_aside: shows the stages that have ended beside the others since the last call.
+# ended_aside: shows the parallel stages that have ended since the last call.
 ended_aside() {
     local name
     for name in "${beside[@]}"; do
@@ -267,7 +268,7 @@ ended_aside() {
     done
 }
 
-# Prints the times and counts of all stages, what was skipped, what failed and how to repeat that, and the totals in the last line.
+# Prints the times and counts of all stages, the skipped cases, the failures with their commands, and the totals in the last line.
 finish() {
     say "Summary"
     printf '%s' "$summary"
@@ -319,13 +320,13 @@ quick)
     shift
     ;;
 esac
-# The stages to run, in the order of the table, and the case of each that is to run alone.
+# Selects the stages to run, in the order of the table, and for each stage the single case to run, if one is named.
 mapfile -t all < <(awk 'NF { print $1 }' <<<"$STAGES")
 names=("${all[@]}")
 declare -A chosen=()
 for word; do
     name=${word%%:*}
-    [[ " ${all[*]} " == *" $name "* ]] || die 3 "there is no stage $name, but ${all[*]}"
+    [[ " ${all[*]} " == *" $name "* ]] || die 3 "unknown stage $name; the stages are ${all[*]}"
     chosen[$name]=
     [ "$word" = "$name" ] || chosen[$name]=${word#*:}
 done
@@ -335,7 +336,7 @@ if [ $# -gt 0 ]; then
 fi
 
 mkdir -p "$LOGS"
-# Git refuses a checkout that belongs to another user, as in many containers. What the tests do with this one is to read it.
+# Git refuses a checkout of another user, which is common in containers. The tests only read this checkout.
 cat >"$LOGS/gitconfig" <<END
 [include]
     path = ${GIT_CONFIG_GLOBAL:-${XDG_CONFIG_HOME:-~/.config}/git/config}
@@ -347,7 +348,7 @@ END
 export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
 trap interrupted INT TERM HUP
 
-# On more than one core, where all stages run, those that have build folders of their own run beside the others.
+# If all stages run on several cores, the stages with build folders of their own run in parallel.
 beside=()
 if [ $# -eq 0 ] && [ "$(nproc)" -gt 1 ]; then
     for name in $BESIDE; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the behaviour cases on vulkan-1.dll under Wine, each in a process and a part of the registry of its own; those that
-# tests/windows/left_out.txt lists are skipped. `quick` runs a part of them, for the stage of make/test.sh: the modules below; without
-# it all are run. CASE names one case. The loader is compiled for 32 bits and for the tools of Microsoft too.
+# Runs the behaviour cases on vulkan-1.dll under Wine, each in its own process and its own part of the registry. Skips the cases listed in
+# tests/windows/left_out.txt. `quick` runs only the modules below, as make/test.sh does; otherwise all cases run. CASE names one case. The
+# loader is also compiled for 32 bits and for Microsoft's tools.
 #
 # All is built for debugging, which is quicker; make/windows.sh has the release.
 . "$(dirname "$0")/common.sh"

@@ -15,11 +15,11 @@ import time
 import traceback
 from pathlib import Path
 
-# What cases make is for programs of other users too, whoever runs them with whatever umask.
+# Programs of other users must be able to read the files of a case, whatever the umask of the user who runs it.
 os.umask(0o022)
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
-# Seconds after which a program counts as hanging. It must never tell a slow machine from a wrong result.
+# Seconds after which a program counts as hanging. The limit must never make a slow machine look like a wrong result.
 HANG = 300
 # Processes started here that may still run; whatever ends this program ends them.
 _running = set()

@@ -1,4 +1,4 @@
-"""Counts of cases in documents: none, but in a written table or beside the commit of a run."""
+"""Documents count cases only in a generated table, or in a paragraph that names the commit of a run."""
 
 import sys
 
@@ -9,12 +9,12 @@ import counts  # noqa: E402 -- found through the line above
 
 
 def problems(text):
-    """What is said of a document with this text."""
+    """Returns the problems of a document with this text."""
     return list(counts.problems(lambda path: text, ["docs/page.md"]))
 
 
 def told():
-    """A count in prose or in a row is told, with its line."""
+    """Reports a count in prose or in a table row, with its line."""
     for text in (
         "There are 942 cases.",
         "All 370 of `drivers` do what is expected.",
@@ -29,7 +29,7 @@ def told():
 
 
 def passed_over():
-    """Numbers of other things, tables that are written, and runs with their commit are no counts."""
+    """Accepts numbers of other things, generated tables, and runs with their commit."""
     for text in (
         "Six cases are skipped; DRV-232 has cases, and APP-20 tests them.",
         "At most 16 patterns of one variable; 4 KiB of drivers.",

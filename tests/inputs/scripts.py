@@ -101,8 +101,8 @@ def commands_are_run():
 
 
 CASES = [
-    ("a stage that there is not", refused(["make/test.sh", "typo"], "test.sh: there is no stage typo, but setup ")),
-    ("a stage that there is not, behind one", refused(["make/test.sh", "format", "typo"], "there is no stage typo")),
+    ("an unknown stage", refused(["make/test.sh", "typo"], "test.sh: unknown stage typo; the stages are setup ")),
+    ("an unknown stage after a valid one", refused(["make/test.sh", "format", "typo"], "unknown stage typo")),
     ("SECONDS_EACH that is no number", refused(["make/fuzz.sh", "abc"], "SECONDS_EACH=600, and not abc")),
     ("PEER that is not there", refused(["make/bench.sh"], "there is no library /none/such", PEER="/none/such")),
     ("PEER that is no library", refused(["make/bench.sh"], "README.md is no Vulkan loader", PEER=str(ROOT / "README.md"))),

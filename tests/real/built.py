@@ -1,4 +1,4 @@
-"""`make build`: flags that a packager has given are kept, and what is built lies where `make install` looks."""
+"""`make build`: keeps the flags of a packager, and puts its output where `make install` looks."""
 
 import os
 
@@ -21,7 +21,7 @@ edition = "2024"
 
 
 def project():
-    """A project with packages of the same names that is built in a moment, and a cargo that builds it in place of this one."""
+    """Creates a project with the same package names that builds quickly, and a cargo that builds it instead of this project."""
     folder = scratch("project with a blank")
     (folder / "Cargo.toml").write_text(MANIFEST)
     for name, file, text in [
@@ -39,14 +39,14 @@ def project():
     cargo = folder / "cargo"
     cargo.write_text(f'#!/bin/sh\ncd "{folder}" && exec "{tool("cargo")}" "$@"\n')
     cargo.chmod(0o755)
-    # `make` takes no blank in the name of a program.
+    # `make` cannot call a program whose path contains a blank.
     link = scratch("cargo") / "cargo"
     link.symlink_to(cargo)
     return folder, link
 
 
 def build(folder, cargo, **variables):
-    """Builds it; returns what cargo printed."""
+    """Builds the project; returns the output of cargo."""
     environment = {name: value for name, value in os.environ.items() if "RUSTFLAGS" not in name and not name.startswith("MAKE")}
     for inherited in ("VKL_LIBRARY", "SYSROOT", "CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS"):
         environment.pop(inherited, None)
@@ -56,7 +56,7 @@ def build(folder, cargo, **variables):
 
 
 def flags():
-    """With MAPPED=1 each way in which cargo takes flags still counts, and paths are mapped."""
+    """MAPPED=1 maps paths, and keeps the flags from each source that cargo reads."""
     folder, cargo = project()
     host = next(line.split()[1] for line in run([tool("rustc"), "-vV"], HANG).splitlines() if line.startswith("host:"))
     configuration = folder / ".cargo/config.toml"
@@ -83,7 +83,7 @@ def flags():
 
 
 def target():
-    """What is built for a named target lies below its name, and is installed from there."""
+    """Output for a named target is in the target's folder, and is installed from there."""
     folder, cargo = project()
     host = next(line.split()[1] for line in run([tool("rustc"), "-vV"], HANG).splitlines() if line.startswith("host:"))
     build(folder, cargo, CARGO_BUILD_TARGET=host)
@@ -92,7 +92,7 @@ def target():
     where = {"DESTDIR": scratch("destination"), "VKL_LIBRARY": "", "CARGO_TARGET_DIR": folder / "target", "CARGO_BUILD_TARGET": host}
     installed.make("install", **where)
     expect((where["DESTDIR"] / "usr/local/bin/vkloader").is_file(), "vkloader is not installed")
-    # One that stands in cargo's configuration alone is not found, and the reason is printed.
+    # A target that is set only in cargo's configuration is not detected, and the script prints the reason.
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(f'[build]\ntarget = "{host}"\n')
     environment = {**os.environ, "CARGO": str(cargo), "CARGO_TARGET_DIR": str(folder / "other"), "PAGES": "no"}

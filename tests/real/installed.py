@@ -26,7 +26,7 @@ def make(verb, status=0, **variables):
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
     for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
-    # Pages of an earlier build may lie beside the library.
+    # An earlier build may have left pages beside the library.
     environment["PAGES"] = "no"
     return run([tool("make"), "--silent", "-C", ROOT, verb, *assignments], HANG, status=status, env=environment)
 
@@ -85,7 +85,7 @@ PROGRAMS = "vkloader", "vk-loader-service"
 
 
 def fake_build(triple):
-    """A folder as cargo leaves it when CARGO_BUILD_TARGET names this target, with pages; all of it closed to others."""
+    """Creates a build folder as cargo does for this CARGO_BUILD_TARGET, with pages; other users cannot read it."""
     target = scratch("target")
     release = target / triple / "release"
     for folder in ("man", "bash", "fish", "zsh"):
@@ -101,7 +101,7 @@ def fake_build(triple):
 
 
 def expected_modes(folder, library):
-    """What is installed of `fake_build`, and the mode of each file."""
+    """Returns the installed files of `fake_build`, each with its mode."""
     modes = {f"lib/libvulkan.so.{version()}": library}
     modes |= {f"bin/{name}": 0o755 for name in PROGRAMS}
     for name in PROGRAMS:
@@ -112,7 +112,7 @@ def expected_modes(folder, library):
 
 
 def modes():
-    """What is built for a named target is found, pages included; modes are for all whatever the umask, and uninstall leaves no file."""
+    """Files and pages for a named target are installed, readable for all users whatever the umask; uninstall removes them all."""
     target = fake_build("some-target")
     for variables, folder, library in [
         ({"LIBMODE": "755"}, "zsh/site-functions", 0o755),

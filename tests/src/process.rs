@@ -15,7 +15,7 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-/// Seconds of processor time that `work` takes in this process, which other processes of a busy machine do not lengthen.
+/// Returns the processor seconds that `work` takes in this process. Other processes of a busy machine do not add to them.
 pub fn processor_time(work: impl FnOnce()) -> f64 {
     let begin = processor_seconds();
     work();

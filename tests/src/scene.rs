@@ -15,7 +15,7 @@ use crate::outcome::Outcome;
 use crate::vk::WINDOW_SURFACES;
 use crate::{Vk, exports, library, process, skipped, system};
 
-/// Factor for the time limits of children, which are numbers for an idle machine: others may compute on it too.
+/// Factor for the time limits of children. The limits are for an idle machine, but other processes may be running too.
 const BUSY: u32 = 6;
 
 const ROOT: &str = "LOADER_TESTS_ROOT";
@@ -40,10 +40,10 @@ pub struct Scene {
     catalogued: Option<usize>,
 }
 
-/// Waits until the files of a scene are old enough that the library remembers what it read of them.
+/// Waits until the files of a scene are old enough for the library to remember their contents.
 ///
-/// Nothing is remembered of files that changed less than two seconds before they were read. The times of attributes count too, and
-/// no call sets those, so that only waiting helps.
+/// The library remembers a file only if it changed at least two seconds before it was read. Changes of attributes count too, and
+/// no call can set their time, so waiting is the only way.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(2100));
 }
@@ -183,22 +183,22 @@ impl Scene {
         self
     }
 
-    /// Lets the children run longer than ten seconds on an idle machine. The limit is for those that hang, and is multiplied for
-    /// machines that are busy.
+    /// Sets the time limit of the children on an idle machine, instead of ten seconds. The limit only detects hangs, and is
+    /// multiplied for busy machines.
     pub fn limit(&mut self, seconds: u64) -> &mut Self {
         self.limit = Duration::from_secs(seconds);
         self
     }
 
-    /// Runs the children with elevated privileges: an unprivileged user starts a program that belongs to the superuser and
-    /// has the set-user-ID bit. Only the superuser can prepare that; for others the case is skipped.
+    /// Runs the children with elevated privileges: an unprivileged user starts a program of the superuser with the set-user-ID
+    /// bit. Only the superuser can prepare that; for other users the case is skipped.
     pub fn elevated(&mut self) -> &mut Self {
         self.needs_superuser("only the superuser can make a program with elevated privileges");
         self.elevated = true;
         self
     }
 
-    /// Skips the rest of the case, for this reason, unless the superuser runs it.
+    /// Skips the rest of the case with this reason unless the superuser runs it.
     pub fn needs_superuser(&self, reason: &'static str) {
         if !self.is_child() && !steady::is_superuser() {
             skipped::leave(reason);
@@ -392,7 +392,7 @@ impl Scene {
         }
     }
 
-    /// The library under test; for elevated children, which another user starts, a copy that this user can reach.
+    /// Returns the library under test. Elevated children are started by another user, so they get a copy that this user can read.
     fn library_of_children(&self) -> PathBuf {
         let own = library::under_test();
         if !self.elevated || cfg!(windows) || library::is_peer() {

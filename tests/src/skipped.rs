@@ -1,17 +1,17 @@
-//! Cases that turn out not to be possible here after they have begun.
+//! Cases that find out, after they have begun, that they cannot run on this machine.
 
 use std::any::Any;
 use std::panic::resume_unwind;
 
-/// The reason, as what unwinds.
+/// The reason, as a panic payload.
 struct Skipped(&'static str);
 
-/// Leaves a case, which reports the reason.
+/// Unwinds out of a case, so that it is reported as skipped for this reason.
 pub(crate) fn leave(reason: &'static str) -> ! {
     resume_unwind(Box::new(Skipped(reason)))
 }
 
-/// The reason, if a case was left by [`leave`].
+/// Returns the reason if [`leave`] raised the panic.
 pub(crate) fn reason(payload: &(dyn Any + Send)) -> Option<&'static str> {
     payload.downcast_ref().map(|Skipped(reason)| *reason)
 }

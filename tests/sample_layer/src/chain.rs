@@ -79,8 +79,8 @@ pub(crate) struct Instance {
     pub(crate) handle: vk::Instance,
     pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) destroy: vk::PFN_vkDestroyInstance,
-    /// The next function for a command of physical devices. A loader may answer later with what stands above the layer, so
-    /// it is looked up when the instance is made.
+    /// The next function for a command of physical devices. It is looked up when the instance is created, because a later look-up
+    /// in a loader may return a function above the layer.
     pub(crate) device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties,
 }
 

@@ -37,7 +37,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     // SAFETY: the look-up belongs to the instance, and the name has this type.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(next(handle, c"vkDestroyInstance".as_ptr())) };
     let name = c"vkEnumerateDeviceExtensionProperties";
-    // SAFETY: as above.
+    // SAFETY: the name is nul-terminated, and the look-up function returns a function of this command's type.
     let device_extension_properties =
         unsafe { typed::<vk::PFN_vkEnumerateDeviceExtensionProperties>(next(handle, name.as_ptr())) };
     let (Some(destroy), Some(device_extension_properties)) = (destroy, device_extension_properties) else {

@@ -1,4 +1,4 @@
-//! What the layer says of itself: that it is one layer, and has no extensions.
+//! Answers queries for layers and their extensions: the layer lists itself, and has no extensions.
 
 use std::ffi::{CStr, c_char};
 
@@ -6,15 +6,15 @@ use ash::vk;
 
 use crate::chain;
 
-/// The layer's name, as its manifests have it.
+/// The layer's name, as in its manifests.
 pub(crate) const NAME: &CStr = c"VK_LAYER_SAMPLE_SampleLayer";
-/// The same for its description.
+/// The layer's description, as in its manifests.
 const DESCRIPTION: &CStr = c"Prints the draws, instances and vertices of each command buffer at its end";
 
-/// `vkEnumerateInstanceLayerProperties`: the layer itself.
+/// `vkEnumerateInstanceLayerProperties`: lists the layer itself.
 ///
 /// # Safety
-/// As the command demands.
+/// The arguments must be valid for the Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateInstanceLayerProperties")]
 pub(crate) unsafe extern "system" fn instance_layer_properties(
     count: *mut u32,
@@ -27,35 +27,35 @@ pub(crate) unsafe extern "system" fn instance_layer_properties(
     };
     copy_text(NAME, &mut own.layer_name);
     copy_text(DESCRIPTION, &mut own.description);
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     unsafe { answer(&[own], count, properties) }
 }
 
-/// `vkEnumerateDeviceLayerProperties`: the same.
+/// `vkEnumerateDeviceLayerProperties`: lists the layer itself.
 ///
 /// # Safety
-/// As the command demands.
+/// The arguments must be valid for the Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateDeviceLayerProperties")]
 pub(crate) unsafe extern "system" fn device_layer_properties(
     _: vk::PhysicalDevice,
     count: *mut u32,
     properties: *mut vk::LayerProperties,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     unsafe { instance_layer_properties(count, properties) }
 }
 
-/// `vkEnumerateInstanceExtensionProperties`: an answer for this layer's name alone.
+/// `vkEnumerateInstanceExtensionProperties`: answers only for this layer's name.
 ///
 /// # Safety
-/// As the command demands.
+/// The arguments must be valid for the Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateInstanceExtensionProperties")]
 pub(crate) unsafe extern "system" fn instance_extension_properties(
     layer: *const c_char,
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     match unsafe { is_own(layer) } {
         // SAFETY: as above.
         true => unsafe { answer(&[], count, properties) },
@@ -63,10 +63,10 @@ pub(crate) unsafe extern "system" fn instance_extension_properties(
     }
 }
 
-/// `vkEnumerateDeviceExtensionProperties`: an answer for this layer's name; any other question is for those below.
+/// `vkEnumerateDeviceExtensionProperties`: answers for this layer's name, and passes other queries to the next function.
 ///
 /// # Safety
-/// As the command demands.
+/// The arguments must be valid for the Vulkan command.
 #[unsafe(export_name = "SampleLayer_EnumerateDeviceExtensionProperties")]
 pub(crate) unsafe extern "system" fn device_extension_properties(
     physical_device: vk::PhysicalDevice,
@@ -74,7 +74,7 @@ pub(crate) unsafe extern "system" fn device_extension_properties(
     count: *mut u32,
     properties: *mut vk::ExtensionProperties,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     if unsafe { is_own(layer) } {
         // SAFETY: as above.
         return unsafe { answer(&[], count, properties) };
@@ -82,32 +82,32 @@ pub(crate) unsafe extern "system" fn device_extension_properties(
     let Some(below) = chain::instance(physical_device) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     unsafe { (below.device_extension_properties)(physical_device, layer, count, properties) }
 }
 
-/// Whether a question is about this layer.
+/// Returns `true` if a query names this layer.
 ///
 /// # Safety
-/// `layer` is null or a C string.
+/// `layer` must be null or a C string.
 unsafe fn is_own(layer: *const c_char) -> bool {
-    // SAFETY: as the caller says.
+    // SAFETY: `layer` is not null, so it is a C string.
     !layer.is_null() && unsafe { CStr::from_ptr(layer) } == NAME
 }
 
-/// Answers a question in two calls: how many there are, and what fits.
+/// Answers a query that takes two calls: the first returns the number of elements, the second as many as fit.
 ///
 /// # Safety
-/// `count` points to a number; `out` is null or has room for as many elements.
+/// `count` must point to a number. `out` must be null or have room for that many elements.
 unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that `count` points to a number.
     let count = unsafe { &mut *count };
     let room = match out.is_null() {
         true => all.len(),
         false => all.len().min(*count as usize),
     };
     if !out.is_null() {
-        // SAFETY: there is room for the number that the caller gave, which is not smaller.
+        // SAFETY: `out` has room for the caller's `count`, and `room` is not larger.
         unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), out, room) };
     }
     *count = room as u32;
@@ -117,7 +117,7 @@ unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result
     }
 }
 
-/// Writes a text and the zeros behind it.
+/// Writes a text and the zeros after it.
 fn copy_text(text: &CStr, room: &mut [c_char]) {
     for (place, byte) in room.iter_mut().zip(text.to_bytes()) {
         *place = *byte as c_char;

@@ -1,9 +1,9 @@
 //! A Vulkan layer that prints, at the end of each command buffer, how much it draws.
 //!
-//! A layer is a library between the application and the drivers. Whatever an application calls on an object that was made
-//! through the layer goes to the layer first, if the layer's look-up functions name a function for it, and the layer
-//! calls the next one. What happens once an object is made is in `create`; what the layer keeps, and how it finds it
-//! again from a handle, in `chain`; what it is for, in `count`; what it says of itself, in `enumerate`.
+//! A layer is a library between the application and the drivers. A command on an object that was created through the layer
+//! reaches the layer first, if the layer's look-up functions return a function for it. The layer then calls the next function.
+//! The module `create` creates objects; `chain` keeps the layer's data and finds it by handle. The module `count` counts what
+//! each command buffer draws, and `enumerate` describes the layer.
 
 mod chain;
 mod count;

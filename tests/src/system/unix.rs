@@ -91,10 +91,10 @@ pub(crate) fn prepare_child(_: &Path) {}
 /// Nothing: the library is as it should be.
 pub(crate) fn prepare_library(_: &Library) {}
 
-/// Seconds of processor time that this process has had.
+/// Returns the processor seconds that this process has used.
 pub(crate) fn processor_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is writable.
+    // SAFETY: `time` is valid for writes.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

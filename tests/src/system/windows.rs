@@ -145,7 +145,7 @@ pub(crate) fn prepare_library(library: &Library) {
     super::token::answer(module.expose_provenance());
 }
 
-/// Seconds since the first call: what passes for processor time here.
+/// Returns the seconds since the first call, in place of processor time.
 pub(crate) fn processor_seconds() -> f64 {
     static BEGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     BEGIN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()

@@ -1,6 +1,6 @@
-//! Helpers that let tests pass on a busy machine, for any user and with any umask.
+//! Helpers that keep tests reliable on a busy machine, for any user and with any umask.
 //!
-//! The rules that they are for are in `tests/README.md`, section "Rules for cases".
+//! See section "Rules for cases" in `tests/README.md`.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,16 +13,16 @@ mod system;
 
 pub use system::{is_superuser, retried, usual_umask};
 
-/// Time after which something counts as hanging. It must never tell a slow machine from a wrong result.
+/// Time after which something counts as hanging. The limit must never make a slow machine look like a wrong result.
 pub const HANG: Duration = Duration::from_secs(60);
 
-/// Makes a new folder in that for temporary files; the caller removes it.
+/// Creates a folder in the folder for temporary files. The caller removes it.
 ///
-/// Its name is short: the path of a socket has room for about a hundred bytes. A process that was killed may have left a folder
-/// with the number of this one, which is passed over.
+/// The name is short, because the path of a socket has room for about a hundred bytes. A name that is taken is skipped: an
+/// earlier process with the same number may have left it when it was killed.
 ///
 /// # Panics
-/// When no folder can be made.
+/// Panics if the folder cannot be created.
 #[track_caller]
 pub fn new_folder(name: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -40,7 +40,7 @@ pub fn new_folder(name: &str) -> PathBuf {
 /// Waits until a condition holds.
 ///
 /// # Panics
-/// After [`HANG`].
+/// Panics after [`HANG`].
 #[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -53,7 +53,7 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 /// Waits until a child has ended.
 ///
 /// # Panics
-/// After [`HANG`], when the child is killed, and where the system cannot tell of it.
+/// Kills the child and panics after [`HANG`]. Also panics if the system cannot report the child's status.
 #[track_caller]
 pub fn ending(child: &mut Child) -> ExitStatus {
     let begin = Instant::now();
@@ -72,38 +72,40 @@ pub fn ending(child: &mut Child) -> ExitStatus {
 
 /// Repeats a step that a busy machine can spoil, until one attempt shows the expected fact.
 ///
-/// Only for facts that cannot come about where the feature is missing, as the attempts would hide a rare failure of any other.
+/// Use this only for facts that are impossible without the feature, because the attempts would hide rare failures of anything
+/// else.
 ///
 /// # Panics
-/// When 20 attempts do not show it.
+/// Panics if 20 attempts do not show the fact.
 #[track_caller]
 pub fn once_in_some_attempts(what: &str, mut shows: impl FnMut() -> bool) {
     assert!((0..20).any(|_| shows()), "in none of 20 attempts: {what}");
 }
 
-/// Reports that a case is skipped, in a line of its own that `make test` counts and repeats.
+/// Reports a skipped case, in a line of its own that `make test` counts and repeats.
 pub fn skip(reason: &str) {
-    // Written past the test runner, which hides what a passing test prints. A runner with one thread has begun a line by then.
+    // Written directly to standard error, because the test runner hides the output of passing tests. The line break comes first,
+    // because a runner with one thread has already begun a line.
     let _ = io::stderr().write_all(format!("\nSKIPPED: {reason}\n").as_bytes());
 }
 
-/// Copies a program that is to be executed, with these permissions.
+/// Copies a program for execution, with these permissions.
 ///
-/// A process with threads must not write such a file itself: a child that another thread starts meanwhile inherits the open file,
-/// and the system does not execute a file that is open for writing ("Text file busy").
+/// A process with threads must not write such a file itself. A child that another thread starts meanwhile inherits the open file,
+/// and the system refuses to execute a file that is open for writing ("Text file busy").
 ///
 /// # Panics
-/// When the copy cannot be made.
+/// Panics if the copy cannot be made.
 #[track_caller]
 pub fn copy_program(from: &Path, to: &Path, mode: u32) {
     system::copy_program(from, to);
     system::set_mode(to, mode);
 }
 
-/// Writes a script that is to be executed, for the reason of [`copy_program`] through another process.
+/// Writes a script for execution, through another process for the same reason as [`copy_program`].
 ///
 /// # Panics
-/// When the file cannot be written.
+/// Panics if the file cannot be written.
 #[track_caller]
 pub fn write_script(path: &Path, text: &str) {
     let mut beside = path.as_os_str().to_owned();

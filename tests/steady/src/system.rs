@@ -1,4 +1,4 @@
-//! The parts that differ between systems.
+//! Functions that differ between systems.
 
 use std::path::Path;
 
@@ -12,26 +12,26 @@ mod unix {
 
     /// Returns `true` if the tests run as the superuser.
     pub fn is_superuser() -> bool {
-        // SAFETY: takes nothing and cannot fail.
+        // SAFETY: `geteuid` has no preconditions.
         unsafe { libc::geteuid() == 0 }
     }
 
-    /// Sets the umask of this process, and of those that it starts, to the usual one.
+    /// Sets the usual umask for this process and its children.
     ///
-    /// Programs that run as other users must be able to read what a test writes. Cases about the umask itself set another one in
-    /// the program that they start.
+    /// Programs of other users must be able to read the files of a test. Cases about the umask itself set another umask in the
+    /// programs that they start.
     pub fn usual_umask() {
         static SET: Once = Once::new();
-        // SAFETY: takes a number; files that other threads make at the same time get one umask or the other.
+        // SAFETY: `umask` has no preconditions. A file that another thread creates at the same time gets either umask.
         SET.call_once(|| unsafe {
             libc::umask(0o022);
         });
     }
 
-    /// Repeats a system call for as long as signals interrupt it; the call returns -1 for an error.
+    /// Repeats a system call while signals interrupt it. The call returns -1 for an error.
     ///
     /// # Errors
-    /// The system's.
+    /// Returns the error of the last attempt.
     pub fn retried<T: PartialEq + From<i8>>(mut call: impl FnMut() -> T) -> io::Result<T> {
         loop {
             let result = call();
@@ -71,18 +71,18 @@ mod unix {
     use super::Path;
     use std::io;
 
-    /// Returns `true`: on this system no case needs more rights than it has.
+    /// Returns `true`: on this system no case needs additional privileges.
     pub fn is_superuser() -> bool {
         true
     }
 
-    /// Does nothing: this system has no umask.
+    /// Does nothing, because this system has no umask.
     pub fn usual_umask() {}
 
-    /// Calls once: no signal interrupts a call.
+    /// Calls `call` once, because signals do not interrupt calls on this system.
     ///
     /// # Errors
-    /// None.
+    /// Never returns an error.
     pub fn retried<T>(mut call: impl FnMut() -> T) -> io::Result<T> {
         Ok(call())
     }

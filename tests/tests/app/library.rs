@@ -8,7 +8,7 @@ use loader_tests::{call, case, is_loaded};
 
 use crate::names::all;
 
-/// APP-4, APP-5: beside what all systems export each has the window systems of its own.
+/// APP-4, APP-5: in addition to the common exports, each system exports commands for its own window systems.
 #[test]
 fn app_005_window_systems_of_each_system() {
     let exports = |list: &str| -> BTreeSet<String> {

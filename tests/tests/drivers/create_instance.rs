@@ -108,7 +108,7 @@ fn drv_110_the_extension_for_sorting_is_added() {
     });
 }
 
-/// DRV-110: which version a driver is of says its manifest here, not the driver.
+/// DRV-110: the manifest decides which version a driver has for this rule, not the driver.
 #[test]
 fn drv_110_the_manifest_says_which_driver_is_old() {
     const EXTENSION: &str = "VK_KHR_get_physical_device_properties2";

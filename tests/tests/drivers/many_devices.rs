@@ -4,7 +4,7 @@ use loader_tests::ash::vk;
 use loader_tests::vk::Instance;
 use loader_tests::{Vk, case, processor_time};
 
-/// Seconds of processor time that one enumeration of devices and of groups takes, the first one in an instance and one more.
+/// Returns the processor seconds of two enumerations of devices and groups: the first one in an instance, and another.
 fn time(vk: &Vk, devices: u32) -> f64 {
     vk.configure("a", |text| {
         let others = text.lines().filter(|line| !line.starts_with("many_devices"));

@@ -107,7 +107,7 @@ fn drv_064_only_incompatible_driver_rejects() {
     });
 }
 
-/// DRV-59, DRV-61: behind the reason stands the line by which tools know a driver that was given up.
+/// DRV-59, DRV-61: after the reason, the log has the line by which tools recognize a rejected driver.
 #[test]
 fn drv_059_a_refused_driver_has_a_second_line() {
     case(|scene| {

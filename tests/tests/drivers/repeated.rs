@@ -3,19 +3,19 @@
 use loader_tests::{Scene, Vk, case};
 use serde_json::Value;
 
-/// The names of the devices, in the order of the scan's end.
+/// Returns the names of the devices, in the order after the scan.
 fn names(vk: &Vk) -> Vec<String> {
     vk.instance_with("1.1", &[]).device_names()
 }
 
-/// Two drivers in one folder, in the order of their file names, none of which a variable names.
+/// Two drivers in one folder, in the order of their file names; no variable names them.
 fn two_drivers(scene: &mut Scene) {
     scene.driver("a").device("one").unlisted();
     scene.driver("b").device("two").unlisted();
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
-/// DRV-11: a folder, and a file in it.
+/// DRV-11: the variable names a folder and a file in it.
 #[test]
 fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     case(|scene| {
@@ -42,7 +42,7 @@ fn drv_011_a_file_of_a_listed_folder_is_one_driver() {
     });
 }
 
-/// DRV-11, DRV-16: a file that is added and found anyway.
+/// DRV-11, DRV-16: a file that is added and also found in a folder.
 #[test]
 fn drv_011_an_added_file_that_is_found_anyway_is_one_driver() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn drv_011_an_added_file_that_is_found_anyway_is_one_driver() {
     });
 }
 
-/// DRV-11: the trace has the path that counts, and which was left out, by which `vkloader explain` says so.
+/// DRV-11: the trace has the kept path and the skipped path, so that `vkloader explain` can report both.
 #[test]
 fn drv_011_the_trace_tells_a_repeated_manifest() {
     case(|scene| {
@@ -86,7 +86,7 @@ fn drv_011_the_trace_tells_a_repeated_manifest() {
     });
 }
 
-/// DRV-11: a file that is not there is missed once.
+/// DRV-11: a missing file is reported once.
 #[test]
 fn drv_011_a_missing_file_is_told_once() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn drv_011_a_missing_file_is_told_once() {
     });
 }
 
-/// DRV-11, DRV-44: a driver of the settings file that is found anyway.
+/// DRV-11, DRV-44: a driver in the settings file that is also found in a folder.
 #[test]
 fn drv_011_a_driver_of_the_settings_that_is_found_anyway_is_one_driver() {
     case(|scene| {
@@ -131,7 +131,7 @@ mod links {
     /// Driver a, a link and a hard link to its manifest, and a link to its folder.
     fn linked(scene: &mut Scene) {
         two_drivers(scene);
-        // The first run writes what the links lead to.
+        // The first run writes the files that the links point to.
         scene.run(|vk| assert_ne!(vk.version().0, 0)).ok();
         scene.folder("links");
         scene.on_disk(|| {
@@ -174,7 +174,7 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-52: a relative library path leads elsewhere from the folder of a link.
+    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so it gives another library.
     #[test]
     fn drv_011_a_link_that_leads_to_another_library_is_another_driver() {
         case(|scene| {
@@ -211,7 +211,7 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-26: what a filter leaves out does not stand in for its other names.
+    /// DRV-11, DRV-26: a path that a filter rejects does not hide other paths of the file.
     #[test]
     fn drv_011_filters_come_before() {
         case(|scene| {

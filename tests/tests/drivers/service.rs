@@ -14,7 +14,7 @@ use crate::service_server::{Package, Server, Then, pair};
 
 /// A driver in a standard folder, and others that only the service knows.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
-    // The service of a case runs in the process of the program.
+    // The case starts the service within the process of the program.
     scene.needs_superuser("programs trust a driver service of the superuser");
     scene.driver("here").device("here").folder("xdg/data-home/vulkan/icd.d");
     for driver in drivers {

@@ -41,7 +41,7 @@ pub(crate) fn of(text: &str) -> String {
     format!("The driver service {text}. Going on without service:0-libmock_bad.so")
 }
 
-/// LSV-47: a file that the service or others could change is not opened, and costs one driver.
+/// LSV-47: a file that the service or others could change is not opened; only that driver is lost.
 #[test]
 fn lsv_47_files_that_others_can_change_are_refused() {
     case(|scene| {
@@ -108,7 +108,7 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// LSV-62: what is not what was promised, by size or checksum, is not opened.
+/// LSV-62: a library with another size or checksum than announced is not opened.
 #[test]
 fn lsv_62_other_bytes_than_promised_are_refused() {
     case(|scene| {
@@ -177,8 +177,8 @@ fn lsv_47_one_descriptor_and_no_other_number() {
     });
 }
 
-/// LSV-63, LSV-34, LSV-35: malformed answers. After one in the list there is no driver of the service in this scan; the next one
-/// connects anew.
+/// LSV-63, LSV-34, LSV-35: malformed answers. After one in the list, the scan has no drivers of the service; the next scan
+/// connects again.
 #[test]
 fn lsv_63_malformed_answers() {
     case(|scene| {

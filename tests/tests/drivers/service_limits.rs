@@ -13,7 +13,8 @@ use crate::service::{names, package, scene_with, socket};
 use crate::service_hostile::{changed, of, with_bad};
 use crate::service_server::{Reply, Request, Server, Then, bound};
 
-/// LSV-42: a service that takes connections and says nothing costs a scan six seconds, one that takes none costs one second.
+/// LSV-42: a service that accepts connections but never answers delays a scan by six seconds; one that never accepts, by one
+/// second.
 #[test]
 fn lsv_42_a_silent_service_has_a_limit() {
     case(|scene| {
@@ -43,7 +44,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
                     scope.spawn(|| vk.extensions().map(drop));
                 }
             });
-            // Each makes two scans, for the number and for the names.
+            // Each call makes two scans: one for the number, one for the names.
             assert_eq!((server.connections(), server.requests()), (1, 1));
         });
         outcome
@@ -55,7 +56,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             // SAFETY: a bound socket.
             let listens = unsafe { libc::listen(descriptor, 0) };
             assert_eq!(listens, 0);
-            // As many as it lets wait.
+            // Fill the queue of waiting connections.
             let fillers: Vec<OwnedFd> = std::iter::from_fn(|| waiting_client(&socket(vk))).collect();
             assert!(!fillers.is_empty());
             let began = Instant::now();
@@ -97,14 +98,14 @@ fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
             let packages = [0, 1, 2, 3, 4].map(|number| package(vk, number, "a"));
             let server = Server::changed(&socket(vk), &packages, slow);
             names(vk);
-            // The list and five libraries would be six; the third answer comes after the limit of all of them.
+            // The list and five libraries would need six requests. The total time limit expires before the third answer.
             assert!((1..=3).contains(&server.requests()), "{}", server.requests());
         });
         outcome.ran();
     });
 }
 
-/// A client that waits for the service to take its connection; nothing once the service lets no more of them wait.
+/// Connects a client that waits to be accepted. Returns `None` once the queue is full.
 fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStrExt;

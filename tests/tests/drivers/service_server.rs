@@ -169,7 +169,7 @@ impl Server {
             ready.send(()).expect("the other thread waits");
             let accept = || {
                 let accepted = retried(|| {
-                    // SAFETY: a listening socket; no address is asked for.
+                    // SAFETY: the descriptor is a listening socket, and null means that no address is returned.
                     unsafe { libc::accept4(of_thread.as_raw_fd(), null_mut(), null_mut(), libc::SOCK_CLOEXEC) }
                 });
                 made(accepted.unwrap_or(-1))

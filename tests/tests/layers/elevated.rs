@@ -104,7 +104,7 @@ fn lay_12_only_system_folders_are_searched_for_layers() {
     });
 }
 
-/// LAY-181: an override manifest in a system folder counts, with the paths that it names.
+/// LAY-181: an override manifest in a system folder applies, with the paths that it names.
 #[test]
 #[cfg(target_os = "linux")]
 fn lay_181_an_override_manifest_of_the_system_is_honoured() {

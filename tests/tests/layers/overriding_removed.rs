@@ -1,4 +1,4 @@
-//! Override layers that are chosen and then removed, those that stood behind them, and explicit ones (LAY-170 to LAY-182).
+//! Override layers that are chosen and then removed, the next override layers, and explicit ones (LAY-170 to LAY-182).
 
 use loader_tests::{case, json_path};
 
@@ -146,7 +146,7 @@ fn lay_172_override_layers_of_other_programs_do_nothing() {
     });
 }
 
-/// LAY-170, LAY-177: an explicit manifest of that name excludes nothing, wherever it lies.
+/// LAY-170, LAY-177: an explicit manifest with the override layer's name excludes no layer, in any folder.
 #[test]
 fn lay_170_an_explicit_manifest_of_that_name_excludes_nothing() {
     case(|scene| {

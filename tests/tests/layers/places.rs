@@ -73,7 +73,7 @@ fn lay_20_a_manifest_may_have_any_path_that_the_system_takes() {
     });
 }
 
-/// LAY-16: a folder, and a file in it.
+/// LAY-16: the variable names a folder and a file in it.
 #[test]
 fn lay_16_a_manifest_that_is_found_twice_is_read_once() {
     case(|scene| {

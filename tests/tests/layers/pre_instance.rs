@@ -219,7 +219,7 @@ fn bi_51_a_missing_symbol_is_warned_of_and_passed_over() {
     });
 }
 
-/// LAY-275, BI-51: the words LAYER and WARNING are there whichever query it is.
+/// LAY-275, BI-51: the message has the words LAYER and WARNING for each query.
 #[test]
 fn bi_51_a_missing_symbol_of_any_query_is_a_warning_about_a_layer() {
     case(|scene| {

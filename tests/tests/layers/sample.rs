@@ -121,7 +121,7 @@ fn sample_layer_counts_as_an_implicit_layer_when_its_variable_says_so() {
     });
 }
 
-/// LAY-324: the layer answers for itself, by functions that it exports and through the chain.
+/// LAY-324: the layer describes itself, through its exported functions and through the chain.
 #[test]
 fn sample_layer_enumerates_itself() {
     case(|scene| {
@@ -132,7 +132,7 @@ fn sample_layer_enumerates_itself() {
         let outcome = scene.run(|vk| {
             let list: vk::PFN_vkEnumerateInstanceLayerProperties =
                 vk.exported(&library, c"SampleLayer_EnumerateInstanceLayerProperties");
-            // SAFETY: a number and an array with room for as many, or none.
+            // SAFETY: `count` is valid, and `out` is null or has room for that many elements.
             let own: Vec<vk::LayerProperties> = two_call(|count, out| unsafe { list(count, out) }).expect("layers");
             assert_eq!(own.iter().map(|own| text(&own.layer_name)).collect::<Vec<_>>(), [NAME]);
             let name = std::ffi::CString::new(NAME).expect("a name without zeros");
@@ -144,7 +144,7 @@ fn sample_layer_enumerates_itself() {
             ] {
                 let mut count = 7;
                 let layer = layer.map_or(std::ptr::null(), |layer| layer.as_ptr());
-                // SAFETY: a name or none, and a number.
+                // SAFETY: `layer` is null or a C string, and `count` is valid for writes.
                 assert_eq!(unsafe { extensions(layer, &mut count, std::ptr::null_mut()) }, expected);
                 assert_eq!(count, if layer.is_null() { 7 } else { 0 });
             }
