@@ -15,7 +15,7 @@ fn main() {
         // The name that programs ask for stands in the library itself.
         let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
         println!("cargo:rerun-if-changed={exports}");
-        // A linker like Microsoft's takes a bare file for an object, and GNU's takes any.
+        // A Microsoft-style linker treats a bare file as an object; GNU's linker accepts any file.
         let is_msvc = std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "msvc");
         link(format_args!("{}{exports}", if is_msvc { "/def:" } else { "" }));
         version_resource::link();

@@ -218,14 +218,14 @@ mod tests {
         assert_eq!(table.lock().get(2), Some(NonNull::from(&objects[4])));
     }
 
-    /// Has no memory, and lengthens the table meanwhile, as another thread may.
+    /// Returns null as if memory had run out, and lengthens the table in the meantime, as another thread may.
     unsafe extern "system" fn lengthen_and_refuse(
         table: *mut c_void,
         _: usize,
         _: usize,
         _: VkSystemAllocationScope,
     ) -> *mut c_void {
-        // SAFETY: the user data of the callbacks is a table, which outlives them.
+        // SAFETY: the user data of the callbacks is a table that outlives them.
         let table = unsafe { &*table.cast::<Mutex<HandleTable>>() };
         table.lock().0.try_fill_to(64, 7).unwrap();
         null_mut()
@@ -255,7 +255,7 @@ mod tests {
                 pfnInternalAllocation: None,
                 pfnInternalFree: None,
             };
-            // SAFETY: valid callbacks, which outlive the table's use of them.
+            // SAFETY: the callbacks are valid, and outlive the table that uses them.
             let allocator =
                 unsafe { HostAllocator::new(&callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
             *table.lock() = HandleTable::new(allocator);

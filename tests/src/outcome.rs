@@ -87,7 +87,7 @@ impl Outcome {
             "no `{text}` before the abort\n{}",
             self.all()
         );
-        // What the loader does on purpose, and not what a build for debugging makes of the harm behind it.
+        // The abort must be deliberate; a panic in a debug build aborts too.
         assert!(
             !self.stderr.contains("panicked at"),
             "the child did not end by itself\n{}",

@@ -2,10 +2,10 @@
 
 use core::fmt;
 
-/// An address as `%p` of the system's C library prints one that is not null: tools compare whole messages.
+/// A non-null address, printed like `%p` of the system's C library, because tools compare whole messages.
 pub struct Address<T>(pub *const T);
 
-/// Whether that is all digits, in upper case and with nothing in front.
+/// `true` if the C library prints all digits, in upper case and without a prefix.
 const ALL_DIGITS: bool = cfg!(windows);
 
 impl<T> fmt::Display for Address<T> {
@@ -31,7 +31,7 @@ mod tests {
         for word in [0x1_usize, 0xABCD, 0x7FFF_0123_4567, usize::MAX] {
             let address = core::ptr::without_provenance::<u8>(word);
             let mut room = [0_u8; 64];
-            // SAFETY: room of this size, and the format takes one pointer, which is not read from.
+            // SAFETY: `room` has the given size, and the format takes one pointer, which is not dereferenced.
             let length = unsafe { libc::snprintf(room.as_mut_ptr().cast(), room.len(), c"%p".as_ptr(), address) };
             let expected = String::from_utf8_lossy(&room[..length as usize]);
             assert_eq!(Address(address).to_string(), expected);

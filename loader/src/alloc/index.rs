@@ -187,7 +187,7 @@ mod tests {
         let mut keys: Vec<u32> = names.map(|name| Key::of(&[name.as_bytes()]).0 & 0xFFFF).collect();
         keys.sort_unstable();
         keys.dedup();
-        // By chance some eight of a thousand fall together.
+        // About eight of a thousand keys collide by chance.
         assert!(keys.len() > 900, "{}", keys.len());
     }
 

@@ -1,4 +1,4 @@
-//! What the trace tells of each reason: its code, and the details beside it.
+//! Tests for the trace of each reason: the code and the details.
 
 use super::*;
 use crate::journal::reason::{
@@ -6,7 +6,7 @@ use crate::journal::reason::{
 };
 use crate::text::Place;
 
-/// The decision that drops something for the reason, as the trace has it.
+/// Returns the trace of a decision that drops something for this reason.
 fn dropped(reason: Reason) -> String {
     let decision = Decision {
         subject: Subject::Layer,
@@ -37,12 +37,12 @@ fn none() -> String {
     String::new()
 }
 
-/// One of the details that are a word or text.
+/// Returns a detail that is a word or text, as in the trace.
 fn word(name: &str, value: &str) -> String {
     format!(r#""{name}":"{value}""#)
 }
 
-/// One of the details that are a number.
+/// Returns a detail that is a number, as in the trace.
 fn number(name: &str, value: i64) -> String {
     format!(r#""{name}":{value}"#)
 }

@@ -83,7 +83,7 @@ impl Paths {
         }
     }
 
-    /// Whether a source named this very text.
+    /// Returns `true` if this source named exactly this path.
     pub fn has(&self, path: &[u8], source: Source) -> bool {
         self.iter().any(|place| place.source == source && place.path == path)
     }

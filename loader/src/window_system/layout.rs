@@ -115,7 +115,7 @@ const _: () = assert!(size_of::<PlatformPart>() == 48);
 mod tests {
     use super::*;
 
-    /// The numbers are those of `VkIcdWsiPlatform` in `vk_icd.h`, which has the platforms in this order.
+    /// Compares the numbers with `VkIcdWsiPlatform` in `vk_icd.h`, which lists the platforms in this order.
     #[test]
     fn drv_172_each_platform_has_the_number_that_drivers_know() {
         let numbers = [

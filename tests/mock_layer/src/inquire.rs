@@ -35,18 +35,18 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     }
 }
 
-/// Calls the three global queries that the look-up below answers without an instance, the list queries for the counts alone.
+/// Calls the three global queries that the next look-up answers without an instance; the list queries only return counts.
 ///
 /// # Safety
-/// The record's look-up came from the link.
+/// The record's look-up must come from the link.
 pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
     if !layer.config.flag("call-globals") {
         return;
     }
-    // SAFETY: the look-up may be asked without an instance.
+    // SAFETY: the look-up accepts a null instance.
     let find = |name: &CStr| unsafe { (record.next)(vk::Instance::null(), name.as_ptr()) };
     let (mut version, mut layers, mut extensions) = (0, 0, 0);
-    // SAFETY: what the look-up answers for a command has its type; a list that is null is only counted.
+    // SAFETY: the look-up returns a function of the command's type, and null lists are allowed.
     let results = unsafe {
         [
             typed::<vk::PFN_vkEnumerateInstanceVersion>(find(c"vkEnumerateInstanceVersion"))

@@ -40,7 +40,7 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::unix::fs::symlink(target, link)
 }
 
-/// An address as the C library prints one.
+/// Returns an address as the C library prints it.
 pub fn shown_address(word: usize) -> String {
     format!("{word:#x}")
 }

@@ -52,7 +52,7 @@ pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<(
     std::os::windows::fs::symlink_file(target, link)
 }
 
-/// An address as the C library prints one: all its digits, and nothing in front.
+/// Returns an address as the C library prints it: all digits without a prefix.
 pub fn shown_address(word: usize) -> String {
     format!("{word:0digits$X}", digits = 2 * size_of::<usize>())
 }

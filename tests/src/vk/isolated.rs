@@ -14,7 +14,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Whether the copy called `abort` on purpose: a build for debugging makes some harm into a panic, which aborts too.
+    /// Returns `true` if the copy called `abort` deliberately. A panic in a debug build aborts too, but does not count.
     pub fn aborted(&self) -> bool {
         self.signal == libc::SIGABRT && !self.stderr.contains("panicked at")
     }

@@ -1,4 +1,4 @@
-//! What the trace tells of a driver catalogue (docs/trace.md).
+//! Tests for the trace of a driver catalogue (docs/trace.md).
 
 use super::catalogue::{both, query, scene_of_two};
 use super::catalogue_file::{self as file, Entry};
@@ -6,7 +6,8 @@ use loader_tests::{Scene, Vk, case};
 use serde_json::{Value, json};
 use std::fs;
 
-/// Runs `body` with a trace; gives what it has of the catalogue, each with the last part of the library's path, and nothing in a child.
+/// Runs `body` with a trace. Returns the catalogue's records, each with the last part of the library's path, or an empty list in
+/// a child.
 fn traced(scene: &mut Scene, name: &str, body: fn(&Vk)) -> Vec<Value> {
     let trace = scene.path(name);
     scene.env("VK_LOADER_TRACE", &trace);

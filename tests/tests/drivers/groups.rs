@@ -143,7 +143,7 @@ fn drv_150_a_driver_that_fails_the_count_is_skipped() {
     });
 }
 
-/// DRV-150, APP-127: devices without any group are an error, since each device is in one.
+/// DRV-150, APP-127: an empty list of groups for existing devices is an error, because each device is in a group.
 #[test]
 fn drv_150_no_group_at_all_is_an_error() {
     case(|scene| {

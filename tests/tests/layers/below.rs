@@ -53,7 +53,7 @@ fn lay_240_global_commands_are_answered_without_an_instance() {
     });
 }
 
-/// LAY-240: the loader's own answers, of which the layer's function in front of the query is no part.
+/// LAY-240: the loader itself answers the global queries at the end of the chain, without the layer's pre-instance functions.
 #[test]
 fn lay_240_the_global_queries_at_the_end_of_the_chain_are_the_loader_s() {
     case(|scene| {

@@ -37,7 +37,7 @@ pub enum Event<'a> {
     WrongType(Key<'a>, u32),
     /// A device that is not used before the machine starts anew (DRV-38, LAY-50).
     NeedsRestart(&'a [u8]),
-    /// A device whose status the system does not tell (LAY-50).
+    /// A device whose status the system does not report (LAY-50).
     NoStatus(&'a [u8]),
     /// No key and no device lists anything (DRV-41, LAY-52).
     Nothing,

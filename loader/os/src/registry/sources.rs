@@ -33,7 +33,7 @@ pub(crate) enum Answer<'a> {
     Value(u32, &'a [u8]),
     /// It is not to be asked before the machine starts anew.
     NeedsRestart,
-    /// The system does not tell its status, so it is not asked.
+    /// The system does not report the device's status, so the device is not queried.
     NoStatus,
 }
 

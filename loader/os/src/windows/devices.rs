@@ -123,11 +123,11 @@ impl Manager {
         None
     }
 
-    /// Returns whether a display device and its components may be asked, and shows why they may not (LAY-50). A device that works
-    /// may ask for a restart as well, for a change that is still to come: only a problem stops one.
+    /// Returns `true` if a display device and its components may be queried, and otherwise reports the reason (LAY-50). A working
+    /// device may also have a restart pending; only a device that cannot work before the restart is excluded.
     fn is_ready(&self, device: u32, take: &mut TakeAnswer<'_>) -> bool {
         let (mut status, mut problem) = (0, 0);
-        // SAFETY: room for two numbers.
+        // SAFETY: both numbers are valid for writes.
         let told = unsafe { (self.status)(&mut status, &mut problem, device, 0) };
         let waits = status & DN_HAS_PROBLEM != 0 && problem == CM_PROB_NEED_RESTART;
         let answer = match told {
@@ -139,7 +139,7 @@ impl Manager {
         false
     }
 
-    /// Shows what a device says.
+    /// Reports the values of a device.
     fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) {
         let name = self.name_of(device);
         let mut key = core::ptr::null_mut();

@@ -22,9 +22,9 @@ type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 const MOST_ADAPTERS: u32 = 1024;
 /// How often a list or a value is asked for that grows in between.
 const ATTEMPTS: u32 = 4;
-/// Most bytes of a value that are made room for.
+/// Upper bound on the bytes of a value.
 const MOST_BYTES: usize = 1 << 20;
-/// Where in the answer the data of a value begin, and how many bytes of them its type has room for.
+/// Offset of a value's data in the answer, and the number of bytes that the answer's type has for data.
 const DATA: usize = core::mem::offset_of!(D3DDDI_QUERYREGISTRY_INFO, Anonymous);
 const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
 /// Bit of the flags: paths below the folder of a driver's package become absolute ones.
@@ -103,10 +103,10 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
         .find_map(|kind| Some((kind, data_of(adapter, value, kind, query)?)))
 }
 
-/// The data of a value of that type.
+/// Returns the data of a value of this type.
 ///
-/// Asked as the Khronos loader asks: first without room, for the size, and then with that size in the question and room behind it.
-/// An answer may look at either.
+/// Queries as the Khronos loader does: the first call has no room and returns the size. The second call has that size in the
+/// question, and room after it, because an answer may use either.
 fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
     let mut asked = D3DDDI_QUERYREGISTRY_INFO {
         QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,

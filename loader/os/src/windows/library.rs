@@ -106,18 +106,18 @@ fn load_path(file: &str) -> Result<windows::Library, Errno> {
     }
 }
 
-/// The folder of Windows that all users have in common.
+/// Returns the Windows folder that all users share.
 fn windows_folder() -> Option<Vec<u8>> {
     let mut room = [0_u16; LONGEST_PLAIN];
-    // SAFETY: room for as many units as the number says.
+    // SAFETY: `room` has as many units as the number says.
     let length = unsafe { GetSystemWindowsDirectoryW(room.as_mut_ptr(), room.len() as u32) } as usize;
-    // Where there is not enough room, the number says how much would be.
+    // If the room is too small, the function returns the required size.
     let is_whole = (1..room.len()).contains(&length);
     is_whole.then(|| utf8(room[..length].iter().copied()))
 }
 
-/// A bare name: in the folders of the program and of the system, in the one that 16-bit Windows had and that of Windows, and then
-/// in those of `PATH`.
+/// Loads a library by a bare name. Searches the folders of the program and of the system, then the 16-bit system folder and the
+/// Windows folder, then `PATH`.
 fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     let error = match load(name, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS) {
         Err(error) if is_not_found(&error) => error,

@@ -186,7 +186,7 @@ impl Builder<'_> {
         Ok(at)
     }
 
-    /// A value that is its kind alone, or an array or object that begins: [`Self::close`] gives it its numbers.
+    /// Adds a value that consists of its kind alone, or the start of an array or object. [`Self::close`] sets its numbers later.
     fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
         self.add(kind, 0, 0)
     }
