@@ -185,7 +185,7 @@ time_of() {
 }
 
 # run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds and limit to NAME.end. If no time is
-# left, it does not write NAME.end.
+# left, it does not write NAME.end. Runs in its own process, since it may exit.
 run_stage() {
     local name=$1 start=$SECONDS status=0 limit=$HANG
     shift
@@ -193,10 +193,10 @@ run_stage() {
         limit=$((BUDGET - (SECONDS - begin)))
         [ "$limit" -gt 0 ] || return 0
     fi
+    # After a request to end, no further stage begins and no NAME.end is written.
+    trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
     # `timeout` cannot run functions, so the script calls itself.
     CASE=${chosen[$name]:-} timeout --kill-after=10 "$limit" "$0" --run "$@" >"$LOGS/$name.log" 2>&1 </dev/null &
-    # shellcheck disable=SC2064 -- expand the process number now
-    trap "kill $! 2>/dev/null" TERM
     wait $! || status=$?
     trap - TERM
     echo "$status $((SECONDS - start)) $limit" >"$LOGS/$name.end"
@@ -249,7 +249,6 @@ stage() {
 # aside: runs the chosen stages of BESIDE one after the other. Their output is shown after they have ended.
 aside() {
     local name usual command
-    trap 'kill $(jobs -p) 2>/dev/null; exit 0' TERM
     while read -r name usual command; do
         # shellcheck disable=SC2086 -- a command and its arguments
         [[ " ${beside[*]} " != *" $name "* ]] || run_stage "$name" $command
