@@ -36,7 +36,8 @@ def built(packages, names, alone):
         if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
             continue
         # The id is path+file:///folder#version, or path+file:///folder#name@version if the folder has another name.
-        package = re.search(r"([^/#@]+)(?:#[0-9.]+|@[^@]*)$", message["package_id"])[1]
+        folder, _, version = message["package_id"].rpartition("#")
+        package = version.rpartition("@")[0] or folder.rpartition("/")[2]
         name = message["target"]["name"]
         if package in packages and (not names or name in names):
             programs.append((package, name, message["executable"], Path(message["manifest_path"]).parent))
