@@ -184,6 +184,12 @@ time_of() {
     if [ "$1" -lt 100 ]; then say "$1 s"; else say "$(($1 / 60)) min $(($1 % 60)) s"; fi
 }
 
+# setting NAME VALUE: a line for git, whatever is in the value.
+setting() {
+    local value=${2//\\/\\\\}
+    say "    $1 = \"${value//\"/\\\"}\""
+}
+
 # run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds and limit to NAME.end. If no time is
 # left, it does not write NAME.end. Runs in its own process, since it may exit.
 run_stage() {
@@ -336,14 +342,21 @@ fi
 
 mkdir -p "$LOGS"
 # Git refuses a checkout of another user, which is common in containers. The tests only read this checkout.
-cat >"$LOGS/gitconfig" <<END
-[include]
-    path = ${GIT_CONFIG_GLOBAL:-${XDG_CONFIG_HOME:-~/.config}/git/config}
-    path = ${GIT_CONFIG_GLOBAL:-~/.gitconfig}
-[safe]
-    directory = $ROOT
-    directory = $ROOT/.git
-END
+if [ "${GIT_CONFIG_GLOBAL:-}" != "$LOGS/gitconfig" ]; then
+    include=()
+    if [ -n "${GIT_CONFIG_GLOBAL:-}" ]; then
+        include=("$GIT_CONFIG_GLOBAL")
+    elif [ -n "${HOME:-}" ]; then
+        include=("${XDG_CONFIG_HOME:-$HOME/.config}/git/config" "$HOME/.gitconfig")
+    fi
+    {
+        say "[include]"
+        for file in "${include[@]}"; do setting path "$file"; done
+        say "[safe]"
+        setting directory "$ROOT"
+        setting directory "$ROOT/.git"
+    } >"$LOGS/gitconfig"
+fi
 export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
 trap interrupted INT TERM HUP
 
