@@ -107,18 +107,18 @@ pub(super) fn command(
     problems: &mut Problems,
 ) {
     let name = plan.command.name.as_str();
+    let is_counted = output::is_counted(registry, types, plan.command);
     if !plan.special.is_empty() && !plan.has_row {
-        problems.push(review::unclassified(plan));
+        problems.push(review::unclassified(plan, is_counted));
         return;
     }
     let level = plan.command.level;
     let many_drivers = level == Level::Instance && matches!(plan.end, End::Generated | End::None);
     let shares = plan.entry == Entry::Shared || plan.end == End::Shared;
     let by_value = plan.end == End::Generated && passes_wrapped_by_value(registry, policy, plan.command);
-    let is_counted = plan.entry != Entry::OutputHandles || output::is_counted(registry, types, plan.command);
     let rules: [(bool, Code, &str); 6] = [
         (
-            !is_counted,
+            plan.entry == Entry::OutputHandles && !is_counted,
             Code::Contradiction,
             "returns handles that a generated trampoline cannot count; it needs a hand-written entry (S2)",
         ),

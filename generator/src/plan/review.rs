@@ -59,8 +59,9 @@ fn unreviewed(name: &str, fresh: &[(&String, &Reason)]) -> Problem {
     Problem::new(Code::Unreviewed, name, text).advised(Advice::Review(lines))
 }
 
-/// Reports a special command without a treatment, and proposes a row that the rules suggest.
-pub(super) fn unclassified(plan: &CommandPlan<'_>) -> Problem {
+/// Reports a special command without a treatment, and proposes a row that the rules suggest. `is_counted` says whether a generated
+/// trampoline can count the handles that the command returns.
+pub(super) fn unclassified(plan: &CommandPlan<'_>, is_counted: bool) -> Problem {
     let name = &plan.command.name;
     let sentences: Vec<&str> = plan.special.iter().map(|reason| reason.sentence()).collect();
     let reasons: Vec<&str> = plan.special.iter().map(|reason| reason.word()).collect();
@@ -70,7 +71,7 @@ pub(super) fn unclassified(plan: &CommandPlan<'_>) -> Problem {
         sentences.join("; ")
     );
     let mut row = vec!["[[treatment]]".to_owned(), format!("commands = [\"{name}\"]")];
-    let (entry, end) = ends(plan);
+    let (entry, end) = ends(plan, is_counted);
     row.extend(entry.map(|word| format!("entry = \"{word}\"")));
     row.extend(end.map(|word| format!("end = \"{word}\"")));
     if end.is_some() && plan.command.level == Level::Device {
@@ -92,14 +93,15 @@ pub(super) fn unclassified(plan: &CommandPlan<'_>) -> Problem {
 }
 
 /// Suggests entry and end from the reasons; a person decides.
-fn ends(plan: &CommandPlan<'_>) -> (Option<&'static str>, Option<&'static str>) {
+fn ends(plan: &CommandPlan<'_>, is_counted: bool) -> (Option<&'static str>, Option<&'static str>) {
     let is = |reason| plan.special.contains(&reason);
     match plan.command.level {
         Level::Global => (Some("handwritten"), Some("none")),
         _ if is(Reason::OtherName) && plan.command.alias.is_some() => (Some("shared"), Some("shared")),
         Level::Instance => (None, Some("handwritten")),
         _ if is(Reason::WrappedHandle) => (None, Some("handwritten")),
-        _ if is(Reason::OutputsDispatchable) => (Some("output-handles"), None),
+        _ if is(Reason::OutputsDispatchable) && is_counted => (Some("output-handles"), None),
+        _ if is(Reason::OutputsDispatchable) => (Some("handwritten"), None),
         _ => (None, None),
     }
 }
