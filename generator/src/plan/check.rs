@@ -173,7 +173,7 @@ fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
 }
 
 /// A trampoline knows what it checks by the parameter's name, so that each of these names stands for a kind of object.
-pub(super) fn parameters(policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
+pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     let mut unused: BTreeSet<&String> = policy.checked_parameters.keys().collect();
     for plan in commands.iter().filter(|plan| plan.command.level != Level::Global) {
         let Some(param) = plan.command.params.first() else {
@@ -181,9 +181,10 @@ pub(super) fn parameters(policy: &Policy, commands: &[CommandPlan<'_>], problems
         };
         unused.remove(&param.name);
         let listed = policy.checked_parameters.get(&param.name);
-        let handle = plan.command.first_handle.as_ref();
+        let handle = plan.command.first_handle.as_deref();
         let (text, advice) = match listed {
-            Some(_) if listed == handle => continue,
+            // The policy may name the handle by what is now an alias.
+            Some(name) if Some(resolve(registry, name)) == handle => continue,
             Some(other) => (
                 format!("but trampolines check a parameter of that name as a {other}"),
                 Advice::None,

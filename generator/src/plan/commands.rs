@@ -53,7 +53,7 @@ pub(super) fn plan<'a>(
     }
     review::check(registry, policy, &plans, problems);
     check::collisions(&plans, problems);
-    check::parameters(policy, &plans, problems);
+    check::parameters(registry, policy, &plans, problems);
     slots::check(policy, &plans, problems);
     plans
 }
