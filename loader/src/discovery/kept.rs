@@ -6,9 +6,17 @@ use os::memory::{Grow, OutOfMemory};
 use os::{Status, with_terminated};
 use rust_alloc::vec::Vec;
 
-/// File identities, and the path under which each file was kept.
+/// The manifests that were kept.
 #[derive(Debug, Default)]
-pub struct Kept<'l>(Vec<((u64, u64), &'l Text)>);
+pub struct Kept<'l>(Vec<Earlier<'l>>);
+
+/// A manifest that was kept.
+#[derive(Debug)]
+struct Earlier<'l> {
+    file: (u64, u64),
+    path: &'l Text,
+    library: Text,
+}
 
 impl<'l> Kept<'l> {
     /// Adds the manifest found under `path`. Returns the path under which the same driver was kept before, if any.
@@ -19,28 +27,30 @@ impl<'l> Kept<'l> {
         let Some(file) = manifest.file else {
             return Ok(None);
         };
-        for &(known, earlier) in &self.0 {
-            if known == file && has_same_library(earlier, manifest)? {
-                return Ok(Some(earlier));
+        for earlier in &self.0 {
+            if earlier.file == file && earlier.has_library_of(manifest) {
+                return Ok(Some(earlier.path));
             }
         }
-        self.0.try_push((file, path))?;
+        let library = Text::try_new(&manifest.library_path)?;
+        self.0.try_push(Earlier { file, path, library })?;
         Ok(None)
     }
 }
 
-/// Returns `true` if the manifest leads to the same library under the path `earlier`. A relative library path starts at the
-/// manifest's folder, so that two links to one manifest can lead to different libraries. File systems that store equal files once
-/// also give one identity to two manifests.
-fn has_same_library(earlier: &Text, manifest: &DriverManifest) -> Result<bool, OutOfMemory> {
-    let library = manifest.library_from(earlier)?;
-    let file = |path: &Text| {
-        with_terminated(path, Status::at)
-            .ok()
-            .and_then(|found| found.identity())
-    };
-    Ok(library == manifest.library_path
-        || file(&library).is_some_and(|library| file(&manifest.library_path) == Some(library)))
+impl Earlier<'_> {
+    /// Returns `true` if the manifest names the same library. A relative library path starts at the manifest's folder, so that two links
+    /// to one manifest can lead to different libraries. File systems that store equal files once give one identity to two manifests, and
+    /// so can shared folders of a virtual machine that hold several file systems.
+    fn has_library_of(&self, manifest: &DriverManifest) -> bool {
+        let file = |path: &Text| {
+            with_terminated(path, Status::at)
+                .ok()
+                .and_then(|found| found.identity())
+        };
+        let [one, other] = [&self.library, &manifest.library_path];
+        one == other || file(one).is_some_and(|one| file(other) == Some(one))
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -97,5 +107,21 @@ mod tests {
         scratch.file("one/libx.so", b"");
         assert!(is_repeat(&first, &second));
         assert!(!is_repeat(&first, &scratch.path("two/relative.json")));
+    }
+
+    #[test]
+    fn drv_11_one_number_of_two_files_is_two_drivers() {
+        let scratch = Scratch::create();
+        let [first, second] = ["one", "two"].map(|name| {
+            let text = format!(
+                r#"{{"file_format_version":"1.0.1","ICD":{{"library_path":"/lib{name}.so","api_version":"1.3.0"}}}}"#
+            );
+            scratch.file(&format!("{name}.json"), text.as_bytes())
+        });
+        let file = read(&first).file;
+        let mut kept = Kept::default();
+        assert_eq!(kept.add(&first, &read(&first)).unwrap(), None);
+        let other = DriverManifest { file, ..read(&second) };
+        assert_eq!(kept.add(&second, &other).unwrap(), None);
     }
 }

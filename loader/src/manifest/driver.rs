@@ -32,8 +32,6 @@ pub struct DriverManifest {
     pub api_version: ApiVersion,
     /// Whether its devices are not fully conformant (DRV-98).
     pub is_portability_driver: bool,
-    /// Length in bytes of the manifest's folder in the library path; 0 if the path is not relative to that folder.
-    library_folder: usize,
     /// Identity of the file, which is the same under every path of it (DRV-11).
     pub file: FileIdentity,
 }
@@ -50,20 +48,8 @@ impl DriverManifest {
             library_path: Text::try_new(&self.library_path)?,
             api_version: self.api_version,
             is_portability_driver: self.is_portability_driver,
-            library_folder: self.library_folder,
             file: self.file,
         })
-    }
-
-    /// Returns the library path that the same file gives under the path `manifest`.
-    ///
-    /// # Errors
-    /// When memory runs out.
-    pub fn library_from(&self, manifest: &Text) -> Result<Text, OutOfMemory> {
-        match self.library_folder {
-            0 => Text::try_new(&self.library_path),
-            folder => resolve(manifest, &self.library_path[folder..]),
-        }
     }
 }
 
@@ -192,7 +178,7 @@ fn parse(
         None if root.get("layer").is_some() || root.get("layers").is_some() => DriverManifestReason::LayerManifest,
         _ => DriverManifestReason::NoIcd,
     })?;
-    let (library_path, library_folder) = library_path(icd, path, names, journal)?;
+    let library_path = library_path(icd, path, names, journal)?;
     let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
     let api_version = self::api_version(api_version);
     if api_version.variant() != 0 {
@@ -211,7 +197,6 @@ fn parse(
         library_path,
         api_version,
         is_portability_driver,
-        library_folder,
         file,
     })
 }
@@ -232,13 +217,7 @@ fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
     }
 }
 
-/// Returns the library path, and the length in bytes of the manifest's folder in it.
-fn library_path(
-    icd: Object<'_>,
-    manifest: &Text,
-    names: LibraryNames,
-    journal: &Journal<'_>,
-) -> Result<(Text, usize), Skip> {
+fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: &Journal<'_>) -> Result<Text, Skip> {
     let value = icd.get("library_path").and_then(Value::as_raw_text);
     let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
     if value.is_empty() {
@@ -255,10 +234,7 @@ fn library_path(
     // A cut or unprintable path could name another file than the manifest means.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
     match usable {
-        true => {
-            let folder = resolved.len() - value.len();
-            Ok((resolved, folder))
-        }
+        true => Ok(resolved),
         false => Err(DriverManifestReason::UnusableLibraryPath.into()),
     }
 }
