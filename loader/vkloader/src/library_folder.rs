@@ -126,11 +126,14 @@ impl LibraryFolder {
     }
 }
 
-/// Returns `usual`, or `/tmp` if the dynamic linker would misread the name of `usual`.
+/// Returns `usual`, or `/tmp` if the name of `usual` is empty or the dynamic linker would misread it.
 ///
 /// # Errors
 /// Returns the system's error if no absolute path can be formed.
 fn place(usual: &Path) -> io::Result<PathBuf> {
+    if usual.as_os_str().is_empty() {
+        return Ok("/tmp".into());
+    }
     let usual = std::path::absolute(usual)?;
     let is_plain = !usual.as_os_str().as_bytes().iter().any(|byte| MEANT.contains(byte));
     Ok(if is_plain { usual } else { "/tmp".into() })
@@ -158,6 +161,7 @@ mod tests {
             ("/a:b", "/tmp"),
             ("/a;b", "/tmp"),
             ("/$LIB", "/tmp"),
+            ("", "/tmp"),
         ] {
             assert_eq!(place(Path::new(usual)).ok(), Some(place_.into()), "{usual}");
         }
