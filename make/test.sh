@@ -202,7 +202,7 @@ run_stage() {
     # After a request to end, no further stage begins and no NAME.end is written.
     trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
     # `timeout` cannot run functions, so the script calls itself.
-    CASE=${chosen[$name]:-} timeout --kill-after=10 "$limit" "$0" --run "$@" >"$LOGS/$name.log" 2>&1 </dev/null &
+    CASE=${chosen[$name]:-} timeout --kill-after=10 "$limit" "$ROOT/make/test.sh" --run "$@" >"$LOGS/$name.log" 2>&1 </dev/null &
     wait $! || status=$?
     trap - TERM
     echo "$status $((SECONDS - start)) $limit" >"$LOGS/$name.end"
