@@ -36,8 +36,8 @@ run() {
     mkdir -p "$FUZZ/corpus/$target" "$FUZZ/finds/$target"
     folder=$(mktemp -d "$scratch/XXXXXX")
     # A file of more than 4 KiB says nothing that a shorter one could not; large ones are for the behaviour cases. An
-    # input that takes five seconds counts as a hang.
-    TMPDIR=$folder timeout --kill-after=10 $((seconds + 60)) \
+    # input that takes five seconds counts as a hang. In the foreground, so that it ends with the stage that it is part of.
+    TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 60)) \
         "$FUZZ/$TRIPLE/release/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
         -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
         -dict="$ROOT/tests/fuzz/words.txt" -artifact_prefix="$FUZZ/finds/$target/" >"$log" 2>&1 || status=$?
