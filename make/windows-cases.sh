@@ -40,8 +40,10 @@ build() {
     of_debian test --no-run -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests --test drivers --test layers \
         --test app --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$WINDOWS/programs"
     cp "$BUILT/vulkan.dll" "$WINDOWS/cases/vulkan-1.dll"
+    local programs
+    mapfile -t programs <"$WINDOWS/programs"
     # Each child maps its program, and each case copies its drivers.
-    x86_64-w64-mingw32-strip "$WINDOWS/cases/vulkan-1.dll" "$BUILT"/deps/{mock_driver,mock_layer,sample_layer}.dll $(cat "$WINDOWS/programs")
+    x86_64-w64-mingw32-strip "$WINDOWS/cases/vulkan-1.dll" "$BUILT"/deps/{mock_driver,mock_layer,sample_layer}.dll "${programs[@]}"
     # Wine 8 lacks it; where a newer one has it, that one has the same function.
     x86_64-w64-mingw32-gcc -O1 -Wall -Wextra -Werror -shared tests/windows/bcryptprimitives.c -o "$BUILT/deps/bcryptprimitives.dll" -ladvapi32
 }
