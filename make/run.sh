@@ -57,8 +57,8 @@ LD_LIBRARY_PATH=$PROGRAMS/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout 600 "
 cat <<END
 
 The library is $LIBRARY. What can come next:
-  LD_LIBRARY_PATH=$PROGRAMS/lib PROGRAM        any program on it, without installing it
-  make build && $TARGET/release/vkloader explain --library $LIBRARY
+  LD_LIBRARY_PATH=$(printf %q "$PROGRAMS/lib") PROGRAM        any program on it, without installing it
+  make build && $(printf %q "$TARGET/release/vkloader") explain --library $(printf %q "$LIBRARY")
                                                why a driver, layer or device is there or not
   make install                                 the library in place of the system's
   make generate                                the generated code again, from the committed registry
