@@ -130,7 +130,8 @@ for file in Cargo.toml Cargo.lock tests/fuzz/Cargo.lock registry/pin.toml regist
     MATRIX.md docs/using.md generated/trampoline/command_buffer.rs; do
     holds "$file changes with the header" grep -q "^ M $file\$" <<<"$changed"
 done
-unchanged=$(grep -c ' generated/types/\| generated/terminator/\| generated/object_types' <<<"$changed" || true)
+# The constants have the header's version.
+unchanged=$(grep -v ' generated/types/constants.rs$' <<<"$changed" | grep -c ' generated/types/\| generated/terminator/\| generated/object_types' || true)
 holds "a file in which nothing changes does not change with the header" [ "$unchanged" = 0 ]
 others=$(grep -v '^ M \(Cargo\|tests/fuzz/Cargo.lock$\|registry/\|generated/\|packaging/debian/libvulkan1-rs.symbols$\|README.md$\|MATRIX.md$\|docs/\)' <<<"$changed" || true)
 holds "nothing else changes" [ -z "$others" ]

@@ -38,7 +38,7 @@ of_debian() {
 build() {
     of_debian build -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p vulkan-loader
     of_debian test --no-run -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests --test drivers --test layers \
-        --test app --message-format=json | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$WINDOWS/programs"
+        --test app --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$WINDOWS/programs"
     cp "$BUILT/vulkan.dll" "$WINDOWS/cases/vulkan-1.dll"
     local programs
     mapfile -t programs <"$WINDOWS/programs"

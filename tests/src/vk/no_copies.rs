@@ -9,6 +9,13 @@ pub struct Ending {
     pub stderr: String,
 }
 
+impl Ending {
+    /// Returns `true` if the copy called `abort` deliberately, as the other systems know it.
+    pub fn aborted(&self) -> bool {
+        self.signal != 0 && !self.stderr.contains("panicked at")
+    }
+}
+
 /// Fails.
 pub fn isolated(_: impl FnOnce()) -> Ending {
     panic!("a process cannot be copied on this system")
