@@ -31,6 +31,7 @@ pub struct Scene {
     variables: BTreeMap<OsString, Option<OsString>>,
     limit: Duration,
     elevated: bool,
+    copies_library: bool,
     copy: Option<PathBuf>,
     runs: usize,
     child_run: Option<usize>,
@@ -82,6 +83,7 @@ impl Scene {
             variables: BTreeMap::new(),
             limit: Duration::from_secs(10),
             elevated: false,
+            copies_library: false,
             copy: None,
             runs: 0,
             child_run,
@@ -195,6 +197,12 @@ impl Scene {
     pub fn elevated(&mut self) -> &mut Self {
         self.needs_superuser("only the superuser can make a program with elevated privileges");
         self.elevated = true;
+        self.copies_library()
+    }
+
+    /// Gives the children a copy of the library in the scratch folder. Another user may be unable to read the folder of the build.
+    pub fn copies_library(&mut self) -> &mut Self {
+        self.copies_library = true;
         self
     }
 
@@ -392,14 +400,14 @@ impl Scene {
         }
     }
 
-    /// Returns the library under test. Elevated children are started by another user, so they get a copy that this user can read.
+    /// Returns the library under test, or its copy for children of another user.
     fn library_of_children(&self) -> PathBuf {
         let own = library::under_test();
-        if !self.elevated || cfg!(windows) || library::is_peer() {
+        if !self.copies_library || cfg!(windows) || library::is_peer() {
             return own;
         }
         let copy = self
-            .path("elevated-library")
+            .path("copied-library")
             .join(own.file_name().expect("a library has a name"));
         if !copy.exists() {
             fs::create_dir_all(copy.parent().expect("a file has a folder")).expect("folders can be made");

@@ -45,7 +45,7 @@ impl DriverScan<'_> {
         mut open: impl FnMut(DriverManifest, &mut Journal<'_>) -> Result<(), OutOfMemory>,
     ) -> Result<LeftOut, OutOfMemory> {
         let mut left_out = LeftOut::default();
-        let mut kept = Kept::default();
+        let mut kept = Kept::among(listing.files.len());
         for file in &listing.files {
             shortage::check()?;
             match self.read(file, journal)? {

@@ -6,9 +6,12 @@ use os::memory::{Grow, OutOfMemory};
 use os::{Status, with_terminated};
 use rust_alloc::vec::Vec;
 
-/// The manifests that were kept.
-#[derive(Debug, Default)]
-pub struct Kept<'l>(Vec<Earlier<'l>>);
+/// The manifests that were kept, or nothing where no two manifests can be of one driver: a scan usually needs no memory for them.
+#[derive(Debug)]
+pub struct Kept<'l> {
+    earlier: Vec<Earlier<'l>>,
+    is_needed: bool,
+}
 
 /// A manifest that was kept.
 #[derive(Debug)]
@@ -19,21 +22,42 @@ struct Earlier<'l> {
 }
 
 impl<'l> Kept<'l> {
+    /// Returns an empty list for a scan that reads this many manifests.
+    pub const fn among(manifests: usize) -> Self {
+        Self {
+            earlier: Vec::new(),
+            is_needed: manifests > 1,
+        }
+    }
+
+    /// Returns an empty list for manifests that were read before. A manifest that has changed since is compared by the next scan.
+    pub fn among_known<'m>(manifests: impl Iterator<Item = &'m DriverManifest> + Clone) -> Self {
+        let mut rest = manifests;
+        let mut is_needed = false;
+        while let Some(manifest) = rest.next() {
+            is_needed |= manifest.file.is_some() && rest.clone().any(|other| other.file == manifest.file);
+        }
+        Self {
+            earlier: Vec::new(),
+            is_needed,
+        }
+    }
+
     /// Adds the manifest found under `path`. Returns the path under which the same driver was kept before, if any.
     ///
     /// # Errors
     /// When memory runs out.
     pub fn add(&mut self, path: &'l Text, manifest: &DriverManifest) -> Result<Option<&'l Text>, OutOfMemory> {
-        let Some(file) = manifest.file else {
+        let Some(file) = manifest.file.filter(|_| self.is_needed) else {
             return Ok(None);
         };
-        for earlier in &self.0 {
+        for earlier in &self.earlier {
             if earlier.file == file && earlier.has_library_of(manifest) {
                 return Ok(Some(earlier.path));
             }
         }
         let library = Text::try_new(&manifest.library_path)?;
-        self.0.try_push(Earlier { file, path, library })?;
+        self.earlier.try_push(Earlier { file, path, library })?;
         Ok(None)
     }
 }
@@ -72,7 +96,7 @@ mod tests {
 
     /// Returns `true` if both paths are the same driver.
     fn is_repeat(first: &Text, second: &Text) -> bool {
-        let mut kept = Kept::default();
+        let mut kept = Kept::among(2);
         assert_eq!(kept.add(first, &read(first)).unwrap(), None);
         kept.add(second, &read(second)).unwrap() == Some(first)
     }
@@ -119,7 +143,7 @@ mod tests {
             scratch.file(&format!("{name}.json"), text.as_bytes())
         });
         let file = read(&first).file;
-        let mut kept = Kept::default();
+        let mut kept = Kept::among(2);
         assert_eq!(kept.add(&first, &read(&first)).unwrap(), None);
         let other = DriverManifest { file, ..read(&second) };
         assert_eq!(kept.add(&second, &other).unwrap(), None);

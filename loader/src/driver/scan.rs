@@ -240,7 +240,7 @@ fn remember(
         outcomes: Vec::new(),
     };
     list.outcomes.try_exact_room(list.listing.files.len())?;
-    let mut kept = Kept::default();
+    let mut kept = Kept::among(list.listing.files.len());
     for file in &list.listing.files {
         shortage::check()?;
         let outcome =
@@ -271,7 +271,10 @@ impl DriverList {
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
         let mut changed = false;
-        let mut kept = Kept::default();
+        let mut kept = Kept::among_known(self.outcomes.iter().filter_map(|outcome| match &**outcome {
+            DriverOutcome::Driver(manifest) => Some(manifest),
+            DriverOutcome::Unusable | DriverOutcome::Portability => None,
+        }));
         for (file, outcome) in self.listing.files.iter().zip(&self.outcomes) {
             shortage::check()?;
             if outcome.is_current() {

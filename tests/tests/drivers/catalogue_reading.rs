@@ -230,6 +230,7 @@ fn the_system_file_is_never_that_of_its_reader() {
     const NOBODY: u32 = 65534;
     case(|scene| {
         scene.needs_superuser("only the superuser can give files away");
+        scene.copies_library();
         let Some(apart) = Apart::enter(scene) else { return };
         let caches = scene.folder("var-cache");
         apart.put(&caches, "/var/cache");
