@@ -123,7 +123,7 @@ const COMMANDS: &[Corner] = &[
         "<command><proto><type>VkResult</type> <name>vkCorner</name></proto><param><type>VkDevice</type> <name>device</name></param>\
          <param len=\"latexmath:[\\lceil{x \\over 2}\\rceil]\" stride=\"8\" optional=\"false,true\"><type>VkQueue</type>* <name>pQueues</name></param></command>",
         "<command name=\"vkCorner\"/>",
-        Stops(&["vkCorner"], "entry = \"output-handles\""),
+        Stops(&["vkCorner"], "entry = \"handwritten\""),
     ),
     (
         "an output structure with a queue",
@@ -154,7 +154,7 @@ const COMMANDS: &[Corner] = &[
         "",
         "<command><proto><type>void</type> <name>vkCorner</name></proto><param><type>VkQueue</type> <name>device</name></param></command>",
         "<command name=\"vkCorner\"/>",
-        Stops(&["vkCorner"], "that name is of a VkDevice"),
+        Stops(&["vkCorner"], "parameter of that name as a VkDevice"),
     ),
     (
         "a surface as the result",

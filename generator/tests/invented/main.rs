@@ -93,7 +93,7 @@ impl Ground {
                 "which invention? {told}"
             );
             assert!(
-                problem.help("policy.toml").is_some() || told.contains("is of a"),
+                problem.help("policy.toml").is_some() || told.contains("check a parameter of that name as"),
                 "what to write? {told}"
             );
         }
