@@ -227,7 +227,7 @@ report() {
         if [ -z "${chosen[$name]:-}" ]; then pass=1; else say "no case of $name is called ${chosen[$name]}" && fail=1; fi
     fi
     [ "$fail" -eq 0 ] || word=FAILED
-    # What does not end when it is told to is killed.
+    # `timeout` kills a command that does not end when it is told to.
     case $status in
     124 | 137) [ "$seconds" -lt "$limit" ] || word="FAILED, still running after $limit s" ;;
     esac

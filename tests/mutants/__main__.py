@@ -198,7 +198,7 @@ def main():
             for each in running:
                 each.result()
         except BaseException as error:
-            # Of what is still running nothing counts: what it started is ended first.
+            # Runs that have not ended do not count; their processes are ended first.
             hunt.summary()
             if not isinstance(error, SystemExit):
                 traceback.print_exc()

@@ -24,7 +24,7 @@ PLAIN = FOLDER / "plain"
 PROBED = FOLDER / "probed"
 LIBRARY = "libvulkan.so"
 KEPT = FOLDER / "map.json"
-# What the map hangs on, and what lies beside that.
+# Files that the map depends on, and those among them that it does not.
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
 OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")

@@ -21,7 +21,7 @@ class Function:
     first: int
     last: int
     body: int
-    # Whether a call may stand at that offset.
+    # `True` if a call may stand at that offset.
     open: bool
 
 

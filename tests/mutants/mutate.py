@@ -10,9 +10,9 @@ import functions
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
 # In front of a module, function or declaration that only tests have.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
-# What is not mutated, beside comments and texts.
+# Lines that are not mutated, in addition to comments and texts.
 ATTRIBUTE = re.compile(r"#!?\[.*\]")
-# A function's line that opens its body, and what it returns.
+# The line of a function that opens its body, with the type that it returns.
 BODY = re.compile(r"^\s*(?:pub(?:\(.*?\))? )?(?:const )?(?:unsafe )?(?:extern \"\w+\" )?fn .*?(?:-> (?P<type>.+?) )?\{$")
 DEFAULTS = (
     (re.compile(r"bool$"), ("true", "false")),
