@@ -35,7 +35,7 @@ RUN = [
     ("make registry", "make/test.sh", "make/registry.sh"),
     ("make generate", SHOWN, 'tool("make"), "generate"'),
     ("make documents", "make/bump.sh", "python3 make/documents.py"),
-    ("cargo run -q -p vkgen -- explain NAME", "generator/tests/explain.rs", '.args(["explain", name])'),
+    ("cargo run -q -p vkgen -- explain NAME", "generator/tests/suite/explain.rs", '.args(["explain", name])'),
     ("make bump VERSION=1.4.N", "make/bump-test.sh", '"$clone/make/bump.sh" "$@"'),
     ("make bench", SHOWN, '"make/bench.sh", "profile"'),
     ("make fuzz", "make/test.sh", "make/fuzz.sh 8"),

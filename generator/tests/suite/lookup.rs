@@ -1,0 +1,43 @@
+//! The hash over command names (GEN-64): how well it keeps the committed names apart. What the loader makes of it is tested
+//! there.
+
+use crate::common::committed_registry;
+use std::collections::BTreeMap;
+use vkgen::hash;
+
+/// The most names that may have to be compared for one; chains of today's names are no longer.
+const LONGEST_CHAIN: usize = 4;
+
+fn chains() -> BTreeMap<usize, Vec<String>> {
+    let mut chains: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for name in committed_registry().commands.keys() {
+        let position = hash::position_of(name.as_bytes()).expect("a name that is long enough");
+        assert!(position < hash::POSITIONS);
+        chains.entry(position).or_default().push(name.clone());
+    }
+    chains
+}
+
+#[test]
+fn gen_64_few_names_share_a_position() {
+    let chains = chains();
+    let names: usize = chains.values().map(Vec::len).sum();
+    assert_eq!(names, crate::common::pinned("commands"));
+    let longest = chains.values().max_by_key(|chain| chain.len()).expect("a name");
+    assert!(longest.len() <= LONGEST_CHAIN, "{longest:?}");
+    // Looking every name up once passes this many.
+    let passed: usize = chains.values().map(|chain| chain.len() * (chain.len() + 1) / 2).sum();
+    assert!(passed * 4 <= names * 5, "{passed} places for {names} names");
+}
+
+#[test]
+fn gen_64_any_bytes_have_a_position_or_none() {
+    assert_eq!(hash::position_of(b""), None);
+    assert_eq!(hash::position_of(&[b'v'; hash::SHORTEST - 1]), None);
+    for byte in 0..=u8::MAX {
+        for length in [hash::SHORTEST, 100, 100_000] {
+            let position = hash::position_of(&vec![byte; length]).expect("long enough");
+            assert!(position < hash::POSITIONS);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The generator's tests, in one program: it is linked once, and its cases share [`common`].
+
+mod committed;
+mod common;
+mod diff;
+mod diff_kinds;
+mod diff_output;
+mod diff_program;
+mod explain;
+mod golden;
+mod invented;
+mod lookup;
+mod misfits;
+mod overlay;
+mod page;
+mod program;
+mod stability;
+#[cfg(unix)]
+mod streams;

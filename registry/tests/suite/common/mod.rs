@@ -1,0 +1,86 @@
+//! What the tests of this crate share.
+
+use std::path::{Path, PathBuf};
+use vk_registry::model::Registry;
+use vk_registry::{Code, Diagnostic, Source, load};
+
+/// A small registry in the present shape.
+pub(crate) const VULKAN: &str = include_str!("../../fixtures/small.xml");
+/// A small video registry.
+pub(crate) const VIDEO: &str = include_str!("../../fixtures/small_video.xml");
+
+/// Loads a text as `vk.xml`.
+pub(crate) fn load_text(vk: &str) -> Result<Registry, Vec<Diagnostic>> {
+    load(
+        Source {
+            name: "vk.xml",
+            text: vk,
+        },
+        Source {
+            name: "video.xml",
+            text: VIDEO,
+        },
+    )
+}
+
+/// Loads a text that must be good.
+pub(crate) fn good(vk: &str) -> Registry {
+    load_text(vk).unwrap_or_else(|found| {
+        let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
+        panic!("{}", lines.join("\n"))
+    })
+}
+
+/// The fixture with one text replaced; the text must occur exactly once.
+pub(crate) fn edited(from: &str, to: &str) -> String {
+    assert_eq!(
+        VULKAN.matches(from).count(),
+        1,
+        "`{from}` must occur once in the fixture"
+    );
+    VULKAN.replace(from, to)
+}
+
+/// The codes that a text is refused with.
+pub(crate) fn codes(vk: &str) -> Vec<Code> {
+    load_text(vk).map_or_else(
+        |found| found.iter().map(|diagnostic| diagnostic.code).collect(),
+        |_| Vec::new(),
+    )
+}
+
+/// The folder of the crate.
+pub(crate) fn crate_root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The committed snapshot as `(file name, text)`.
+pub(crate) fn snapshot_files() -> Vec<(&'static str, String)> {
+    vk_registry::snapshot::FILES
+        .map(|name| (name, read(&crate_root().join("snapshot").join(name))))
+        .into()
+}
+
+/// The folder with the pinned registry: `VK_REGISTRY_DIR`, or `registry/input`.
+///
+/// It holds `vk.xml` and `video.xml`; other headers stand in folders below it. None, with a message, when absent.
+pub(crate) fn registry_folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("VK_REGISTRY_DIR").map_or_else(|| crate_root().join("input"), PathBuf::from);
+    if folder.join("vk.xml").is_file() {
+        return Some(folder);
+    }
+    skip(format_args!(
+        "no vk.xml in {}; `make registry` fetches it",
+        folder.display()
+    ));
+    None
+}
+
+/// Reports a skipped test, in a line that `make test` counts.
+pub(crate) fn skip(reason: impl std::fmt::Display) {
+    steady::skip(&reason.to_string());
+}
+
+pub(crate) fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -1,0 +1,196 @@
+//! Facts that are read but never used: what is taken away from or changed in the complete registry must show.
+//!
+//! Each used attribute is dropped and changed, and each element is dropped, at places spread over the whole file. What
+//! leaves the model as it was, beyond what [`Scope`] and [`is_default`] explain, is a fact that nothing uses. `VK_MUTATIONS` sets how many places of a kind are tried.
+
+use crate::common::{VIDEO, read, registry_folder};
+use roxmltree::{Document, Node};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vk_registry::model::Registry;
+use vk_registry::{Source, load, used_attributes};
+
+/// How many places of a kind are tried in an ordinary run.
+const PLACES: usize = 2;
+
+/// One change of the text.
+struct Mutation {
+    range: Range<usize>,
+    with: String,
+}
+
+/// What of the file concerns the model at all.
+struct Scope {
+    /// Names in the model: definitions of others belong to other APIs or to disabled extensions.
+    known: BTreeSet<String>,
+    /// Names that exactly one require block asks for; taking one of several away changes nothing (GEN-69).
+    required_once: BTreeSet<String>,
+}
+
+impl Scope {
+    fn new(registry: &Registry, document: &Document<'_>) -> Self {
+        let mut known: BTreeSet<String> = registry.commands.keys().cloned().collect();
+        known.extend(registry.handles.keys().cloned());
+        known.extend(registry.structs.keys().cloned());
+        known.extend(registry.enums.keys().cloned());
+        known.extend(registry.bitmasks.keys().cloned());
+        known.extend(registry.base_types.keys().cloned());
+        known.extend(registry.function_pointers.keys().cloned());
+        known.extend(registry.type_aliases.keys().cloned());
+        known.extend(registry.constants.keys().cloned());
+        let enumerants = registry.enums.values().flat_map(|it| &it.enumerants);
+        known.extend(enumerants.map(|it| it.name.clone()));
+        let mut required: BTreeMap<&str, usize> = BTreeMap::new();
+        let in_scope = |node: &Node<'_, '_>| node.is_element() && !of_another_api(*node);
+        for node in document.descendants().filter(in_scope) {
+            let parent = node.parent().is_some_and(|parent| parent.has_tag_name("require"));
+            if let Some(name) = node.attribute("name").filter(|_| parent) {
+                *required.entry(name).or_default() += 1;
+            }
+        }
+        let once = required.into_iter().filter(|(_, count)| *count == 1);
+        let required_once = once.map(|(name, _)| name.to_owned()).collect();
+        Self { known, required_once }
+    }
+
+    /// Whether a change of the element can matter; what is left out here has its reason beside it.
+    fn holds(&self, node: Node<'_, '_>, path: &str) -> bool {
+        let name = node.attribute("name").unwrap_or_default();
+        let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
+        match path.rsplit('/').next() {
+            // Asked for by several.
+            Some("enum" | "command") if path.contains("/require/") => {
+                self.required_once.contains(name) && self.known.contains(name)
+            }
+            // A type that no provider asks for is kept, as plain C types are: only asking for it elsewhere matters.
+            Some("type") if path.contains("/require/") => false,
+            // Without a command the condition and the block itself say nothing about entry points.
+            Some("require") => node.children().any(|it| it.has_tag_name("command")),
+            _ => node.ancestors().filter(Node::is_element).all(defined),
+        }
+    }
+}
+
+/// The name that a definition of a type, enumeration or command gives.
+fn definition<'a>(node: Node<'a, '_>) -> Option<&'a str> {
+    if node.has_tag_name("enums") {
+        return node
+            .attribute("name")
+            .filter(|_| node.attribute("type") != Some("constants"));
+    }
+    let chapter = node.parent()?.tag_name().name();
+    if !["types", "commands"].contains(&chapter) {
+        return None;
+    }
+    let inside = |node: Node<'a, '_>| node.children().find(|it| it.has_tag_name("name"))?.text();
+    let proto = node.children().find(|it| it.has_tag_name("proto"));
+    node.attribute("name").or_else(|| inside(proto.unwrap_or(node)))
+}
+
+/// Whether the element belongs to another API or to a disabled extension.
+fn of_another_api(node: Node<'_, '_>) -> bool {
+    node.ancestors().any(|node| {
+        let list = node.attribute("supported").or(node.attribute("api"));
+        list.is_some_and(|list| !list.split(',').any(|token| token == "vulkan"))
+    })
+}
+
+/// All changes by kind.
+fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mutation>> {
+    let used: BTreeSet<(&str, &str)> = used_attributes().collect();
+    let used_elements: BTreeSet<&str> = used.iter().map(|(path, _)| *path).collect();
+    let mut found: BTreeMap<String, Vec<Mutation>> = BTreeMap::new();
+    let mut add = |kind: String, range, with: &str| {
+        let with = with.to_owned();
+        found.entry(kind).or_default().push(Mutation { range, with });
+    };
+    for node in document
+        .descendants()
+        .filter(|node| node.is_element() && !of_another_api(*node))
+    {
+        let path = path(node);
+        if !used_elements.contains(path.as_str()) || !scope.holds(node, &path) {
+            continue;
+        }
+        add(format!("{path}: dropped"), node.range(), "");
+        for attribute in node
+            .attributes()
+            .filter(|it| used.contains(&(path.as_str(), it.name())))
+        {
+            let name = attribute.name();
+            if !is_default(node, name) {
+                add(format!("{path}@{name}: dropped"), attribute.range(), "");
+            }
+            let end = attribute.range_value().end;
+            add(format!("{path}@{name}: changed"), end..end, "x");
+        }
+    }
+    found
+}
+
+/// Whether the attribute says what its absence says too.
+fn is_default(node: Node<'_, '_>, attribute: &str) -> bool {
+    let extension = || node.ancestors().find(|it| it.has_tag_name("extension"));
+    match attribute {
+        // An API list that names this API.
+        "api" => true,
+        "extnumber" => extension().is_some_and(|it| it.attribute("number") == node.attribute("extnumber")),
+        _ => false,
+    }
+}
+
+fn path(node: Node<'_, '_>) -> String {
+    let mut names: Vec<_> = node
+        .ancestors()
+        .filter(Node::is_element)
+        .map(|it| it.tag_name().name())
+        .collect();
+    names.reverse();
+    names.join("/")
+}
+
+fn load_text(vk: &str) -> Option<Registry> {
+    let source = |name, text| Source { name, text };
+    load(source("vk.xml", vk), source("video.xml", VIDEO)).ok()
+}
+
+/// At most `count` of the items, spread over all of them.
+fn spread<T>(items: Vec<T>, count: usize) -> impl Iterator<Item = T> {
+    let step = items.len().div_ceil(count.max(1)).max(1);
+    items.into_iter().skip(step / 2).step_by(step)
+}
+
+#[test]
+fn every_used_fact_of_the_complete_registry_shows() {
+    let Some(folder) = registry_folder() else { return };
+    let text = read(&folder.join("vk.xml"));
+    let expected = load_text(&text).expect("the pinned registry");
+    let document = Document::parse(&text).expect("the pinned registry");
+    let count = std::env::var("VK_MUTATIONS").ok().and_then(|count| count.parse().ok());
+    let work: Vec<(String, Mutation)> = mutations(&document, &Scope::new(&expected, &document))
+        .into_iter()
+        .flat_map(|(kind, places)| spread(places, count.unwrap_or(PLACES)).map(move |place| (kind.clone(), place)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let unnoticed = std::thread::scope(|scope| {
+        let worker = || {
+            let mut unnoticed = Vec::new();
+            while let Some((kind, mutation)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let Range { start, end } = mutation.range;
+                let mutant = [&text[..start], &mutation.with, &text[end..]].concat();
+                if load_text(&mutant).as_ref() == Some(&expected) {
+                    let line = text[..start].matches('\n').count() + 1;
+                    unnoticed.push((kind.clone(), line));
+                }
+            }
+            unnoticed
+        };
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        let found = workers.into_iter().flat_map(|it| it.join().expect("a worker"));
+        found.collect::<BTreeSet<(String, usize)>>()
+    });
+    println!("{} mutations, {} without effect", work.len(), unnoticed.len());
+    assert!(unnoticed.is_empty(), "{unnoticed:#?}");
+}
