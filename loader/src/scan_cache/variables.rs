@@ -149,26 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn app_216_thousands_of_variables_take_no_longer_each() {
-        let time = |count: usize| {
-            let recorder = VariableRecorder::default();
-            let begin = std::time::Instant::now();
-            for number in 0..count {
-                let name = CString::new(format!("VKL_TEST_{number}")).unwrap();
-                recorder.note(&name, Trust::Plain, None);
-            }
-            assert_eq!(recorder.into_values().read.len(), count);
-            begin.elapsed()
-        };
-        let (mut few, mut many) = (time(2_000), time(32_000));
-        // In proportion it is sixteen times as much, and by the square of the number 256 times. Where other programs took
-        // the processor meanwhile it is more, for once.
-        for _ in 0..20 {
-            if many < few * 80 {
-                return;
-            }
-            (few, many) = (few.min(time(2_000)), many.min(time(32_000)));
+    fn app_216_each_of_many_variables_is_noted_in_constant_time() {
+        const COUNT: usize = 200_000;
+        let recorder = VariableRecorder::default();
+        let begin = std::time::Instant::now();
+        for number in 0..COUNT {
+            let name = CString::new(format!("VKL_TEST_{number}")).unwrap();
+            recorder.note(&name, Trust::Plain, None);
         }
-        panic!("{few:?} and {many:?}");
+        assert_eq!(recorder.into_values().read.len(), COUNT);
+        // This takes less than a second. Comparing each name with all earlier ones would take many minutes.
+        assert!(begin.elapsed() < steady::HANG, "{:?}", begin.elapsed());
     }
 }
