@@ -144,7 +144,7 @@ def symbols():
 
 def variables():
     """The variables of the table in the loader."""
-    names = re.findall(r"^    \w+ = \"(\w+)\", (?:Secure|Plain)", read("loader/src/env/variable.rs"), re.M)
+    names = re.findall(r"^    \w+ = \"(\w+)\", (?:Secure|Plain)", read("loader/discovery/src/env/variable.rs"), re.M)
     return [Row(f"`{name}`", re.compile(rf"\b{name}\b"), word=name) for name in names]
 
 
@@ -180,13 +180,13 @@ def members(paths):
 
 
 def driver_members():
-    rows = members(["loader/src/manifest/driver.rs"])
+    rows = members(["loader/discovery/src/manifest/driver.rs"])
     # Asked for only to say that the file is no driver's.
     return [member(name, "drivers::") for name in rows if name not in ("layer", "layers")]
 
 
 def layer_members():
-    folder = "loader/src/manifest/layer"
+    folder = "loader/discovery/src/manifest/layer"
     files = ["file", "one", "functions", "extensions"]
     rows = members([f"{folder}/{name}.rs" for name in files])
     # Asked for only to say that the file is no layer's.
@@ -194,7 +194,7 @@ def layer_members():
 
 
 def settings_members():
-    names = members(["loader/src/settings/parse.rs", "loader/src/settings/devices.rs"])
+    names = members(["loader/discovery/src/settings/parse.rs", "loader/discovery/src/settings/devices.rs"])
     # Accepted and ignored: the loader never asks for it (APP-245).
     names.append("log_locations")
     return [member(name, "app::settings", "layers::settings", "drivers::catalogue") for name in names]
@@ -331,7 +331,7 @@ def variable_table():
     row = re.compile(r"^    \w+ = \"(\w+)\", (\w+), (\w+), (\w+),\n\s*\"(.*)\";", re.M)
     lines = ["| variable | meaning | value | when elevated |", "|---|---|---|---|"]
     forms = {"Path": "list with `:`", "Comma": "list with `,`", "Whole": "one value"}
-    for name, trust, separator, moment, meaning in row.findall(read("loader/src/env/variable.rs")):
+    for name, trust, separator, moment, meaning in row.findall(read("loader/discovery/src/env/variable.rs")):
         load = ", *at load*" if moment == "Load" else ""
         lines.append(f"| `{name}` | {meaning} | {forms[separator]}{load} | {TRUST[trust]} |")
     return lines
@@ -351,42 +351,42 @@ TRUST = {"Secure": "ignored", "Plain": "counts"}
 
 # What is limited, the file and the constant that say how, the unit, and what becomes of more.
 LIMITS = [
-    ("a manifest or settings file", "manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
+    ("a manifest or settings file", "../discovery/src/manifest/file.rs", "MAX_FILE_BYTES", "bytes", "refused, without reading it"),
     ("a driver catalogue", "../catalogue/src/lib.rs", "MOST_BYTES", "bytes", "ignored, without reading it"),
     ("drivers in a driver catalogue", "../catalogue/src/lib.rs", "MOST_ENTRIES", "drivers", "it is ignored"),
     ("extensions of one of them", "../catalogue/src/lib.rs", "MOST_EXTENSIONS", "extensions", "the driver is opened"),
     (
         "arrays and objects inside each other in JSON",
-        "manifest/json/normalize.rs", "MAX_DEPTH",
+        "../discovery/src/manifest/json/normalize.rs", "MAX_DEPTH",
         "levels", "the file is invalid",
     ),
     (
         "names and descriptions of layers, names of their extensions",
-        "manifest/layer/one.rs", "MAX_NAME",
+        "../discovery/src/manifest/layer/one.rs", "MAX_NAME",
         "bytes", "the layer or extension is dropped",
     ),
-    ("the library path of a driver", "manifest/driver.rs", "MAX_LIBRARY_PATH", "bytes", "the driver is dropped"),
-    ("names of devices in the settings file", "settings/types.rs", "LONGEST", "bytes", "taken as empty"),
+    ("the library path of a driver", "../discovery/src/manifest/driver.rs", "MAX_LIBRARY_PATH", "bytes", "the driver is dropped"),
+    ("names of devices in the settings file", "../discovery/src/settings/types.rs", "LONGEST", "bytes", "taken as empty"),
     (
         "the path of an executable that keys are compared with",
-        "search/executable.rs", "MAX_PATH",
+        "../discovery/src/search/executable.rs", "MAX_PATH",
         "bytes", "no key matches",
     ),
     (
         "extensions of components that meta-layers take over, in one scan",
-        "discovery/layers/meta.rs", "MAX_TAKEN_OVER",
+        "../discovery/src/layers/meta.rs", "MAX_TAKEN_OVER",
         "extensions", "later ones are left out",
     ),
-    ("patterns of one variable", "env/glob.rs", "MAX_PATTERNS", "patterns", "later ones are ignored, with a warning"),
-    ("one pattern", "env/glob.rs", "MAX_PATTERN_BYTES", "bytes", "cut"),
-    ("items of an ID filter", "env/numbers.rs", "MAX_ID_ITEMS", "items", "later ones are ignored, with a warning"),
+    ("patterns of one variable", "../discovery/src/env/glob.rs", "MAX_PATTERNS", "patterns", "later ones are ignored, with a warning"),
+    ("one pattern", "../discovery/src/env/glob.rs", "MAX_PATTERN_BYTES", "bytes", "cut"),
+    ("items of an ID filter", "../discovery/src/env/numbers.rs", "MAX_ID_ITEMS", "items", "later ones are ignored, with a warning"),
     (
         "names that an application passes",
         "ffi/text.rs", "LONGEST_NAME",
         "bytes", "the name is malformed, and the call fails",
     ),
-    ("the text of one message", "log/line.rs", "TEXT_LIMIT", "bytes", "cut"),
-    ("decisions that a call remembers", "journal/mod.rs", "MAX_DECISIONS", "decisions", "logged, and not remembered"),
+    ("the text of one message", "../discovery/src/log/line.rs", "TEXT_LIMIT", "bytes", "cut"),
+    ("decisions that a call remembers", "../discovery/src/journal/mod.rs", "MAX_DECISIONS", "decisions", "logged, and not remembered"),
     (
         "extensions that one driver reports",
         "driver/extensions.rs", "MOST_EXTENSIONS",

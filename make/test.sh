@@ -40,7 +40,7 @@ features() {
     not grep --text --only-matching -E 'VKLS|service\.[a-z-]+|SERVICE_SOCKET|service:|wait_for_idle|proc/self/fd|[0-9]service[0-9]|sha256' "$library"
 }
 quick_lint() {
-    $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader --all-targets -- -D warnings
+    $CARGO clippy --locked -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader --all-targets -- -D warnings
 }
 # The documentation is for developers of the code, so it includes private items and allows links to them.
 documentation() {
@@ -53,10 +53,10 @@ compiled() {
 }
 units() {
     python3 make/cases.py -p structure -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons \
-        -p vulkan-loader-wire -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
+        -p vulkan-loader-wire -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
 }
 quick_units() {
-    python3 make/cases.py --alone -p vulkan-loader-os -p vulkan-loader
+    python3 make/cases.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
 }
 # library_built: builds the library under test, unless VKL_LIBRARY names another.
 library_built() {

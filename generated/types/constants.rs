@@ -3,7 +3,7 @@
 
 //! Constants.
 
-use crate::version::ApiVersion;
+use discovery::version::ApiVersion;
 
 pub const VK_ATTACHMENT_UNUSED: u32 = !0;
 pub const VK_COMPRESSED_TRIANGLE_FORMAT_DGF1_BYTE_ALIGNMENT_AMDX: u32 = 128;

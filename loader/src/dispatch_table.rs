@@ -3,7 +3,7 @@
 //! Each macro declares, in the module that calls it, a table with a slot for each command and `mod slot` with the slots' numbers.
 //! [`crate::table`] fills tables.
 
-use crate::generated::extensions::InstanceExtension;
+use discovery::extension::InstanceExtension;
 
 /// How many functions unknown at build time each table of a chain has room for (GEN-68).
 pub const UNKNOWN_SLOTS: usize = 250;
@@ -100,7 +100,7 @@ macro_rules! shared_entries {
         pub static SHARED_ENTRIES: &[$crate::dispatch_table::SharedEntry] = &[$($crate::dispatch_table::SharedEntry {
             core: slot::$core,
             alias: slot::$alias,
-            extension: $crate::generated::extensions::InstanceExtension::$extension,
+            extension: discovery::extension::InstanceExtension::$extension,
         }),*];
     };
 }

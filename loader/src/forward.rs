@@ -218,7 +218,7 @@ macro_rules! ask_driver {
         $name:ident($handle:ident $(, $argument:expr)*), absent($severity:ident, $value:expr) $(, requires($extension:ident))?
     ) => {{
         $(
-            let extension = $crate::generated::extensions::InstanceExtension::$extension;
+            let extension = discovery::extension::InstanceExtension::$extension;
             let enabled = unsafe { $crate::translation::enabled($handle, extension, stringify!($name)) };
             if !enabled {
                 return $value;
@@ -228,7 +228,7 @@ macro_rules! ask_driver {
         match driver.$name {
             Some(function) => unsafe { function(handle $(, $argument)*) },
             None => {
-                let severity = $crate::journal::LogBits::$severity;
+                let severity = discovery::journal::LogBits::$severity;
                 $crate::translation::absent(driver, stringify!($name), severity, $value)
             }
         }

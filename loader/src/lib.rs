@@ -1,8 +1,8 @@
 //! A drop-in `libvulkan.so.1`.
 //!
 //! `docs/architecture.md` explains how the pieces fit. In short: [`generated`] follows from the Vulkan registry alone and
-//! holds the C entry points; [`entry`] and [`terminator`] are the hand-written bodies it calls; [`mod@env`], [`discovery`],
-//! [`manifest`] and [`settings`] decide from files and variables, and record every decision in the [`journal`].
+//! holds the C entry points; [`entry`] and [`terminator`] are the hand-written bodies it calls; the crate
+//! [`discovery`] decides from files and variables, and records every decision in its [journal](discovery::journal).
 //!
 //! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The
 //! Rust items are no stable interface.
@@ -41,46 +41,36 @@ pub mod alloc;
 pub mod catalogue;
 pub mod debug;
 pub mod device;
-pub mod discovery;
 pub mod dispatch_table;
 pub mod driver;
 pub mod entry;
-pub mod env;
-pub mod extension;
 pub mod ffi;
 mod forward;
 pub mod gate;
 pub mod generated;
 pub mod handle;
 pub mod instance;
-pub mod journal;
 pub mod layer;
 mod layout;
 pub mod library;
 pub mod list;
-pub mod log;
 pub mod lookup;
-pub mod manifest;
 pub mod messenger;
 pub mod physical_device;
 pub mod proc_addr;
 mod process;
-pub mod scan_cache;
-pub mod search;
 #[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]
 pub mod service;
-pub mod settings;
 pub mod slots;
 pub mod stubs;
 pub mod table;
 pub mod target;
 pub mod terminator;
-pub mod text;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 #[path = "../os/src/testing/time_limit.rs"]
 mod time_limit;
-pub mod trace;
 pub mod translation;
-pub mod version;
 pub mod window_system;
 pub mod wsi;

@@ -1,10 +1,10 @@
 //! Shared libraries of drivers and layers.
 
 use crate::generated::types::PFN_vkVoidFunction;
-use crate::journal::{Journal, LogBits};
 use crate::lookup::{self, Row};
-use crate::text::Text;
-use crate::trace::Step;
+use discovery::journal::{Journal, LogBits};
+use discovery::text::Text;
+use discovery::trace::Step;
 use os::Raw;
 use os::memory::copy_or_note;
 use os::service::LibraryFile;

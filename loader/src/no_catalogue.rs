@@ -5,12 +5,12 @@ mod advice;
 
 pub use advice::{Advice, Purpose, Reserve};
 
-use crate::env::{Environment, Variable};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
-use crate::journal::{Journal, LogBits};
-use crate::manifest::DriverManifest;
-use crate::settings::DriverPolicies;
-use crate::version::ApiVersion;
+use discovery::env::{Environment, Variable};
+use discovery::journal::{Journal, LogBits};
+use discovery::manifest::DriverManifest;
+use discovery::settings::DriverPolicies;
+use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
 /// An entry, of which there is none.

@@ -1,10 +1,10 @@
 //! What stands in for the client of a driver service where there is none.
 
-use crate::env::Environment;
-use crate::journal::Journal;
-use crate::journal::reason::ServiceReason;
 use crate::library::{Library, OpenError};
-use crate::text::Text;
+use discovery::env::Environment;
+use discovery::journal::Journal;
+use discovery::journal::reason::ServiceReason;
+use discovery::text::Text;
 use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
 

@@ -1,13 +1,14 @@
 //! What happens when the library enters and leaves the process (APP-9, APP-10, APP-230a).
 
 use crate::driver::PreloadedDrivers;
-use crate::env::variable::{Separator, TABLE, Trust};
-use crate::env::{Environment, Variable, split};
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
-use crate::journal::LogBits;
-use crate::settings::DriverPolicies;
-use crate::version::ApiVersion;
-use crate::{catalogue, driver, instance, library, log, service, trace};
+use crate::{catalogue, driver, instance, library, service};
+use discovery::env::variable::{Separator, TABLE, Trust};
+use discovery::env::{Environment, Variable, split};
+use discovery::journal::LogBits;
+use discovery::settings::DriverPolicies;
+use discovery::version::ApiVersion;
+use discovery::{log, trace};
 
 /// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [

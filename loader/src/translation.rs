@@ -6,16 +6,16 @@
 use crate::device::DEVICES;
 use crate::device::Device;
 use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
-use crate::generated::extensions::InstanceExtension;
 use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::INSTANCES;
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::LogBits;
 use crate::lookup::ROWS;
 use crate::physical_device::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::table::Slots;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, Ordering};
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
 
 /// What marks a valid instance object, behind its dispatch pointer (APP-100).
 pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
@@ -206,7 +206,7 @@ pub fn reject<R>(row: u16) -> R {
 /// A driver lacks a command that has no substitute: says so and ends the process (DRV-161, APP-137).
 #[cold]
 pub fn unsupported(command: &str) -> ! {
-    crate::log::fatal(format_args!(
+    discovery::log::fatal(format_args!(
         "ICD associated with VkPhysicalDevice does not support {command}"
     ));
     os::abort()
@@ -216,7 +216,7 @@ pub fn unsupported(command: &str) -> ! {
 pub extern "C" fn rejected_handle(row: u32) -> ! {
     let row = &ROWS[row as usize];
     let (command, parameter) = (row.name().to_string_lossy(), row.parameter.name());
-    crate::log::fatal(format_args!(
+    discovery::log::fatal(format_args!(
         "{command}: Invalid {parameter} [VUID-{command}-{parameter}-parameter]"
     ));
     os::abort()
@@ -225,7 +225,7 @@ pub extern "C" fn rejected_handle(row: u32) -> ! {
 /// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
 #[cold]
 pub fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogBits, value: R) -> R {
-    crate::log::emit(
+    discovery::log::emit(
         Some(InstanceDriver::of_table(driver).instance()),
         bits,
         format_args!("ICD for selected physical device does not export {command}!"),
@@ -246,7 +246,7 @@ pub unsafe fn enabled(
     let instance = unsafe { chain_physical_device(physicalDevice) }.driver().instance();
     let enabled = instance.enabled.contains(extension);
     if !enabled {
-        crate::log::emit(
+        discovery::log::emit(
             Some(instance),
             LogBits::ERROR,
             format_args!(
@@ -270,7 +270,7 @@ pub extern "C" fn missing_instance_command(index: u32) -> ! {
 
 fn missing_command(name: &CStr) -> ! {
     let name = name.to_string_lossy();
-    crate::log::fatal(format_args!(
+    discovery::log::fatal(format_args!(
         "{name}: no layer and no driver offers this function. Was its extension enabled?"
     ));
     os::abort()

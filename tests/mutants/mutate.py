@@ -101,6 +101,6 @@ def mutants_of(root, file):
 
 def files(root):
     """The files of the loader, but for its cases."""
-    found = [path for folder in ("loader/src", "loader/os/src") for path in (Path(root) / folder).rglob("*.rs")]
+    found = [path for folder in ("loader/src", "loader/discovery/src", "loader/os/src") for path in (Path(root) / folder).rglob("*.rs")]
     paths = sorted(str(path.relative_to(root)) for path in found)
     return [path for path in paths if not CASES.search(path)]

@@ -13,7 +13,7 @@ CARGO = os.environ.get("CARGO", "cargo")
 FOLDER = Path(os.environ["VKL_MUTANTS"])
 # The tree as it was when the run began: a run takes long, and people go on working.
 SOURCE = FOLDER / "source"
-LOADER = ("vulkan-loader", "vulkan-loader-os")
+LOADER = ("vulkan-loader", "vulkan-loader-discovery", "vulkan-loader-os")
 MOCKS = ("mock_driver", "mock_layer", "sample_layer")
 # In seconds; several times what a build takes on a machine that is busy with something else.
 BUILD_LIMIT = 600

@@ -4,11 +4,10 @@
 //! emitters, the macros of the emitted files and the compiler.
 #![forbid(unsafe_code)]
 
+use discovery::extension::{self, ExtensionKind, ExtensionRow, InstanceExtensionSet};
 use serde_json::{Map, Value, json};
 use std::ffi::CStr;
-use vulkan::extension::{ExtensionKind, ExtensionRow};
 use vulkan::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
-use vulkan::generated::extensions::{self, InstanceExtensionSet};
 use vulkan::generated::object_types::OBJECT_TYPES;
 use vulkan::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
 use vulkan::table::Slots;
@@ -102,7 +101,7 @@ pub fn extensions() -> Vec<Value> {
             "platform": row.platform,
         })
     };
-    extensions::ALL.iter().map(row).collect()
+    extension::ALL.iter().map(row).collect()
 }
 
 /// All handles with the number of their object type.

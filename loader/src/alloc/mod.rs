@@ -6,13 +6,11 @@
 //! comes from the process allocator, by way of [`os::memory`].
 
 mod host;
-mod index;
 mod list;
 mod table;
 mod vec;
 
 pub use host::HostAllocator;
-pub use index::{Index, Key};
 pub use list::{HostList, Room};
 pub use table::{HostTable, Keyed};
 pub use vec::{HostBox, HostText, HostVec};

@@ -1,17 +1,17 @@
 //! The file of a catalogue: finding it, whether it may be believed, and keeping it.
 
 use super::{INFO, ignore};
-use crate::env::{Environment, Variable};
-use crate::journal::reason::{CatalogueReason, FileReason};
-use crate::journal::{Journal, Reason};
-use crate::manifest::file::{FileError, contents, parse_json};
-use crate::manifest::json::{Document, Elements, Value};
-use crate::text::Text;
 use ::catalogue::{
     ARCHITECTURE, Catalogue, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
 };
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
+use discovery::env::{Environment, Variable};
+use discovery::journal::reason::{CatalogueReason, FileReason};
+use discovery::journal::{Journal, Reason};
+use discovery::manifest::file::{FileError, contents, parse_json};
+use discovery::manifest::json::{Document, Elements, Value};
+use discovery::text::Text;
 use os::memory::shortage;
 use os::{File, Mutex, render, with_terminated};
 use rust_alloc::sync::Arc;

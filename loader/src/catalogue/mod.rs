@@ -14,18 +14,18 @@ mod sight;
 pub use advice::{Advice, Purpose, Reserve};
 pub use file::{Content, forget, parse, read_mode};
 
-use crate::env::Environment;
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
-use crate::journal::reason::{Asked, CatalogueReason};
-use crate::journal::{Decision, Journal, LogBits, Source, Subject, Verdict};
-use crate::manifest::DriverManifest;
-use crate::settings::DriverPolicies;
-use crate::text::Text;
-use crate::trace;
-use crate::version::ApiVersion;
 use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Question};
 use core::cell::Cell;
+use discovery::env::Environment;
+use discovery::journal::reason::{Asked, CatalogueReason};
+use discovery::journal::{Decision, Journal, LogBits, Source, Subject, Verdict};
+use discovery::manifest::DriverManifest;
+use discovery::settings::DriverPolicies;
+use discovery::text::Text;
+use discovery::trace;
+use discovery::version::ApiVersion;
 use file::{Loaded, Seen};
 use os::memory::OutOfMemory;
 use rust_alloc::sync::Arc;
@@ -394,7 +394,7 @@ fn tell(
 }
 
 /// A decision about a catalogue as a whole.
-fn ignore(path: &Text, reason: crate::journal::Reason, journal: &mut Journal<'_>) {
+fn ignore(path: &Text, reason: discovery::journal::Reason, journal: &mut Journal<'_>) {
     journal.decide(Decision {
         subject: Subject::Catalogue,
         name: path.clone(),

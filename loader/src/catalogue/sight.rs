@@ -2,10 +2,10 @@
 
 use super::file::Loaded;
 use super::{identity_of, ignore};
-use crate::journal::Journal;
-use crate::journal::reason::CatalogueReason;
-use crate::text::Text;
 use ::catalogue::{BuildId, HEAD_BYTES, Identity, Look, variables};
+use discovery::journal::Journal;
+use discovery::journal::reason::CatalogueReason;
+use discovery::text::Text;
 use os::{File, Folder, Stamp, Status, with_terminated};
 
 /// What the dynamic linker looks bare names up in.

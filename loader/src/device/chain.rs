@@ -9,13 +9,13 @@ use crate::generated::terminator;
 use crate::generated::types::{VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkResult, VkStructureType};
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::LogBits;
 use crate::layer::{self, ActiveLayer};
 use crate::library::RealPath;
-use crate::log;
-use crate::trace::Step;
 use crate::{proc_addr, translation};
 use core::ffi::c_void;
+use discovery::journal::LogBits;
+use discovery::log;
+use discovery::trace::Step;
 use os::Raw;
 use os::memory::OutOfMemory;
 

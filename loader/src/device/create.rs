@@ -10,7 +10,6 @@ use crate::driver;
 use crate::ffi;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::gate::GATE;
-use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet};
 use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumerateDeviceExtensionProperties;
 use crate::generated::types::{
@@ -19,9 +18,10 @@ use crate::generated::types::{
 };
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::LogBits;
-use crate::log;
 use crate::translation;
+use discovery::extension::{DeviceExtension, DeviceExtensionSet};
+use discovery::journal::LogBits;
+use discovery::log;
 use os::Raw;
 use os::memory::OutOfMemory;
 

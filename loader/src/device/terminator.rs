@@ -8,23 +8,23 @@ use crate::driver;
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
-use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
 use crate::generated::types::{
     VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkPhysicalDeviceFeatures2,
     VkPhysicalDeviceMaintenance5Features, VkPhysicalDeviceProperties, VkResult, VkSystemAllocationScope,
 };
 use crate::handle::{Chain, Driver as DriverLevel, PhysicalDeviceHandle};
 use crate::instance::InstanceDriver;
-use crate::journal::{LogBits, Sink};
-use crate::log::{self, LogSink};
 use crate::lookup::{DeviceGate, Row};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
 use crate::table::Slots;
-use crate::trace::Step;
 use crate::translation::{self, DEVICE_MAGIC};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
+use discovery::extension::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
+use discovery::journal::{LogBits, Sink};
+use discovery::log::{self, LogSink};
+use discovery::trace::Step;
 use os::memory::OutOfMemory;
 use os::{Address, Raw};
 

@@ -8,10 +8,10 @@ use crate::generated::types::{
     VkInstanceCreateInfo,
 };
 use crate::handle::Driver;
-use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::text::Text;
-use crate::version::ApiVersion;
+use discovery::journal::reason::DriverLibraryReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use discovery::text::Text;
+use discovery::version::ApiVersion;
 use os::memory::Grow;
 use os::render;
 use rust_alloc::vec::Vec;

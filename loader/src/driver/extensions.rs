@@ -6,7 +6,7 @@ use crate::ffi::{self, TwoCalls};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkExtensionProperties, VkResult};
 use crate::handle::{Driver, PhysicalDeviceHandle};
-use crate::trace;
+use discovery::trace;
 
 /// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
 const MOST_EXTENSIONS: u32 = 65_536;

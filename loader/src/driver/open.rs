@@ -2,14 +2,14 @@
 
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::catalogue::Known;
-use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
-use crate::manifest::DriverManifest;
 use crate::service::{Publication, Unopened};
-use crate::text::Text;
-use crate::trace::Step;
-use crate::version::ApiVersion;
+use discovery::journal::reason::DriverLibraryReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use discovery::manifest::DriverManifest;
+use discovery::text::Text;
+use discovery::trace::Step;
+use discovery::version::ApiVersion;
 
 /// The newest driver interface this loader speaks (DRV-62).
 pub const LATEST_INTERFACE: u32 = 7;

@@ -5,8 +5,8 @@
 
 use super::open::OpenDriver;
 use crate::library::Library;
-use crate::text::Text;
 use core::sync::atomic::{AtomicBool, Ordering};
+use discovery::text::Text;
 use os::Mutex;
 use os::memory::{Grow, shortage};
 use rust_alloc::vec::Vec;

@@ -5,8 +5,8 @@ use crate::generated::types::{
 };
 use crate::handle::{App, InstanceHandle};
 use crate::instance;
-use crate::trace::Step;
 use core::ffi::c_char;
+use discovery::trace::Step;
 
 traced! {
     /// `vkCreateInstance`.

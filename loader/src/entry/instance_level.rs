@@ -5,9 +5,9 @@ use crate::generated::types::{
     VkResult,
 };
 use crate::handle::{App, InstanceHandle, PhysicalDeviceHandle};
-use crate::trace::Step;
 use crate::{device, instance, physical_device};
 use core::ffi::c_char;
+use discovery::trace::Step;
 
 traced! {
     /// `vkEnumeratePhysicalDevices`.

@@ -1,7 +1,7 @@
 //! What follows from the Vulkan registry and the policy alone: the files of `generated/`, which `vkgen` writes.
 //!
 //! Here they are only declared. What their rows are made into stands in modules of the loader: [`crate::lookup`],
-//! [`crate::dispatch_table`], [`crate::extension`], [`crate::messenger`], [`crate::forward`]. A file that is not declared
+//! [`crate::dispatch_table`], [`discovery::extension`], [`crate::messenger`], [`crate::forward`]. A file that is not declared
 //! is not compiled.
 //!
 //! Names keep the spelling of the C headers. Functions are described by their reference pages.
@@ -29,8 +29,6 @@
 #[path = "../../../generated/chains.rs"]
 pub mod chains;
 pub mod dispatch;
-#[path = "../../../generated/extensions.rs"]
-pub mod extensions;
 #[path = "../../../generated/lookup.rs"]
 pub mod lookup;
 #[path = "../../../generated/object_types.rs"]

@@ -9,12 +9,12 @@ use crate::ffi::layer_interface::{
 use crate::generated::terminator;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkStructureType};
 use crate::handle::{Chain, InstanceHandle};
-use crate::journal::LogBits;
 use crate::layer::{self, InstanceLayers};
-use crate::log;
 use crate::proc_addr;
-use crate::trace::Step;
 use core::ffi::c_void;
+use discovery::journal::LogBits;
+use discovery::log;
+use discovery::trace::Step;
 use os::memory::OutOfMemory;
 
 /// What layers are told of a loader that sorts physical devices by the adapters of the system (LAY-223, APP-93).

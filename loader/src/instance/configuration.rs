@@ -1,13 +1,13 @@
 //! What the global queries and `vkCreateInstance` need to know of settings and layers.
 
-use crate::discovery::activation::active_implicit;
-use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
-use crate::env::Environment;
-use crate::journal::{Journal, LogBits};
-use crate::log;
-use crate::scan_cache::{Cached, ScanCache};
-use crate::search::Search;
-use crate::settings::{self, Settings};
+use discovery::activation::active_implicit;
+use discovery::env::Environment;
+use discovery::journal::{Journal, LogBits};
+use discovery::layers::{DiscoveredLayers, Extent, discover};
+use discovery::log;
+use discovery::scan_cache::{Cached, ScanCache};
+use discovery::search::Search;
+use discovery::settings::{self, Settings};
 use os::Mutex;
 use os::memory::{OutOfMemory, shortage};
 use rust_alloc::sync::Arc;

@@ -2,29 +2,29 @@
 
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
-use crate::alloc::{HostAllocator, Index, Key};
+use crate::alloc::HostAllocator;
 use crate::catalogue::{self, Known, KnownDrivers, Purpose};
-use crate::discovery::activation::implicit_with_components;
-use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
-use crate::env::{Environment, Variable};
 use crate::ffi::layer_interface::{
     ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
 };
 use crate::ffi::{self, TwoCall};
-use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties, VkLayerProperties, VkResult};
-use crate::journal::Journal;
-use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, LogBits, Reason, Subject, Verdict};
-use crate::log::{self, LogSink};
-use crate::manifest::PreInstanceFunction;
-use crate::scan_cache::Cached;
-use crate::search::Search;
-use crate::settings::DriverPolicies;
-use crate::text::Text;
-use crate::window_system;
 use core::ffi::c_char;
+use discovery::activation::implicit_with_components;
+use discovery::env::{Environment, Variable};
+use discovery::extension::{self, InstanceExtension, InstanceExtensionSet};
+use discovery::index::{Index, Key};
+use discovery::journal::Journal;
+use discovery::journal::reason::DriverLibraryReason;
+use discovery::journal::{Decision, LogBits, Reason, Subject, Verdict};
+use discovery::layers::{DiscoveredLayers, Extent, discover};
+use discovery::log::{self, LogSink};
+use discovery::manifest::PreInstanceFunction;
+use discovery::scan_cache::Cached;
+use discovery::search::Search;
+use discovery::settings::DriverPolicies;
+use discovery::text::Text;
 use os::memory::shortage::{self, Watch};
 use os::memory::{Grow, OutOfMemory};
 use rust_alloc::sync::Arc;
@@ -402,7 +402,7 @@ pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
 fn passes(extension: Option<InstanceExtension>, unfiltered: bool) -> bool {
     match extension {
         Some(known) if known.platform_built_in() => true,
-        Some(known) if window_system::lacks_window_system(known) => false,
+        Some(known) if extension::lacks_window_system(known) => false,
         _ => unfiltered,
     }
 }

@@ -3,15 +3,15 @@
 use super::global;
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
 use crate::generated::types::{PFN_vkVoidFunction, VkExtensionProperties, VkLayerProperties, VkResult};
-use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
-use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
 use crate::layer::open_library;
 use crate::library::Library;
-use crate::log;
-use crate::manifest::{LayerManifest, PreInstanceFunction};
 use crate::table;
-use crate::text::Text;
 use core::ffi::{CStr, c_char};
+use discovery::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
+use discovery::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
+use discovery::log;
+use discovery::manifest::{LayerManifest, PreInstanceFunction};
+use discovery::text::Text;
 use os::memory::{Grow, OutOfMemory};
 use rust_alloc::vec::Vec;
 

@@ -1,14 +1,14 @@
 //! What the application asks of a new instance, read from its create info.
 
 use super::Instance;
-use crate::discovery::layers::DiscoveredLayers;
 use crate::ffi;
-use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::{VkInstanceCreateFlagBits, VkInstanceCreateInfo, VkResult};
-use crate::journal::{Journal, LogBits};
-use crate::log;
-use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};
+use discovery::extension::{InstanceExtension, InstanceExtensionSet};
+use discovery::journal::{Journal, LogBits};
+use discovery::layers::DiscoveredLayers;
+use discovery::log;
+use discovery::version::ApiVersion;
 use os::Raw;
 
 /// The readable parts of a `VkInstanceCreateInfo`.

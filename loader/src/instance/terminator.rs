@@ -8,7 +8,6 @@ use crate::driver::{self, OpenDriver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::MANDATORY;
-use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::pfn::PFN_vkDestroyInstance;
 use crate::generated::types::{
     VkAllocationCallbacks, VkApplicationInfo, VkExtensionProperties, VkInstanceCreateFlagBits, VkInstanceCreateInfo,
@@ -16,17 +15,18 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, Driver, InstanceHandle};
 use crate::instance::requests::Requests;
-use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
-use crate::log::{self, LogSink};
 use crate::proc_addr;
 use crate::table::Slots;
-use crate::text::Text;
-use crate::trace::{self, Step};
 use crate::translation::INSTANCE_MAGIC;
-use crate::version::ApiVersion;
 use core::ffi::c_char;
 use core::sync::atomic::Ordering;
+use discovery::extension::{InstanceExtension, InstanceExtensionSet};
+use discovery::journal::reason::DriverLibraryReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
+use discovery::log::{self, LogSink};
+use discovery::text::Text;
+use discovery::trace::{self, Step};
+use discovery::version::ApiVersion;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;
 

@@ -2,9 +2,9 @@
 
 use super::{LayerExtensionLists, LayerFunctions};
 use crate::alloc::{HostText, HostVec};
-use crate::discovery::activation::EnabledBy;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
 use crate::library::Library;
+use discovery::activation::EnabledBy;
 
 /// Everything an instance keeps about layers.
 pub struct InstanceLayers {

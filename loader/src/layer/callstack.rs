@@ -1,10 +1,10 @@
 //! The call stack that people and tools look for in the log (APP-101, LAY-260 to LAY-263).
 
 use super::ActiveLayer;
-use crate::journal::LogBits;
 use crate::library::RealPath;
-use crate::log::{self, Listener};
-use crate::trace;
+use discovery::journal::LogBits;
+use discovery::log::{self, Listener};
+use discovery::trace;
 use os::Raw;
 
 const FRAME: LogBits = LogBits::LAYER;

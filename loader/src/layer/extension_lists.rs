@@ -2,11 +2,11 @@
 
 use super::device_extension_properties;
 use crate::alloc::{HostAllocator, HostText, HostVec};
-use crate::discovery::layers::{DiscoveredLayers, Extent, discover};
-use crate::env::Environment;
 use crate::generated::types::VkExtensionProperties;
-use crate::journal::{Journal, Silence};
-use crate::search::Search;
+use discovery::env::Environment;
+use discovery::journal::{Journal, Silence};
+use discovery::layers::{DiscoveredLayers, Extent, discover};
+use discovery::search::Search;
 use os::SetOnce;
 use os::memory::{OutOfMemory, shortage};
 

@@ -6,7 +6,7 @@ use crate::ffi::layer_interface::{
 };
 use crate::generated::types::{PFN_vkVoidFunction, VkResult};
 use crate::library::{Library, typed};
-use crate::text::Text;
+use discovery::text::Text;
 
 /// The newest layer interface this loader speaks.
 const LATEST_INTERFACE: u32 = 2;

@@ -4,18 +4,19 @@ use super::functions::{LayerFunctions, Renames};
 use super::{
     ActiveLayer, InstanceLayers, LayerDeviceExtension, LayerExtensionLists, device_extension_properties, properties_of,
 };
-use crate::alloc::{HostAllocator, HostText, HostVec, Index, Key};
-use crate::discovery::activation::{self, Activation};
-use crate::discovery::layers::DiscoveredLayers;
+use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::generated::types::VkResult;
-use crate::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
-use crate::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
 use crate::library::log_open_error;
 use crate::library::{Library, OpenError, RealPath, loaded_path};
-use crate::manifest::LayerManifest;
-use crate::manifest::layer::EnvironmentPair;
-use crate::text::Text;
 use core::fmt::Display;
+use discovery::activation::{self, Activation};
+use discovery::index::{Index, Key};
+use discovery::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
+use discovery::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
+use discovery::layers::DiscoveredLayers;
+use discovery::manifest::LayerManifest;
+use discovery::manifest::layer::EnvironmentPair;
+use discovery::text::Text;
 use os::Raw;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;

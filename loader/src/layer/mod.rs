@@ -1,6 +1,6 @@
 //! Layers of an instance: their open libraries and what they answer.
 //!
-//! Which layers are active, and in which order, is decided by [`crate::discovery`] from files and variables alone. Here
+//! Which layers are active, and in which order, is decided by [`discovery`] from files and variables alone. Here
 //! the chosen libraries are opened, negotiated with, and kept for as long as the instance lives.
 
 mod active;

@@ -2,9 +2,9 @@
 
 use crate::ffi::set_fixed_text;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
-use crate::manifest::LayerManifest;
-use crate::manifest::layer::{DeviceExtension, InstanceExtension};
-use crate::text::Text;
+use discovery::manifest::LayerManifest;
+use discovery::manifest::layer::{DeviceExtension, InstanceExtension};
+use discovery::text::Text;
 
 /// The properties of a layer. Inlined, they are written where they belong instead of being copied there.
 #[inline(always)]

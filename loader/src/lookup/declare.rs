@@ -1,7 +1,7 @@
 //! What the emitted rows are made into.
 
 use super::{DeviceGate, Gate, Level, NO_ANSWER, NO_SLOT, Parameter};
-use crate::version::ApiVersion;
+use discovery::version::ApiVersion;
 
 /// A row as it is written down.
 #[derive(Clone, Copy, Debug)]
@@ -87,12 +87,12 @@ macro_rules! commands {
         pub const FACTS: &[$crate::lookup::Facts; ROW_COUNT] = &[$($crate::lookup::Facts {
             level: $crate::lookup::Level::$level,
             parameter: $crate::lookup::Parameter::of(stringify!($($parameter)?)),
-            core: $crate::version::ApiVersion::new(0 $(+ $major)?, 0 $(+ $minor)?),
-            gate: $crate::lookup::Gate::any_of(&[$($($crate::generated::extensions::InstanceExtension::$gate),+)?]),
+            core: discovery::version::ApiVersion::new(0 $(+ $major)?, 0 $(+ $minor)?),
+            gate: $crate::lookup::Gate::any_of(&[$($(discovery::extension::InstanceExtension::$gate),+)?]),
             has_terminator: $crate::lookup::is_listed(&[$(stringify!($terminator))?]),
             device_gate: $crate::lookup::DeviceGate::any_of(
-                &[$($($crate::generated::extensions::DeviceExtension::$on_device),+)?],
-                &[$($($crate::generated::extensions::InstanceExtension::$on_instance),+)?],
+                &[$($(discovery::extension::DeviceExtension::$on_device),+)?],
+                &[$($(discovery::extension::InstanceExtension::$on_instance),+)?],
             ),
             slot: $crate::lookup::slot_or_none(&[$($crate::generated::dispatch::$table::slot::$name)?]),
             driver_slot: $crate::lookup::slot_or_none(&[$($crate::generated::dispatch::$driver_table::slot::$name)?]),

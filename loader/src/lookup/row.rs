@@ -2,10 +2,10 @@
 
 use super::hash;
 use super::index::INDEX;
-use crate::generated::extensions::{DeviceExtension, DeviceExtensionSet, InstanceExtension, InstanceExtensionSet};
 use crate::generated::lookup::{FACTS, PARAMETERS, ROW_COUNT, functions};
-use crate::version::ApiVersion;
 use core::ffi::CStr;
+use discovery::extension::{DeviceExtension, DeviceExtensionSet, InstanceExtension, InstanceExtensionSet};
+use discovery::version::ApiVersion;
 
 /// A function of any type.
 pub type Function = unsafe extern "system" fn();

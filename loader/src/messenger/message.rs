@@ -8,8 +8,8 @@ use crate::generated::types::{
     VkDebugUtilsObjectNameInfoEXT, VkObjectType,
 };
 use crate::handle::{App, InstanceHandle};
-use crate::journal::LogBits;
 use core::ffi::{CStr, c_char};
+use discovery::journal::LogBits;
 
 /// What the loader's own messages carry as their identifier (APP-194).
 const LOADER_MESSAGE: &CStr = c"Loader Message";

@@ -9,10 +9,10 @@ use crate::generated::types::{
     VkBaseInStructure, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkSystemAllocationScope,
 };
 use crate::handle::{App, InstanceHandle};
-use crate::journal::LogBits;
 use crate::slots::SlotTable;
 use core::ffi::{CStr, c_void};
 use core::ptr::NonNull;
+use discovery::journal::LogBits;
 use os::Mutex;
 use os::memory::OutOfMemory;
 

@@ -8,7 +8,7 @@ use crate::ffi::{self, TwoCalls};
 use crate::generated::types::VkResult;
 use crate::handle::{Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::{Journal, LogBits};
+use discovery::journal::{Journal, LogBits};
 use os::AdapterId;
 
 /// The devices of all drivers.

@@ -5,11 +5,11 @@ use super::{described, facts};
 use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 use crate::instance::Instance;
-use crate::journal::reason::DeviceReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::settings::{DeviceConfiguration, uuid_text};
-use crate::text::Text;
-use crate::version::ApiVersion;
+use discovery::journal::reason::DeviceReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use discovery::settings::{DeviceConfiguration, uuid_text};
+use discovery::text::Text;
+use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
 /// The selection, if the settings file makes one; an empty one selects nothing.
@@ -146,7 +146,7 @@ fn tell_absent(configuration: &DeviceConfiguration, journal: &Journal<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::ShortName;
+    use discovery::settings::ShortName;
 
     fn identity(device: u8, driver_version: u32, api_version: ApiVersion) -> Identity {
         Identity {

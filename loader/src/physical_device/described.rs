@@ -3,8 +3,8 @@
 use super::facts;
 use super::walk::Device;
 use crate::generated::types::VkPhysicalDeviceType;
-use crate::trace;
-use crate::version::ApiVersion;
+use discovery::trace;
+use discovery::version::ApiVersion;
 
 /// The word for a type of devices.
 pub(super) fn type_word(kind: VkPhysicalDeviceType) -> &'static str {

@@ -4,16 +4,16 @@ use super::filter::IdFilters;
 use super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::{objects, retire};
 use crate::alloc::HostVec;
-use crate::env::Environment;
 use crate::ffi::{self, TwoCall, TwoCalls};
 use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::types::VkResult;
 use crate::handle::{App, Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::{Journal, LogBits};
-use crate::log::{self, LogSink};
 use crate::translation;
+use discovery::env::Environment;
+use discovery::journal::{Journal, LogBits};
+use discovery::log::{self, LogSink};
 use os::memory::shortage;
 
 /// Lists the physical devices.

@@ -11,10 +11,11 @@ use crate::generated::lookup::row;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkResult};
 use crate::handle::{App, Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::LogBits;
-use crate::trace::Step;
-use crate::{log, translation};
+use crate::translation;
 use core::ffi::c_char;
+use discovery::journal::LogBits;
+use discovery::log;
+use discovery::trace::Step;
 use os::memory::OutOfMemory;
 
 /// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.

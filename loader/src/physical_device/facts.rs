@@ -3,7 +3,6 @@
 use super::walk::Device;
 use crate::driver;
 use crate::ffi;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::pfn::PFN_vkGetPhysicalDeviceProperties2;
 use crate::generated::types::{
     VkLayeredDriverUnderlyingApiMSFT, VkPhysicalDeviceIDProperties, VkPhysicalDeviceLayeredDriverPropertiesMSFT,
@@ -11,9 +10,10 @@ use crate::generated::types::{
 };
 use crate::handle::Driver;
 use crate::instance::Instance;
-use crate::text::Text;
-use crate::version::ApiVersion;
 use core::ffi::c_void;
+use discovery::extension::InstanceExtension;
+use discovery::text::Text;
+use discovery::version::ApiVersion;
 
 /// The device extension that tells where on the PCI bus a device is.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";

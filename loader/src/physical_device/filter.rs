@@ -3,14 +3,14 @@
 //! This happens above the layers: the numbers are what the chain says about its own devices.
 
 use super::facts::{self, zeroed};
-use crate::env::numbers::{IdRanges, MAX_ID_ITEMS};
-use crate::env::{Environment, Variable};
 use crate::generated::types::{VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties};
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::reason::DeviceReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::text::Text;
+use discovery::env::numbers::{IdRanges, MAX_ID_ITEMS};
+use discovery::env::{Environment, Variable};
+use discovery::journal::reason::DeviceReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use discovery::text::Text;
 
 /// The numbers that a filter looks at, with the variables that filter them.
 const VARIABLES: [Variable; 3] = [
@@ -104,8 +104,8 @@ fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::env::Fixed;
-    use crate::journal::testing::Lines;
+    use crate::testing::Fixed;
+    use crate::testing::Lines;
 
     fn filters(values: &[(&str, &str)], lines: &Lines) -> Option<IdFilters> {
         let source = Fixed::new(values);

@@ -2,9 +2,9 @@
 
 use crate::driver::PreloadedDrivers;
 use crate::instance::{self, Instance, InstanceDriver};
-use crate::journal::reason::DriverLibraryReason;
-use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
-use crate::text::Text;
+use discovery::journal::reason::DriverLibraryReason;
+use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use discovery::text::Text;
 
 /// Destroys the instances of drivers that were asked for their devices and never had any, and closes their libraries,
 /// unless that would leave no driver at all.

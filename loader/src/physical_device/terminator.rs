@@ -7,10 +7,10 @@ use crate::ffi::TwoCall;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::{Journal, LogBits};
-use crate::log::{self, LogSink};
 use crate::translation;
 use core::ffi::c_char;
+use discovery::journal::{Journal, LogBits};
+use discovery::log::{self, LogSink};
 
 /// Lists the devices of all drivers (DRV-118 to DRV-123).
 ///

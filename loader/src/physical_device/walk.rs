@@ -7,10 +7,10 @@ use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::reason::DeviceReason;
-use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use crate::text::Text;
-use crate::trace::Step;
+use discovery::journal::reason::DeviceReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use discovery::text::Text;
+use discovery::trace::Step;
 use os::memory::OutOfMemory;
 
 /// Most devices or groups accepted from one driver. A driver that claims more is not believed.

@@ -2,12 +2,12 @@
 
 use crate::device::Device;
 use crate::ffi::Uncounted;
-use crate::generated::extensions::{DeviceExtension, InstanceExtension};
 use crate::generated::lookup::row;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::lookup::{Command, ROWS};
 use crate::translation;
 use core::ffi::{CStr, c_char};
+use discovery::extension::{DeviceExtension, InstanceExtension};
 
 /// How a command is answered that is not simply the device's own slot (APP-43).
 #[derive(Clone, Copy)]

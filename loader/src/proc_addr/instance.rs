@@ -8,8 +8,8 @@ use crate::handle::{App, InstanceHandle};
 use crate::instance::INSTANCES;
 use crate::lookup::{Command, Gate, Level};
 use crate::translation;
-use crate::version::ApiVersion;
 use core::ffi::{CStr, c_char};
+use discovery::version::ApiVersion;
 
 /// Looks a command up.
 ///

@@ -6,11 +6,11 @@ use crate::generated::lookup::row;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice};
 use crate::handle::{Chain, InstanceHandle};
 use crate::instance::{Instance, terminator_of_global};
-use crate::journal::LogBits;
-use crate::log;
 use crate::lookup::{self, DeviceGate, Level, Row};
 use crate::translation;
 use core::ffi::{CStr, c_char};
+use discovery::journal::LogBits;
+use discovery::log;
 use os::Raw;
 
 /// Terminators that the end of the chain gives with any instance, NULL included: old layers ask even for

@@ -12,13 +12,13 @@ use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTable;
 use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::LogBits;
 use crate::layer::{ActiveLayer, InstanceLayers};
-use crate::log;
 use crate::stubs;
 use crate::table::{self, Slots};
 use core::ffi::CStr;
 use core::fmt::Display;
+use discovery::journal::LogBits;
+use discovery::log;
 use os::memory::OutOfMemory;
 use os::{Address, Raw};
 

@@ -1,9 +1,9 @@
 //! Where the service is, and who may run it (LSV-37, LSV-47, LSV-48).
 
-use crate::env::{Environment, Variable};
-use crate::journal::reason::ServiceReason;
-use crate::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
-use crate::text::{Text, folder_of};
+use discovery::env::{Environment, Variable};
+use discovery::journal::reason::ServiceReason;
+use discovery::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
+use discovery::text::{Text, folder_of};
 use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 use os::{Errno, render};
 

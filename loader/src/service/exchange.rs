@@ -2,10 +2,10 @@
 
 use super::failure::Failure;
 use super::reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
-use crate::journal::reason::ServiceReason;
-use crate::manifest::file::MAX_FILE_BYTES;
-use crate::manifest::json::Document;
 use core::time::Duration;
+use discovery::journal::reason::ServiceReason;
+use discovery::manifest::file::MAX_FILE_BYTES;
+use discovery::manifest::json::Document;
 use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use os::{File, since_start};

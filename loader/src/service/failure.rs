@@ -1,6 +1,6 @@
 //! Why there is no answer.
 
-use crate::journal::reason::ServiceReason;
+use discovery::journal::reason::ServiceReason;
 use os::memory::OutOfMemory;
 
 /// Why there is no answer.

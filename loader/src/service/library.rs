@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::reply::Described;
-use crate::journal::reason::ServiceReason;
+use discovery::journal::reason::ServiceReason;
 use os::File;
 use os::memory::Grow;
 use os::service::FileKind;

@@ -3,12 +3,12 @@
 use super::client;
 use super::failure::Failure;
 use super::reply::Manifest;
-use crate::env::Environment;
-use crate::journal::reason::ServiceReason;
-use crate::journal::{Decision, Journal, Source, Subject, Verdict};
 use crate::library::{Library, OpenError};
-use crate::text::Text;
-use crate::trace;
+use discovery::env::Environment;
+use discovery::journal::reason::ServiceReason;
+use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
+use discovery::text::Text;
+use discovery::trace;
 use os::memory::{Grow, OutOfMemory, shortage};
 use os::render;
 use rust_alloc::vec::Vec;

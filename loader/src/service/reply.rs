@@ -1,10 +1,10 @@
 //! What a service sent, read without belief in it (LSV-34, LSV-35).
 
 use super::failure::Failure;
-use crate::journal::reason::ServiceReason;
-use crate::manifest::file::{FileError, parse_json};
-use crate::manifest::json::{Document, Value};
-use crate::text::{Text, has_json_name};
+use discovery::journal::reason::ServiceReason;
+use discovery::manifest::file::{FileError, parse_json};
+use discovery::manifest::json::{Document, Value};
+use discovery::text::{Text, has_json_name};
 use os::memory::{Grow, copy};
 use rust_alloc::vec::Vec;
 use wire::{Header, MOST_IN_LIBRARY, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_PACKAGES, Packet, status};

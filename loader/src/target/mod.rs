@@ -6,16 +6,16 @@ mod objects;
 pub use objects::{device_of, extension_enabled, instance_of, require_device, require_instance};
 
 use crate::ffi::{self, TwoCalls};
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkPhysicalDevice, VkResult, VkStructureType, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::LogBits;
-use crate::log;
 use crate::translation;
-use crate::version::ApiVersion;
 use core::ffi::c_void;
 use core::fmt::{Arguments, Display};
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
+use discovery::log;
+use discovery::version::ApiVersion;
 
 /// A physical device as its driver knows it, and the command that asks.
 pub struct Target {

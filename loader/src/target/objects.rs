@@ -1,11 +1,12 @@
 //! What terminators share: finding the loader's object behind a handle that came through the layers.
 
 use crate::device::Device;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkDevice, VkInstance, VkPhysicalDevice};
 use crate::handle::{Chain, Dispatchable};
 use crate::instance::Instance;
-use crate::{log, translation};
+use crate::translation;
+use discovery::extension::InstanceExtension;
+use discovery::log;
 
 /// The instance that a handle of the chain belongs to; `None` for a handle that is none of ours.
 ///

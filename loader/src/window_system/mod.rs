@@ -12,5 +12,5 @@ mod surface;
 
 #[cfg(test)]
 pub use platform::ALL;
-pub use platform::{Platform, PlatformInfo, lacks_window_system, makes_surfaces};
+pub use platform::{Platform, PlatformInfo, makes_surfaces};
 pub use surface::Surface;

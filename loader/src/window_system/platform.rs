@@ -3,10 +3,10 @@
 use super::layout::{self, PlatformPart};
 use super::surface::Surface;
 use crate::generated::dispatch::DriverTable;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, SurfaceHandle};
 use core::ffi::c_void;
+use discovery::extension::InstanceExtension;
 
 /// How surfaces of one platform are made.
 pub struct Platform {
@@ -38,21 +38,6 @@ pub trait PlatformInfo: Copy + Into<CreateInfo> {
 
     /// What old drivers read.
     fn part(&self) -> PlatformPart;
-}
-
-/// Surfaces of window systems that a loader without them drops even when nothing else is filtered.
-const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
-    InstanceExtension::VK_KHR_wayland_surface,
-    InstanceExtension::VK_KHR_xcb_surface,
-    InstanceExtension::VK_KHR_xlib_surface,
-    InstanceExtension::VK_EXT_directfb_surface,
-    InstanceExtension::VK_QNX_screen_surface,
-];
-
-/// Whether an extension is for a window system that this loader is built without, so that none may offer it: no driver
-/// (DRV-105) and no layer (LAY-104).
-pub fn lacks_window_system(extension: InstanceExtension) -> bool {
-    NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
 }
 
 /// Whether a driver has commands that make or destroy surfaces (DRV-73).

@@ -4,11 +4,11 @@ use super::query::{input, output};
 use super::surface_query::no_capabilities;
 use super::unwrap::surface_info_for;
 use crate::ffi;
-use crate::generated::extensions::{InstanceExtension, InstanceExtensionSet};
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
 use crate::target::{Target, none};
 use core::ffi::c_void;
+use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
 ///

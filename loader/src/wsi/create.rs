@@ -11,8 +11,6 @@ use crate::gate::GATE;
 use crate::generated::types::*;
 use crate::handle::{Chain, InstanceHandle, SurfaceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::LogBits;
-use crate::log;
 use crate::slots::{HandleTable, SlotTable};
 use crate::target::require_instance;
 use crate::window_system::Surface;
@@ -20,6 +18,8 @@ use crate::window_system::platform::each_platform;
 use crate::window_system::{Platform, PlatformInfo};
 use core::ffi::c_void;
 use core::ptr::NonNull;
+use discovery::journal::LogBits;
+use discovery::log;
 use os::memory::OutOfMemory;
 
 /// Why a create info was refused: its chain holds a structure that the loader cannot copy.

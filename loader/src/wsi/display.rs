@@ -1,11 +1,11 @@
 //! Queries of displays, first generation (DRV-161, DRV-164).
 
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
-use crate::journal::LogBits;
-use crate::log;
 use crate::target::Target;
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
+use discovery::log;
 
 /// An enumeration of displays: nothing where the driver cannot tell.
 ///

@@ -5,7 +5,8 @@ use crate::generated::lookup::row;
 use crate::generated::types::*;
 use crate::handle::App;
 use crate::stubs;
-use crate::{log, table, translation};
+use crate::{table, translation};
+use discovery::log;
 
 const MISSING: MissingFunction = MissingFunction {
     command: "vkCreateSwapchainKHR",

@@ -1,13 +1,13 @@
 //! What queries of surfaces and displays have in common beside [`Target`]: what they say when there is no answer.
 
 use super::unwrap::surface_for;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::VkResult;
 use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::Instance;
-use crate::journal::LogBits;
-use crate::log;
 use crate::target::Target;
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
+use discovery::log;
 use os::Raw;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).

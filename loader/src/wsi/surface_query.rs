@@ -2,13 +2,13 @@
 
 use super::query::{input, output};
 use super::unwrap::surface_info_for;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle, SurfaceHandle};
-use crate::journal::LogBits;
-use crate::log;
 use crate::target::{Target, none};
 use crate::translation;
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
+use discovery::log;
 
 /// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`: any failure to make the driver's surface means that the
 /// surface is not supported (DRV-178).

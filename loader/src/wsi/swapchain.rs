@@ -8,9 +8,9 @@ use crate::device::Device;
 use crate::ffi;
 use crate::generated::types::*;
 use crate::handle::{Chain, SurfaceHandle};
-use crate::journal::LogBits;
-use crate::log;
 use crate::target::require_device;
+use discovery::journal::LogBits;
+use discovery::log;
 use os::memory::OutOfMemory;
 
 /// The answer for a driver that lacks a device command (APP-50).

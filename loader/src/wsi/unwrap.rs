@@ -1,11 +1,11 @@
 //! From the loader's surface to a driver's (DRV-176 to DRV-181).
 
 use crate::driver::failure;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
 use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::InstanceDriver;
 use crate::window_system::Surface;
+use discovery::extension::InstanceExtension;
 
 /// First interface version in which drivers make surfaces of their own.
 const OWN_SURFACES: u32 = 3;

@@ -3,13 +3,13 @@
 
 use std::sync::LazyLock;
 
+use discovery::drivers::{DriverScan, LeftOut};
+use discovery::env::Environment;
+use discovery::journal::{Decision, Journal, LogBits};
+use discovery::manifest::DriverManifest;
+use discovery::search::Search;
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, check_json, twice};
-use vulkan::discovery::drivers::{DriverScan, LeftOut};
-use vulkan::env::Environment;
-use vulkan::journal::{Decision, Journal, LogBits};
-use vulkan::manifest::DriverManifest;
-use vulkan::search::Search;
 
 const GOOD: &[u8] = br#"{"file_format_version":"1.0.1","ICD":{"library_path":"./d.so","api_version":"1.3.0"}}"#;
 

@@ -2,13 +2,13 @@
 //! is the value of a variable, a NUL, and what it is asked about.
 #![no_main]
 
+use discovery::env::Environment;
+use discovery::env::device_select::{DeviceSelect, MOST};
+use discovery::env::glob::{DisableGlobs, Globs, Item};
+use discovery::env::layer_filters::LayerFilters;
+use discovery::env::numbers::{IdRanges, MAX_ID_ITEMS, decimal};
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Variables, twice};
-use vulkan::env::Environment;
-use vulkan::env::device_select::{DeviceSelect, MOST};
-use vulkan::env::glob::{DisableGlobs, Globs, Item};
-use vulkan::env::layer_filters::LayerFilters;
-use vulkan::env::numbers::{IdRanges, MAX_ID_ITEMS, decimal};
 
 const EVERYTHING: [&[u8]; 3] = [b"*", b"**", b"~all~"];
 

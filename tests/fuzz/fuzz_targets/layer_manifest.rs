@@ -5,17 +5,17 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use discovery::activation::{self, Request};
+use discovery::env::Environment;
+use discovery::journal::{Decision, Journal, LogBits};
+use discovery::layers::LayerScan;
+use discovery::manifest::LayerManifest;
+use discovery::manifest::layer::OVERRIDE_LAYER;
+use discovery::search::Executable;
+use discovery::search::Search;
+use discovery::{Activation, DiscoveredLayers};
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, check_json, twice};
-use vulkan::discovery::activation::{self, Request};
-use vulkan::discovery::layers::LayerScan;
-use vulkan::discovery::{Activation, DiscoveredLayers};
-use vulkan::env::Environment;
-use vulkan::journal::{Decision, Journal, LogBits};
-use vulkan::manifest::LayerManifest;
-use vulkan::manifest::layer::OVERRIDE_LAYER;
-use vulkan::search::Executable;
-use vulkan::search::Search;
 
 const GOOD: &[u8] = br#"{"file_format_version":"1.2.0","layer":{"name":"VK_LAYER_good","type":"GLOBAL",
     "library_path":"./l.so","api_version":"1.1.0","implementation_version":"1","description":"good"}}"#;

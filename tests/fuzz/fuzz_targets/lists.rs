@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use discovery::env::variable::{Separator, TABLE};
+use discovery::env::{Environment, Variable, split};
+use discovery::journal::{Journal, Silence};
+use discovery::search::{ManifestKind, Search, find};
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, twice};
-use vulkan::env::variable::{Separator, TABLE};
-use vulkan::env::{Environment, Variable, split};
-use vulkan::journal::{Journal, Silence};
-use vulkan::search::{ManifestKind, Search, find};
 
 /// What the values are for, in their order.
 const NAMES: [&str; 8] = [

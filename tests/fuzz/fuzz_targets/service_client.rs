@@ -2,8 +2,8 @@
 //! of manifests in a file.
 #![no_main]
 
+use discovery::manifest::json::Document;
 use libfuzzer_sys::fuzz_target;
-use vulkan::manifest::json::Document;
 use vulkan::service::{Described, Failure, Manifest, described_library, listed_manifests, packet_for, read_reply};
 use wire::{Header, MOST_IN_LIBRARY, MOST_IN_MANIFEST, MOST_PACKAGES, Operation};
 

@@ -4,15 +4,15 @@
 
 use std::sync::LazyLock;
 
+use discovery::drivers::DriverScan;
+use discovery::env::Environment;
+use discovery::journal::{Journal, LogBits};
+use discovery::layers::LayerScan;
+use discovery::search::Executable;
+use discovery::search::Search;
+use discovery::settings::{Control, Settings, load};
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, check_json, twice};
-use vulkan::discovery::drivers::DriverScan;
-use vulkan::discovery::layers::LayerScan;
-use vulkan::env::Environment;
-use vulkan::journal::{Journal, LogBits};
-use vulkan::search::Executable;
-use vulkan::search::Search;
-use vulkan::settings::{Control, Settings, load};
 
 const FILE: &str = "config/vulkan/loader_settings.d/vk_loader_settings.json";
 const DRIVER: &[u8] = br#"{"file_format_version":"1.0.1","ICD":{"library_path":"./d.so","api_version":"1.3.0"}}"#;

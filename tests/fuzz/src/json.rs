@@ -1,6 +1,6 @@
 //! What holds for any text that may be JSON.
 
-use vulkan::manifest::json::{Document, Value};
+use discovery::manifest::json::{Document, Value};
 
 /// Levels of a tree that are compared, so that the comparison needs no deep stack.
 const LEVELS: usize = 8;

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
+use discovery::journal::{LogBits, Sink};
 use os::render;
-use vulkan::journal::{LogBits, Sink};
 
 /// Keeps every line.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use vulkan::env::Source;
+use discovery::env::Source;
 
 /// Names and values.
 #[derive(Debug, Default)]

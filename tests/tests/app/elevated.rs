@@ -77,7 +77,7 @@ const VALUES: [(&str, &str, Trace); 32] = [
 
 /// Names and trust classes of the loader's own table.
 fn table() -> Vec<(&'static str, bool)> {
-    let rows = include_str!("../../../loader/src/env/variable.rs").lines();
+    let rows = include_str!("../../../loader/discovery/src/env/variable.rs").lines();
     let row = |line: &'static str| {
         let (_, rest) = line.strip_prefix("    ")?.split_once(" = \"")?;
         let (name, rest) = rest.split_once("\", ")?;

@@ -26,7 +26,7 @@ pub(super) fn constants(plan: &Plan<'_>) -> File {
     File::rust("types/constants.rs")
         .doc("Constants.")
         .items(quote!(
-            use crate::version::ApiVersion;
+            use discovery::version::ApiVersion;
         ))
         .items(quote!(#(#constants)*))
         .items(quote! {

@@ -138,7 +138,7 @@ unsafe extern "system" fn features2_khr<const N: usize>(_: VkPhysicalDevice<D>, 
 unsafe extern "system" fn properties<const N: usize>(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceProperties) {
     let minor = if driver(N, |driver| driver.newer) { 3 } else { 0 };
     // SAFETY: the loader's parameters.
-    unsafe { (*out).apiVersion = crate::version::ApiVersion::new(1, minor).0 };
+    unsafe { (*out).apiVersion = discovery::version::ApiVersion::new(1, minor).0 };
 }
 
 unsafe extern "system" fn tools<const N: usize>(

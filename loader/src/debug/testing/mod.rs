@@ -76,7 +76,7 @@ impl Program {
             applicationVersion: 0,
             pEngineName: null(),
             engineVersion: 0,
-            apiVersion: crate::version::ApiVersion::new(1, minor).0,
+            apiVersion: discovery::version::ApiVersion::new(1, minor).0,
         };
         let always = [
             c"VK_LUNARG_direct_driver_loading",

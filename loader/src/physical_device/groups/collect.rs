@@ -9,15 +9,15 @@ use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, sort, translated};
 use crate::alloc::HostVec;
 use crate::driver::failure;
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
-use crate::journal::reason::DeviceReason;
-use crate::journal::{Journal, LogBits};
-use crate::log::LogSink;
-use crate::trace::Step;
+use discovery::extension::InstanceExtension;
+use discovery::journal::reason::DeviceReason;
+use discovery::journal::{Journal, LogBits};
+use discovery::log::LogSink;
+use discovery::trace::Step;
 
 const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
 

@@ -7,16 +7,16 @@ use super::super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
 use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, translated};
 use crate::alloc::HostVec;
-use crate::env::Environment;
 use crate::gate::GATE;
 use crate::generated::lookup::row;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::instance::Instance;
-use crate::journal::{Journal, LogBits};
-use crate::log::{self, LogSink};
 use crate::translation;
+use discovery::env::Environment;
+use discovery::journal::{Journal, LogBits};
+use discovery::log::{self, LogSink};
 use os::memory::{OutOfMemory, shortage};
 
 /// Lists the device groups.

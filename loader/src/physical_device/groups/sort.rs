@@ -7,7 +7,7 @@ use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use crate::journal::{Journal, LogBits};
+use discovery::journal::{Journal, LogBits};
 use os::memory::OutOfMemory;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
@@ -168,7 +168,7 @@ mod tests {
     use super::super::super::order::tests::traits;
     use super::super::chain_heads::ChainHead;
     use super::*;
-    use crate::journal::testing::Lines;
+    use crate::testing::Lines;
 
     fn device(number: usize) -> PhysicalDeviceHandle<Chain> {
         PhysicalDeviceHandle::from_raw(core::ptr::without_provenance_mut(number))

@@ -1,14 +1,14 @@
 //! Queries that fill an array of extensible structures (DRV-159, DRV-161, DRV-169).
 
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VkPhysicalDevice, VkPhysicalDeviceSparseImageFormatInfo2, VkQueueFamilyProperties2, VkResult,
     VkSparseImageFormatProperties2,
 };
 use crate::handle::Chain;
-use crate::journal::LogBits;
 use crate::target::{Target, none};
 use crate::translation;
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
 
 /// What enables the commands here below Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;

@@ -1,6 +1,5 @@
 //! Queries about sharing memory, semaphores and fences: a driver that lacks them shares nothing (DRV-159).
 
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VkExternalBufferProperties, VkExternalFenceFeatureFlags, VkExternalFenceHandleTypeFlags, VkExternalFenceProperties,
     VkExternalImageFormatPropertiesNV, VkExternalMemoryFeatureFlags, VkExternalMemoryFeatureFlagsNV,
@@ -13,6 +12,7 @@ use crate::generated::types::{
 use crate::handle::Chain;
 use crate::target::{Target, none};
 use crate::translation;
+use discovery::extension::InstanceExtension;
 
 /// `vkGetPhysicalDeviceExternalBufferProperties` at the end of the chain.
 ///

@@ -1,15 +1,15 @@
 //! The second generation of single-structure queries (DRV-159).
 
-use crate::generated::extensions::InstanceExtension;
 use crate::generated::types::{
     VK_FALSE, VkFormat, VkFormatProperties2, VkImageFormatProperties2, VkPhysicalDevice, VkPhysicalDeviceFeatures2,
     VkPhysicalDeviceIDProperties, VkPhysicalDeviceImageFormatInfo2, VkPhysicalDeviceMemoryProperties2,
     VkPhysicalDeviceMultiviewFeatures, VkPhysicalDeviceProperties2, VkResult,
 };
 use crate::handle::Chain;
-use crate::journal::LogBits;
 use crate::target::{Target, none};
 use crate::translation;
+use discovery::extension::InstanceExtension;
+use discovery::journal::LogBits;
 
 /// What enables the commands here below Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;

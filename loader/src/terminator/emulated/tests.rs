@@ -126,7 +126,7 @@ fn drv_159_properties2_zeroes_identifiers_only_where_they_may_be_asked_for() {
         properties.pNext = link(&mut ids);
         // SAFETY: the device is live and the chain valid.
         unsafe { vk::vkGetPhysicalDeviceProperties2(device, &mut properties) };
-        assert_eq!(properties.properties.apiVersion, crate::version::ApiVersion::V1_0.0);
+        assert_eq!(properties.properties.apiVersion, discovery::version::ApiVersion::V1_0.0);
         if identified {
             assert_eq!(
                 (ids.deviceUUID, ids.driverUUID, ids.deviceLUIDValid),

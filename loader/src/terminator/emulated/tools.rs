@@ -6,11 +6,11 @@ use crate::generated::types::{
     VkPhysicalDevice, VkPhysicalDeviceProperties, VkPhysicalDeviceToolProperties, VkResult, VkSystemAllocationScope,
 };
 use crate::handle::Chain;
-use crate::journal::LogBits;
-use crate::log;
 use crate::target::Target;
-use crate::version::ApiVersion;
 use core::mem::MaybeUninit;
+use discovery::journal::LogBits;
+use discovery::log;
+use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
 /// `vkGetPhysicalDeviceToolProperties` at the end of the chain: for devices of Vulkan 1.3, whatever the application

@@ -3,7 +3,7 @@
 
 //! Constants.
 
-use crate::version::ApiVersion;
+use discovery::version::ApiVersion;
 
 pub const VK_MAX_DEVICE_GROUP_SIZE: u32 = 32;
 

@@ -1,0 +1,241 @@
+//! Adding layers to both lists, meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
+
+use alloc::vec::Vec;
+
+use super::{Activation, ChosenLayer, EnabledBy};
+use crate::env::Environment;
+use crate::implicit::ImplicitState;
+use crate::index::{Index, Key};
+use crate::journal::{Journal, LogBits};
+use crate::layers::DiscoveredLayers;
+use crate::manifest::Names;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
+
+const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
+
+/// The lists as they grow.
+#[derive(Debug)]
+pub(super) struct Expansion<'a> {
+    list: &'a DiscoveredLayers,
+    environment: &'a Environment<'a>,
+    overriding: Option<&'a Names>,
+    journal: &'a Journal<'a>,
+    activation: Activation,
+    /// Finds the active layers so far by their names.
+    active: Index,
+    /// Finds all layers by their names, once many were asked for.
+    places: Option<Index>,
+    asked: usize,
+    metas: Vec<Meta>,
+}
+
+/// Names that are looked for one layer after the other.
+const FEW_NAMES: usize = 8;
+
+/// What became of a meta-layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meta {
+    Untouched,
+    /// Its components are being added.
+    Open,
+    /// All its components were looked at. It was added behind them unless one was missing.
+    Closed,
+}
+
+/// A meta-layer whose components are being added.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    index: usize,
+    next_component: usize,
+    complete: bool,
+    enabled_by: EnabledBy,
+}
+
+impl<'a> Expansion<'a> {
+    /// Empty lists. `overriding` names the components that are active whatever their own variables say.
+    ///
+    /// # Errors
+    /// Only when memory runs out, as for all that follows.
+    pub(super) fn new(
+        list: &'a DiscoveredLayers,
+        environment: &'a Environment<'a>,
+        overriding: Option<&'a Names>,
+        journal: &'a Journal<'a>,
+    ) -> Result<Self, OutOfMemory> {
+        let mut metas = Vec::new();
+        metas.try_exact_room(list.layers.len())?;
+        metas.resize(list.layers.len(), Meta::Untouched);
+        Ok(Self {
+            list,
+            environment,
+            overriding,
+            journal,
+            activation: Activation::default(),
+            active: Index::default(),
+            places: None,
+            asked: 0,
+            metas,
+        })
+    }
+
+    /// The lists.
+    pub(super) fn finish(self) -> Activation {
+        self.activation
+    }
+
+    /// The active layers so far, with meta-layers.
+    pub(super) fn app(&self) -> &[ChosenLayer] {
+        &self.activation.app
+    }
+
+    /// Whether a layer of that name is active.
+    pub(super) fn has(&self, name: &Text) -> bool {
+        let known = |place: usize| self.list.layers[self.activation.app[place].index].name == *name;
+        self.active.find(Key::of(&[name]), known).is_some()
+    }
+
+    /// The place of the first layer of that name.
+    pub(super) fn position(&mut self, name: &[u8]) -> Result<Option<usize>, OutOfMemory> {
+        let list = self.list;
+        self.asked += 1;
+        if self.asked <= FEW_NAMES {
+            return Ok(list.position(name));
+        }
+        let places = match &mut self.places {
+            Some(places) => places,
+            none => {
+                let mut places = Index::with_room(list.layers.len())?;
+                for (place, layer) in list.layers.iter().enumerate() {
+                    places.add(Key::of(&[&layer.name]), place)?;
+                }
+                none.insert(places)
+            }
+        };
+        let is = |place: usize| list.layers[place].name == *name;
+        Ok(places.find(Key::of(&[name]), is))
+    }
+
+    /// Adds a layer unless one of its name is active; a meta-layer with its components.
+    pub(super) fn add(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        match self.list.layers[index].components() {
+            Some(_) => self.add_meta(index, enabled_by),
+            None if self.has(&self.list.layers[index].name) => Ok(()),
+            None => self.push(index, enabled_by),
+        }
+    }
+
+    /// Adds a layer even if its name is active.
+    pub(super) fn add_again(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        match self.list.layers[index].components() {
+            Some(_) => self.add_meta(index, enabled_by),
+            None => self.push(index, enabled_by),
+        }
+    }
+
+    fn push(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        let manifest = &self.list.layers[index];
+        let layer = ChosenLayer { index, enabled_by };
+        self.active.add(Key::of(&[&manifest.name]), self.activation.app.len())?;
+        self.activation.app.try_push(layer)?;
+        if manifest.components().is_none() {
+            self.activation.chain.try_push(layer)?;
+        }
+        Ok(())
+    }
+
+    /// Walks with an explicit stack: settings files may list chains of meta-layers that nothing has validated.
+    fn add_meta(&mut self, root: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
+        if self.metas[root] != Meta::Untouched {
+            return Ok(());
+        }
+        self.metas[root] = Meta::Open;
+        let mut stack = Vec::new();
+        stack.try_push(Frame {
+            index: root,
+            next_component: 0,
+            complete: true,
+            enabled_by,
+        })?;
+        while let Some(frame) = stack.last_mut() {
+            let components = self.list.layers[frame.index].components().unwrap_or_default();
+            if let Some(component) = components.get(frame.next_component) {
+                frame.next_component += 1;
+                if let Some(nested) = self.add_component(frame, component)? {
+                    stack.try_push(nested)?;
+                }
+                continue;
+            }
+            let done = *frame;
+            stack.pop();
+            self.close(done)?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, frame: Frame) -> Result<(), OutOfMemory> {
+        self.metas[frame.index] = Meta::Closed;
+        match frame.complete && !self.has(&self.list.layers[frame.index].name) {
+            true => self.push(frame.index, frame.enabled_by),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds one component of a meta-layer, or returns the frame of one that is itself a meta-layer.
+    fn add_component(&mut self, outer: &mut Frame, name: &Text) -> Result<Option<Frame>, OutOfMemory> {
+        let Some(index) = self.position(name)? else {
+            self.journal.note(
+                WARN,
+                format_args!(
+                    "Failed to find layer name \"{name}\" component layer \"{name}\" to activate (Policy #LLP_LAYER_7)"
+                ),
+            );
+            outer.complete = false;
+            return Ok(None);
+        };
+        let component = &self.list.layers[index];
+        let filters = &self.list.filters;
+        if filters.disables(name, component.implicit) && !filters.enables(name) {
+            let meta = &self.list.layers[outer.index].name;
+            let message = format_args!("Meta Layer \"{meta}\" component layer \"{name}\" disabled.");
+            self.journal.note(WARN, message);
+            return Ok(None);
+        }
+        if component.implicit {
+            let state = ImplicitState::of(component, self.environment, filters, self.overriding);
+            state.note(component, self.journal);
+            if !state.active {
+                return Ok(None);
+            }
+        }
+        if component.components().is_none() {
+            self.add(index, EnabledBy::MetaLayer)?;
+            return Ok(None);
+        }
+        Ok(self.enter(index))
+    }
+
+    fn enter(&mut self, index: usize) -> Option<Frame> {
+        match self.metas[index] {
+            Meta::Untouched => {
+                self.metas[index] = Meta::Open;
+                return Some(Frame {
+                    index,
+                    next_component: 0,
+                    complete: true,
+                    enabled_by: EnabledBy::MetaLayer,
+                });
+            }
+            Meta::Open => self.journal.note(
+                WARN,
+                format_args!(
+                    "loader_add_meta_layer: Meta-layer {} recursively references itself through its component layers. \
+                     Skipping the recursive reference.",
+                    self.list.layers[index].name
+                ),
+            ),
+            Meta::Closed => {}
+        }
+        None
+    }
+}

@@ -1,0 +1,51 @@
+//! Names that are asked for, as they stand in a variable or in an application's list.
+
+use crate::env::split;
+use crate::env::variable::Separator;
+use crate::index::{Index, Key};
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory};
+
+/// Names in their order.
+#[derive(Debug, Default)]
+pub(super) struct Items<'a> {
+    items: Vec<&'a [u8]>,
+    index: Index,
+}
+
+impl<'a> Items<'a> {
+    /// The items of a variable with paths or names; none where it is not set.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub(super) fn of(value: Option<&'a [u8]>) -> Result<Self, OutOfMemory> {
+        Self::these(split(value.unwrap_or_default(), Separator::Path))
+    }
+
+    /// These names.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub(super) fn these(names: impl Iterator<Item = &'a [u8]>) -> Result<Self, OutOfMemory> {
+        let mut items = Self::default();
+        for name in names {
+            items.index.add(Key::of(&[name]), items.items.len())?;
+            items.items.try_push(name)?;
+        }
+        Ok(items)
+    }
+
+    /// The names.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.items.iter().copied()
+    }
+
+    /// Whether one of the names is this.
+    pub(super) fn has(&self, name: &[u8]) -> bool {
+        !self.items.is_empty()
+            && self
+                .index
+                .find(Key::of(&[name]), |place| self.items[place] == name)
+                .is_some()
+    }
+}

@@ -1,0 +1,192 @@
+//! Which layers an instance gets, and in which order (LAY-120 to LAY-157).
+//!
+//! All functions here are pure: from the layers that were found, the environment and what the application asks for to
+//! two lists. The *app list* is what the application is told; it contains meta-layers, each behind its components. The
+//! *chain list* builds call chains; it contains none. Index 0 is nearest the application.
+
+mod by_settings;
+mod expand;
+mod items;
+mod without_settings;
+
+use crate::env::{Environment, Variable};
+use crate::implicit::ImplicitState;
+use crate::journal::{Journal, LogBits};
+use crate::layers::{DiscoveredLayers, Extent};
+use crate::version::ApiVersion;
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory};
+
+/// What made a layer active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnabledBy {
+    /// The settings file says so.
+    Settings,
+    /// It is implicit, and nothing switches it off.
+    Implicit,
+    /// `VK_INSTANCE_LAYERS` lists it.
+    InstanceLayers,
+    /// `VK_LOADER_LAYERS_ENABLE` matches its name.
+    LayersEnable,
+    /// The application named it.
+    Application,
+    /// It is a component of an active meta-layer.
+    MetaLayer,
+}
+
+impl EnabledBy {
+    /// How the call-stack log names it (LAY-262).
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Settings => "Loader Settings File (Vulkan Configurator)",
+            Self::Implicit => "Implicit Layer",
+            Self::InstanceLayers => "Environment Variable VK_INSTANCE_LAYERS",
+            Self::LayersEnable => "Environment Variable VK_LOADER_LAYERS_ENABLE",
+            Self::Application => "By the Application",
+            Self::MetaLayer => "Meta Layer (Vulkan Configurator)",
+        }
+    }
+}
+
+impl EnabledBy {
+    /// The word of the trace.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Settings => "settings",
+            Self::Implicit => "implicit",
+            Self::InstanceLayers => "VK_INSTANCE_LAYERS",
+            Self::LayersEnable => "VK_LOADER_LAYERS_ENABLE",
+            Self::Application => "application",
+            Self::MetaLayer => "meta-layer",
+        }
+    }
+}
+
+/// A layer that is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChosenLayer {
+    /// Its place in [`DiscoveredLayers::layers`].
+    pub index: usize,
+    /// What made it active.
+    pub enabled_by: EnabledBy,
+}
+
+/// The active layers of an instance.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Activation {
+    /// With meta-layers.
+    pub app: Vec<ChosenLayer>,
+    /// Without meta-layers. With a settings file a name can occur twice; loading the libraries decides (LAY-157).
+    pub chain: Vec<ChosenLayer>,
+}
+
+/// Everything that has a say.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The layers that were found.
+    pub list: &'a DiscoveredLayers,
+    /// The variables of layers, and `VK_INSTANCE_LAYERS`.
+    pub environment: &'a Environment<'a>,
+    /// `ppEnabledLayerNames`.
+    pub application: &'a [&'a [u8]],
+}
+
+/// The active layers. Names that are not there are passed over: whether an application may ask for them is
+/// checked before ([`DiscoveredLayers::can_be_requested`]).
+pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
+    match request.list.ordered_by_settings {
+        true => by_settings::activate(request, journal),
+        false => without_settings::activate(request, journal),
+    }
+}
+
+/// The layers that must be looked for before [`activate`] can say which are active. An explicit layer becomes active only
+/// when the application names one, as `named` says, when a variable may name it (LAY-140), or through a meta-layer or a
+/// settings file, which the scan itself takes account of.
+pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
+    let asking = [Variable::InstanceLayers, Variable::LayersEnable];
+    match named
+        || asking
+            .into_iter()
+            .any(|asking| environment.get_non_empty(asking).is_some())
+    {
+        true => Extent::All,
+        false => Extent::Implicit,
+    }
+}
+
+/// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
+/// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own. Their
+/// places in [`DiscoveredLayers::layers`].
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn active_implicit(
+    list: &DiscoveredLayers,
+    environment: &Environment<'_>,
+    journal: &Journal<'_>,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let mut active = Vec::new();
+    for (index, layer) in list.layers.iter().enumerate() {
+        if layer.implicit {
+            let state = ImplicitState::of(layer, environment, &list.filters, None);
+            state.note(layer, journal);
+            if state.active {
+                active.try_push(index)?;
+            }
+        }
+    }
+    Ok(active)
+}
+
+/// The layers whose instance extensions are listed when no layer is asked for by name: active implicit ones and the
+/// components of those that are meta-layers (LAY-322). In the order in which their extensions are listed; their places in
+/// [`DiscoveredLayers::layers`].
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn implicit_with_components(
+    list: &DiscoveredLayers,
+    environment: &Environment<'_>,
+    journal: &Journal<'_>,
+) -> Result<Vec<usize>, OutOfMemory> {
+    let mut expansion = expand::Expansion::new(list, environment, None, journal)?;
+    let mut listed = Vec::new();
+    for index in active_implicit(list, environment, journal)? {
+        let known = expansion.app().len();
+        expansion.add(index, EnabledBy::Implicit)?;
+        let added = &expansion.app()[known..];
+        listed.try_room(added.len())?;
+        // A meta-layer stands behind its components in the list, but its own extensions come first.
+        for own in [true, false] {
+            let part = added.iter().map(|layer| layer.index);
+            listed.extend(part.filter(|&added| (added == index) == own));
+        }
+    }
+    Ok(listed)
+}
+
+/// Warns about active layers for an older API than the application's (LAY-132).
+pub fn note_older_layers(list: &DiscoveredLayers, activation: &Activation, version: ApiVersion, journal: &Journal<'_>) {
+    for layer in &activation.chain {
+        let manifest = &list.layers[layer.index];
+        let layer_version = manifest.api_version;
+        if layer_version.without_patch() < version.without_patch() {
+            journal.note(
+                LogBits::WARN | LogBits::LAYER,
+                format_args!(
+                    "Layer {} uses API version {}.{} which is older than the application specified API version of \
+                     {}.{}. May cause issues.",
+                    manifest.name,
+                    layer_version.major(),
+                    layer_version.minor(),
+                    version.major(),
+                    version.minor()
+                ),
+            );
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

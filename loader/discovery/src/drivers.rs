@@ -1,0 +1,229 @@
+//! The drivers of a scan, up to the point where their libraries are opened (DRV-7 to DRV-28, DRV-44, DRV-45, APP-227).
+
+use super::kept::Kept;
+use super::truncated::note_truncated;
+use crate::env::glob::Globs;
+use crate::env::{Environment, Variable};
+use crate::journal::reason::{DriverManifestReason, FileKind, FileReason};
+use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use crate::manifest::DriverManifest;
+use crate::manifest::driver::{DriverOutcome, read_driver_manifest};
+use crate::search::{self, Found, ManifestKind, Search};
+use crate::settings::Settings;
+use crate::text::{Text, file_name, has_json_name};
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory, shortage};
+
+/// What decides which drivers are found.
+#[derive(Clone, Copy, Debug)]
+pub struct DriverScan<'a> {
+    /// Names places and filters.
+    pub search: &'a Search<'a>,
+    /// Adds drivers, or replaces all others.
+    pub settings: Option<&'a Settings>,
+    /// Whether portability drivers are wanted. Outside instance creation they always are (DRV-98).
+    pub with_portability: bool,
+}
+
+/// What was left out of a scan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// A portability driver, which is worth telling when no driver is left (DRV-99).
+    pub portability: bool,
+}
+
+impl DriverScan<'_> {
+    /// Reads the manifests of a list. Each one whose library is to be opened goes to `open` before the next manifest is read
+    /// (DRV-8), in scan order. What is dropped, and why, is in the journal.
+    ///
+    /// # Errors
+    /// Only when memory runs out, here or in `open`.
+    pub fn run(
+        &self,
+        listing: &Listing,
+        journal: &mut Journal<'_>,
+        mut open: impl FnMut(DriverManifest, &mut Journal<'_>) -> Result<(), OutOfMemory>,
+    ) -> Result<LeftOut, OutOfMemory> {
+        let mut left_out = LeftOut::default();
+        let mut kept = Kept::among(listing.files.len());
+        for file in &listing.files {
+            shortage::check()?;
+            match self.read(file, journal)? {
+                DriverOutcome::Driver(driver) => {
+                    if listing.keeps(file, &driver, &mut kept, journal)? {
+                        open(driver, journal)?;
+                    }
+                }
+                DriverOutcome::Portability => left_out.portability = true,
+                DriverOutcome::Unusable => {}
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// The manifests, and the filters that decide about them; none is read yet.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
+        // A tool that configures devices must see the drivers it knows, whatever the shell says (DRV-45).
+        let with_variables = self
+            .settings
+            .is_none_or(|settings| settings.device_configurations.is_none());
+        let filters = match with_variables {
+            true => DriverFilters::read(self.search.environment(), journal),
+            false => DriverFilters::default(),
+        };
+        let places = self.search.places(ManifestKind::Driver, with_variables, journal)?;
+        let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
+        let is_replaced = places.replace
+            || self
+                .settings
+                .is_some_and(|settings| settings.additional_drivers_exclusive);
+        Ok(Listing {
+            files,
+            with_service: !is_replaced,
+            filters,
+        })
+    }
+
+    /// Reads one of the manifests.
+    ///
+    /// # Errors
+    /// Only when memory runs out.
+    pub fn read(&self, file: &Found, journal: &mut Journal<'_>) -> Result<DriverOutcome, OutOfMemory> {
+        read_driver_manifest(&file.path, file.source, self.with_portability, journal)
+    }
+
+    /// Puts the drivers of the settings file in front, one by one, so that the last one listed comes first (DRV-44).
+    fn with_settings(&self, mut found: Vec<Found>, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
+        let Some(settings) = self.settings else {
+            return Ok(found);
+        };
+        if settings.additional_drivers_exclusive {
+            found.clear();
+        }
+        if settings.additional_drivers.is_empty() {
+            return Ok(found);
+        }
+        let mut files = Vec::new();
+        for path in settings.additional_drivers.iter().rev() {
+            let source = Source::Settings;
+            if has_json_name(path) {
+                let path = Text::try_new(path)?;
+                files.try_push(Found { path, source })?;
+            } else {
+                let reason = FileReason::NotJsonName(FileKind::Driver);
+                journal.decide(decision(path, source, Verdict::Dropped(reason.into())));
+            }
+        }
+        files.try_room(found.len())?;
+        files.append(&mut found);
+        search::without_repeats(ManifestKind::Driver, files, journal)
+    }
+}
+
+fn decision(path: &Text, source: Source, verdict: Verdict) -> Decision {
+    Decision {
+        subject: Subject::DriverManifest,
+        name: path.clone(),
+        path: Text::default(),
+        verdict,
+        source,
+    }
+}
+
+/// The manifests of a scan, in its order, and the filters at that time.
+#[derive(Debug)]
+pub struct Listing {
+    /// The manifests.
+    pub files: Vec<Found>,
+    /// Whether those of a service follow (LSV-38): nothing was put in place of the usual ones.
+    pub with_service: bool,
+    filters: DriverFilters,
+}
+
+impl Listing {
+    /// Returns `true` if the filters keep a driver manifest and `kept` has no other path of the same driver. Reports the decision
+    /// to the journal.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn keeps<'l>(
+        &self,
+        file: &'l Found,
+        manifest: &DriverManifest,
+        kept: &mut Kept<'l>,
+        journal: &mut Journal<'_>,
+    ) -> Result<bool, OutOfMemory> {
+        let mut verdict = self.filters.verdict(file_name(&file.path));
+        if verdict == Verdict::Kept
+            && let Some(earlier) = kept.add(&file.path, manifest)?
+        {
+            let kept = Text::try_new(earlier)?;
+            verdict = Verdict::Dropped(DriverManifestReason::SameFile { kept }.into());
+        }
+        Ok(tell((&file.path, file.source), verdict, journal))
+    }
+
+    /// Returns `true` if the filters keep a manifest that a service published as `name`. Reports the decision to the journal.
+    pub fn keeps_published(&self, path: &Text, name: &[u8], journal: &mut Journal<'_>) -> bool {
+        tell((path, Source::Service), self.filters.verdict(name), journal)
+    }
+}
+
+/// Reports a verdict to the journal. Returns `true` if the manifest is kept.
+fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal<'_>) -> bool {
+    let is_kept = verdict == Verdict::Kept;
+    let decision = || decision(path, source, verdict);
+    match is_kept {
+        true => journal.keep(decision),
+        false => journal.decide(decision()),
+    }
+    is_kept
+}
+
+/// `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at one moment.
+#[derive(Debug, Default)]
+struct DriverFilters {
+    select: Globs,
+    disable: Globs,
+}
+
+impl DriverFilters {
+    fn read(environment: &Environment<'_>, journal: &Journal<'_>) -> Self {
+        let globs = |variable| {
+            let globs = Globs::parse(&environment.get(variable).unwrap_or_default());
+            if globs.truncated {
+                note_truncated(variable, journal);
+            }
+            globs
+        };
+        Self {
+            select: globs(Variable::DriversSelect),
+            disable: globs(Variable::DriversDisable),
+        }
+    }
+
+    /// What becomes of a manifest, by its file name (DRV-26) or the name that it was published under (LSV-38).
+    fn verdict(&self, name: &[u8]) -> Verdict {
+        if self.select.is_empty() && self.disable.is_empty() {
+            return Verdict::Kept;
+        }
+        let dropped = |reason| Verdict::Dropped(Reason::DriverManifest(reason));
+        if self.select.matches(name) {
+            return Verdict::Kept;
+        }
+        match self.disable.matching(name) {
+            Some(pattern) => dropped(DriverManifestReason::Disabled {
+                pattern: pattern.text(),
+            }),
+            None if !self.select.is_empty() => dropped(DriverManifestReason::NotSelected),
+            None => Verdict::Kept,
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "drivers_tests.rs"]
+mod tests;

@@ -1,0 +1,20 @@
+//! The process environment: what the project reads from it, and how values are understood.
+//!
+//! [`variable`] lists every variable with its trust class. [`Environment`] is the only way to a value, so the rule that
+//! an elevated process ignores some of them (APP-211, DRV-29, LAY-60) holds everywhere. [`glob`], [`numbers`] and
+//! [`split`] turn values into filters and lists.
+
+pub mod device_select;
+mod environment;
+pub mod glob;
+pub mod layer_filters;
+pub mod numbers;
+pub mod variable;
+
+pub use environment::{Environment, Process, Source, split};
+pub use variable::Variable;
+
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+pub use testing::Fixed;

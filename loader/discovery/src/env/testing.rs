@@ -1,0 +1,44 @@
+//! A stand-in for the process environment.
+
+use super::Source;
+use core::ffi::CStr;
+
+/// A table of values that stands in for the process environment in tests.
+#[derive(Debug, Default)]
+pub struct Fixed {
+    values: Vec<(Vec<u8>, Vec<u8>)>,
+    elevated: bool,
+}
+
+impl Fixed {
+    /// The variables of `values`, each a name and a value, in a process without elevated privileges.
+    pub fn new<V: AsRef<std::ffi::OsStr>>(values: &[(&str, V)]) -> Self {
+        let values = values
+            .iter()
+            .map(|(name, value)| (name.as_bytes().to_vec(), value.as_ref().as_encoded_bytes().to_vec()))
+            .collect();
+        Self {
+            values,
+            elevated: false,
+        }
+    }
+
+    /// The same variables in an elevated process.
+    pub fn elevated(mut self) -> Self {
+        self.elevated = true;
+        self
+    }
+}
+
+impl Source for Fixed {
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
+        self.values
+            .iter()
+            .find(|(known, _)| known == name.to_bytes())
+            .map(|(_, value)| value.clone())
+    }
+
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+        if self.elevated { None } else { self.plain_value(name) }
+    }
+}

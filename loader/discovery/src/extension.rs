@@ -1,0 +1,176 @@
+//! Extensions of the registry: what is known of each, and sets of those that the loader has to do with. The rows are emitted.
+
+#[allow(
+    non_camel_case_types,
+    missing_docs,
+    unused,
+    reason = "emitted as a whole, with the names of the C headers, whatever the loader uses of it"
+)]
+#[path = "../../../generated/extensions.rs"]
+mod rows;
+
+pub use rows::{ALL, DeviceExtension, DeviceExtensionSet, InstanceExtension, InstanceExtensionSet};
+
+use core::ffi::CStr;
+
+/// Whether an extension is enabled on an instance or on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtensionKind {
+    /// On an instance.
+    Instance,
+    /// On a device.
+    Device,
+}
+
+/// An extension of the registry.
+#[derive(Clone, Copy, Debug)]
+pub struct ExtensionRow {
+    /// Its name.
+    pub name: &'static CStr,
+    /// What it is enabled on.
+    pub kind: ExtensionKind,
+    /// Revision of its specification.
+    pub spec_version: u32,
+    /// The platform word of the registry.
+    pub platform: Option<&'static str>,
+}
+
+/// A name that a macro put a zero byte behind. For constants: any other text does not compile.
+pub const fn c_name(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("a name without its terminator"),
+    }
+}
+
+/// Surfaces of window systems that a loader without them drops even when nothing else is filtered.
+const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
+    InstanceExtension::VK_KHR_wayland_surface,
+    InstanceExtension::VK_KHR_xcb_surface,
+    InstanceExtension::VK_KHR_xlib_surface,
+    InstanceExtension::VK_EXT_directfb_surface,
+    InstanceExtension::VK_QNX_screen_surface,
+];
+
+/// Whether an extension is for a window system that this loader is built without, so that none may offer it: no driver
+/// (DRV-105) and no layer (LAY-104).
+pub fn lacks_window_system(extension: InstanceExtension) -> bool {
+    NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
+}
+
+/// Declares an enumeration of extensions and its set. First row: both names and the set's storage; then name, revision and
+/// whether the target builds the platform.
+macro_rules! extension_kind {
+    ($kind:ident, $set:ident, $bits:ty; $($name:ident, $version:literal, $built_in:expr;)*) => {
+        /// Extensions of this kind that the loader knows.
+        #[repr(u8)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $kind {
+            $($name),*
+        }
+
+        impl $kind {
+            /// How many there are.
+            pub const COUNT: usize = Self::ALL.len();
+            /// All of them, sorted by name.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// The extension's name.
+            pub fn name(self) -> &'static core::ffi::CStr {
+                const NAMES: [&core::ffi::CStr; $kind::COUNT] =
+                    [$($crate::extension::c_name(concat!(stringify!($name), "\0"))),*];
+                NAMES[self as usize]
+            }
+
+            /// The extension with this name.
+            pub fn find(name: &[u8]) -> Option<Self> {
+                let found = Self::ALL.binary_search_by(|extension| extension.name().to_bytes().cmp(name));
+                found.ok().map(|index| Self::ALL[index])
+            }
+
+            /// Revision of its specification.
+            pub const fn spec_version(self) -> u32 {
+                const VERSIONS: [u32; $kind::COUNT] = [$($version),*];
+                VERSIONS[self as usize]
+            }
+
+            /// Whether this target builds the platform it needs.
+            pub const fn platform_built_in(self) -> bool {
+                const BUILT_IN: [bool; $kind::COUNT] = [$($built_in),*];
+                BUILT_IN[self as usize]
+            }
+        }
+
+        /// A set of such extensions, a bit each.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct $set(pub $bits);
+
+        impl $set {
+            /// The set without elements.
+            pub const fn empty() -> Self {
+                Self(0)
+            }
+
+            /// The set of these extensions.
+            pub const fn of(extensions: &[$kind]) -> Self {
+                let mut set = Self::empty();
+                let mut rest = extensions;
+                while let Some((extension, tail)) = rest.split_first() {
+                    set = set.with(*extension);
+                    rest = tail;
+                }
+                set
+            }
+
+            /// This set and one extension more.
+            pub const fn with(self, extension: $kind) -> Self {
+                Self(self.0 | 1 << extension as u8)
+            }
+
+            /// Adds an extension.
+            pub const fn insert(&mut self, extension: $kind) {
+                *self = self.with(extension);
+            }
+
+            /// Whether the extension is in the set.
+            pub const fn contains(self, extension: $kind) -> bool {
+                self.0 >> extension as u8 & 1 != 0
+            }
+
+            /// What is in either set.
+            pub const fn union(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+
+            /// Whether the sets share an extension.
+            pub const fn intersects(self, other: Self) -> bool {
+                self.0 & other.0 != 0
+            }
+
+            /// Whether the set has no element.
+            pub const fn is_empty(self) -> bool {
+                self.0 == 0
+            }
+
+            /// The extensions in the set, sorted by name.
+            pub fn iter(self) -> impl Iterator<Item = $kind> {
+                $kind::ALL.iter().copied().filter(move |extension| self.contains(*extension))
+            }
+        }
+    };
+}
+
+/// Declares the table of all extensions of rows: name, kind, revision, platform.
+macro_rules! all_extensions {
+    ($($name:ident, $kind:ident, $version:literal, $platform:expr;)*) => {
+        /// All extensions, sorted by name.
+        pub static ALL: &[$crate::extension::ExtensionRow] = &[$($crate::extension::ExtensionRow {
+            name: $crate::extension::c_name(concat!(stringify!($name), "\0")),
+            kind: $crate::extension::ExtensionKind::$kind,
+            spec_version: $version,
+            platform: $platform,
+        }),*];
+    };
+}
+
+pub(crate) use {all_extensions, extension_kind};

@@ -1,0 +1,187 @@
+//! A decision log: the sink of log lines, and the record of what one API call decided.
+//!
+//! Whatever keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`].
+//! The lines users read are one rendering of it; tools and tests can look at the decisions themselves. Everything else
+//! worth saying is a note.
+
+pub mod bits;
+mod decision;
+mod described;
+pub mod reason;
+
+use alloc::vec::Vec;
+pub use bits::LogBits;
+pub use decision::{Decision, Source, Subject, Verdict};
+use reason::FileReason;
+pub use reason::Reason;
+
+use crate::env::Environment;
+use crate::scan_cache::{Cached, PathRecorder, VariableRecorder};
+use crate::text::Place;
+use crate::trace;
+use core::fmt;
+use os::memory::{Grow, OutOfMemory};
+
+/// Receives log lines, without header and line end.
+pub trait Sink {
+    /// Takes one line. Its bytes, which need not be UTF-8, are those that [`os::decode`] gives for the formatted text.
+    fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
+
+    /// Takes the line about a decision, which is described in the trace already.
+    fn log_decision(&self, bits: LogBits, text: fmt::Arguments<'_>) {
+        self.log(bits, text);
+    }
+
+    /// Whether the sink shows a line with these bits. Saves the work of rendering it.
+    fn wants(&self, bits: LogBits) -> bool {
+        let _ = bits;
+        true
+    }
+}
+
+/// Takes no line.
+#[derive(Clone, Copy, Debug)]
+pub struct Silence;
+
+impl Sink for Silence {
+    fn log(&self, _: LogBits, _: fmt::Arguments<'_>) {}
+
+    fn wants(&self, _: LogBits) -> bool {
+        false
+    }
+}
+
+/// Decisions that one journal remembers.
+const MAX_DECISIONS: usize = 4096;
+
+/// The log of one API call: where its lines go, and its decisions for tools that look at them.
+pub struct Journal<'a> {
+    sink: &'a dyn Sink,
+    remembers: bool,
+    decisions: Vec<Decision>,
+    forgotten: usize,
+    paths: Option<PathRecorder>,
+}
+
+impl<'a> Journal<'a> {
+    /// An empty journal whose lines go to `sink`. It remembers decisions.
+    pub fn new(sink: &'a dyn Sink) -> Self {
+        Self {
+            remembers: true,
+            ..Self::of_call(sink)
+        }
+    }
+
+    /// The journal of an API call: no tool looks at its decisions later.
+    pub fn of_call(sink: &'a dyn Sink) -> Self {
+        Self {
+            sink,
+            remembers: false,
+            decisions: Vec::new(),
+            forgotten: 0,
+            paths: None,
+        }
+    }
+
+    /// Records a decision and logs its line.
+    pub fn decide(&mut self, decision: Decision) {
+        trace::write("decision", |record| decision.describe(record));
+        if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
+            self.sink.log_decision(bits, format_args!("{}", decision.text()));
+            if let Verdict::Dropped(Reason::File(FileReason::InvalidJson(Some(place)))) = decision.verdict {
+                // Tools parse the previous line, so the position is a line of its own.
+                let (name, Place { line, column }) = (&decision.name, place);
+                self.note(
+                    bits,
+                    format_args!("loader_get_json: {name} is valid JSON up to line {line}, column {column}"),
+                );
+            }
+        }
+        if !self.remembers {
+            return;
+        }
+        if self.decisions.len() == MAX_DECISIONS || self.decisions.try_room(1).is_err() {
+            self.forgotten += 1;
+        } else {
+            self.decisions.push(decision);
+        }
+    }
+
+    /// Records a decision to keep something, which no line tells, so it is only made where it is remembered or traced.
+    pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
+        if self.remembers || trace::is_on() {
+            self.decide(decision());
+        }
+    }
+
+    /// Logs a line that decides nothing.
+    pub fn note(&self, bits: LogBits, message: fmt::Arguments<'_>) {
+        if self.sink.wants(bits) {
+            self.sink.log(bits, message);
+        }
+    }
+
+    /// Whether the sink takes any line at all.
+    pub fn is_heard(&self) -> bool {
+        self.sink.wants(LogBits::from_word(u32::MAX))
+    }
+
+    /// Makes a result from the environment and the disk, and notes what it rests on.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn record<T>(
+        &mut self,
+        make: impl FnOnce(&Environment<'_>, &mut Self) -> Result<T, OutOfMemory>,
+    ) -> Result<Cached<T>, OutOfMemory> {
+        let variables = VariableRecorder::default();
+        let outer = self.paths.replace(PathRecorder::begin());
+        let value = make(&Environment::new(&variables), self);
+        let paths = core::mem::replace(&mut self.paths, outer);
+        Ok(Cached::new(value?, variables, paths))
+    }
+
+    /// Where to note what is seen on disk, if that is wanted.
+    pub fn paths(&self) -> Option<&PathRecorder> {
+        self.paths.as_ref()
+    }
+
+    /// Whether the sink takes a line with these bits.
+    pub fn wants(&self, bits: LogBits) -> bool {
+        self.sink.wants(bits)
+    }
+
+    /// The decisions so far, oldest first.
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// How many decisions were logged but not remembered, because there were too many or memory was short.
+    pub fn forgotten(&self) -> usize {
+        self.forgotten
+    }
+}
+
+impl fmt::Debug for Journal<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            sink: _,
+            remembers: _,
+            decisions,
+            forgotten,
+            paths,
+        } = self;
+        formatter
+            .debug_struct("Journal")
+            .field("decisions", decisions)
+            .field("forgotten", forgotten)
+            .field("paths", paths)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub mod testing;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,354 @@
+//! Which meta-layers can be built from the layers that were found (LAY-160 to LAY-164).
+//!
+//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack, so neither a long chain
+//! of them nor many that share components cost more than one visit each.
+
+use super::decide;
+use crate::index::{Index, Key};
+use crate::journal::reason::LayerListReason;
+use crate::journal::{Journal, LogBits, Verdict};
+use crate::manifest::LayerManifest;
+use crate::manifest::layer::{DeviceExtension, InstanceExtension, LayerBody};
+use crate::text::Text;
+use alloc::vec::Vec;
+use core::mem::take;
+use os::memory::{Grow, OutOfMemory};
+
+/// Extensions of components that are looked at for all meta-layers together. Where meta-layers contain each other, each
+/// could take over all that those below it have.
+const MAX_TAKEN_OVER: usize = 65536;
+
+/// What is known about a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Unseen,
+    /// A meta-layer whose components are being looked at.
+    Open,
+    Valid,
+    Invalid,
+}
+
+/// A meta-layer on the current path.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    layer: usize,
+    next_component: usize,
+}
+
+/// What to do after a look at one component.
+enum Step {
+    /// It is fine.
+    Next,
+    /// It is a meta-layer that was not looked at yet.
+    Enter(usize),
+    Invalid(LayerListReason),
+}
+
+/// Removes meta-layers that cannot work, and completes the extensions of the others by those of their components.
+///
+/// # Errors
+/// Only when memory runs out.
+pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+    if layers.iter().all(|layer| layer.components().is_none()) {
+        return Ok(());
+    }
+    let mut states = Vec::new();
+    states.try_exact_room(layers.len())?;
+    states.resize(layers.len(), State::Unseen);
+    let mut validation = Validation {
+        names: ByName::of(layers)?,
+        layers,
+        states,
+        left: MAX_TAKEN_OVER,
+    };
+    for layer in 0..validation.layers.len() {
+        if validation.layers[layer].components().is_some() && validation.states[layer] == State::Unseen {
+            validation.visit(layer, journal)?;
+        }
+    }
+    let mut states = validation.states.into_iter();
+    layers.retain(|_| states.next() != Some(State::Invalid));
+    Ok(())
+}
+
+/// The layers of each name, in their order.
+struct ByName {
+    /// Leads to the last layer of a name, which stands for the name.
+    last: Index,
+    /// For that one the first of the name that may be valid.
+    first: Vec<Option<usize>>,
+    /// The next one of the same name.
+    next: Vec<Option<usize>>,
+}
+
+impl ByName {
+    fn of(layers: &[LayerManifest]) -> Result<Self, OutOfMemory> {
+        let mut names = Self {
+            last: Index::with_room(layers.len())?,
+            first: Vec::new(),
+            next: Vec::new(),
+        };
+        for links in [&mut names.first, &mut names.next] {
+            links.try_exact_room(layers.len())?;
+            links.resize(layers.len(), None);
+        }
+        for (place, layer) in layers.iter().enumerate().rev() {
+            let key = Key::of(&[&layer.name]);
+            let last = match names.last.find(key, |known| layers[known].name == layer.name) {
+                Some(last) => last,
+                None => {
+                    names.last.add(key, place)?;
+                    place
+                }
+            };
+            names.next[place] = names.first[last].replace(place);
+        }
+        Ok(names)
+    }
+}
+
+struct Validation<'l> {
+    layers: &'l mut [LayerManifest],
+    states: Vec<State>,
+    names: ByName,
+    /// How many more extensions of components may be looked at.
+    left: usize,
+}
+
+impl Validation<'_> {
+    fn visit(&mut self, root: usize, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
+        let mut path = Vec::new();
+        path.try_push(Visit {
+            layer: root,
+            next_component: 0,
+        })?;
+        self.states[root] = State::Open;
+        while let Some(top) = path.last_mut() {
+            let layer = top.layer;
+            if self.layers[layer].components().unwrap_or_default().len() == top.next_component {
+                self.accept(layer, journal)?;
+                path.pop();
+                continue;
+            }
+            match self.check(layer, top.next_component) {
+                Step::Next => top.next_component += 1,
+                Step::Enter(nested) => {
+                    self.states[nested] = State::Open;
+                    path.try_push(Visit {
+                        layer: nested,
+                        next_component: 0,
+                    })?;
+                }
+                Step::Invalid(reason) => {
+                    self.reject(layer, reason, journal);
+                    path.pop();
+                    self.reject_path(&mut path, layer, journal);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A meta-layer that failed takes those that contain it along.
+    fn reject_path(&mut self, path: &mut Vec<Visit>, mut failed: usize, journal: &mut Journal<'_>) {
+        while let Some(Visit { layer, .. }) = path.pop() {
+            let component = self.layers[failed].name.clone();
+            self.reject(layer, LayerListReason::ComponentInvalid { component }, journal);
+            failed = layer;
+        }
+    }
+
+    /// The first layer of a name that is not invalid.
+    fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
+        let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
+        let mut first = names.first[last];
+        // What is invalid stays so, and is passed once.
+        while let Some(place) = first.filter(|&place| states[place] == State::Invalid) {
+            first = names.next[place];
+        }
+        names.first[last] = first;
+        first
+    }
+
+    /// The tests of LAY-161, in their order.
+    fn check(&mut self, layer: usize, index: usize) -> Step {
+        let layers = &*self.layers;
+        let component = &layers[layer].components().unwrap_or_default()[index];
+        let Some(found) = Self::present(&mut self.names, &self.states, layers, component) else {
+            return Step::Invalid(LayerListReason::ComponentMissing {
+                component: component.clone(),
+                index,
+            });
+        };
+        let (version, component_version) = (feature(&layers[layer]), feature(&layers[found]));
+        if component_version < version {
+            return Step::Invalid(LayerListReason::ComponentOlder {
+                version,
+                index,
+                component_version,
+            });
+        }
+        if layers[found].name == layers[layer].name {
+            return Step::Invalid(LayerListReason::ListsItself { index });
+        }
+        match (layers[found].components(), self.states[found]) {
+            (None, _) | (_, State::Valid | State::Invalid) => Step::Next,
+            (_, State::Unseen) => Step::Enter(found),
+            (_, State::Open) => Step::Invalid(LayerListReason::Recursive {
+                component: component.clone(),
+            }),
+        }
+    }
+
+    fn reject(&mut self, layer: usize, reason: LayerListReason, journal: &mut Journal<'_>) {
+        self.states[layer] = State::Invalid;
+        decide(&self.layers[layer], Verdict::Dropped(reason.into()), journal);
+        journal.note(
+            LogBits::DEBUG,
+            format_args!(
+                "Removing meta-layer {} from instance layer list since it appears invalid.",
+                self.layers[layer].name
+            ),
+        );
+    }
+
+    /// All components of a meta-layer have passed.
+    fn accept(&mut self, layer: usize, journal: &Journal<'_>) -> Result<(), OutOfMemory> {
+        self.states[layer] = State::Valid;
+        // Taken out for as long as the layer changes.
+        let LayerBody::Components(components) = &mut self.layers[layer].body else {
+            return Ok(());
+        };
+        let components = take(components);
+        let taken_over = self.take_over(layer, &components, journal);
+        let name = &self.layers[layer].name;
+        journal.note(
+            LogBits::INFO | LogBits::LAYER,
+            format_args!(
+                "Meta-layer \"{name}\" all {} component layers appear to be valid.",
+                components.len()
+            ),
+        );
+        for (index, component) in components.iter().enumerate() {
+            journal.note(LogBits::LAYER, format_args!("  [{index}] {component}"));
+        }
+        self.layers[layer].body = LayerBody::Components(components);
+        taken_over
+    }
+
+    /// Adds the extensions of the components to those of a meta-layer.
+    fn take_over(&mut self, layer: usize, components: &[Text], journal: &Journal<'_>) -> Result<(), OutOfMemory> {
+        let mut instance = index_of(&self.layers[layer].instance_extensions)?;
+        let mut device = index_of(&self.layers[layer].device_extensions)?;
+        for component in components {
+            let Some(found) = Self::present(&mut self.names, &self.states, self.layers, component) else {
+                continue;
+            };
+            // A layer that has the meta-layer's own name did not pass.
+            let Ok([meta, part]) = self.layers.get_disjoint_mut([layer, found]) else {
+                continue;
+            };
+            if part.components().is_some() {
+                journal.note(
+                    LogBits::INFO,
+                    format_args!(
+                        "verify_meta_layer_component_layers: Adding meta-layer {} which also contains meta-layer \
+                         {component}",
+                        meta.name
+                    ),
+                );
+            }
+            let told = |kind: &str, extension: &Text| {
+                journal.note(
+                    LogBits::DEBUG,
+                    format_args!(
+                        "Meta-layer {} component layer {} adding {kind} extension {extension}",
+                        meta.name, part.name
+                    ),
+                );
+            };
+            let (own, left) = (&mut meta.instance_extensions, &mut self.left);
+            add_missing(own, &mut instance, &part.instance_extensions, left, |name| {
+                told("instance", name)
+            })?;
+            let own = &mut meta.device_extensions;
+            add_missing(own, &mut device, &part.device_extensions, left, |name| {
+                told("device", name)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Major and minor version; the patch does not matter.
+fn feature(layer: &LayerManifest) -> (u32, u32) {
+    (layer.api_version.major(), layer.api_version.minor())
+}
+
+/// An extension of a layer.
+trait Extension: Sized {
+    fn name(&self) -> &Text;
+
+    /// What a meta-layer gets of it.
+    fn taken_over(&self) -> Result<Self, OutOfMemory>;
+}
+
+impl Extension for InstanceExtension {
+    fn name(&self) -> &Text {
+        &self.name
+    }
+
+    fn taken_over(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            name: Text::try_new(&self.name)?,
+            spec_version: self.spec_version,
+        })
+    }
+}
+
+impl Extension for DeviceExtension {
+    fn name(&self) -> &Text {
+        &self.name
+    }
+
+    fn taken_over(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            name: Text::try_new(&self.name)?,
+            spec_version: self.spec_version,
+            // Unknown commands are looked up in the layer that adds them, never in one that stands for it.
+            entrypoints: Vec::new(),
+        })
+    }
+}
+
+fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
+    let mut index = Index::default();
+    for (place, extension) in extensions.iter().enumerate() {
+        index.add(Key::of(&[extension.name()]), place)?;
+    }
+    Ok(index)
+}
+
+/// Adds what is not there yet, for as long as `left` allows to look.
+fn add_missing<E: Extension>(
+    own: &mut Vec<E>,
+    known: &mut Index,
+    added: &[E],
+    left: &mut usize,
+    tell: impl Fn(&Text),
+) -> Result<(), OutOfMemory> {
+    for extension in added {
+        let Some(rest) = left.checked_sub(1) else {
+            return Ok(());
+        };
+        *left = rest;
+        let name = extension.name();
+        tell(name);
+        let key = Key::of(&[name]);
+        if known.find(key, |place| own[place].name() == name).is_none() {
+            known.add(key, own.len())?;
+            own.try_push(extension.taken_over()?)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! The layers of a scan (LAY-10 to LAY-33, LAY-120 to LAY-127, LAY-150 to LAY-156, LAY-160 to LAY-182).
+//!
+//! [`LayerScan::run`] gives the layers an application may see, in discovered order or in that of the settings file. Which
+//! of them become active is for [`activation`](super::activation) to say.
+
+mod listed;
+mod meta;
+mod overriding;
+mod regular;
+
+use super::truncated::note_truncated;
+use crate::env::layer_filters::LayerFilters;
+use crate::journal::{Decision, Journal, Reason, Subject, Verdict};
+use crate::manifest::{LayerManifest, Names};
+use crate::search::Executable;
+use crate::search::Search;
+use crate::settings::{Control, Settings};
+use crate::text::Text;
+use alloc::vec::Vec;
+use os::memory::OutOfMemory;
+
+/// What decides which layers are found.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerScan<'a> {
+    /// Names places and filters.
+    pub search: &'a Search<'a>,
+    /// May list layers, and thereby replace the search.
+    pub settings: Option<&'a Settings>,
+    /// The running executable, for which an override layer may be meant.
+    pub executable: &'a Executable,
+}
+
+/// Looks for layers afresh, for the running executable; see [`LayerScan`].
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn discover(
+    extent: Extent,
+    search: &Search<'_>,
+    settings: Option<&Settings>,
+    journal: &mut Journal<'_>,
+) -> Result<DiscoveredLayers, OutOfMemory> {
+    let executable = Executable::running();
+    let scan = LayerScan {
+        search,
+        settings,
+        executable: &executable,
+    };
+    let found = scan.scan(extent, journal);
+    executable.note(journal);
+    found
+}
+
+/// The layers of one scan.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct DiscoveredLayers {
+    /// The layers that can be enumerated and enabled, in the order in which they are enumerated. The extensions of a valid
+    /// meta-layer include those of its components (LAY-164).
+    pub layers: Vec<LayerManifest>,
+    /// Which of them the settings file enables, whatever else is said about them; empty where there is none.
+    pub forced_on: Vec<bool>,
+    /// Whether that order is also the order of the chain (LAY-154).
+    pub ordered_by_settings: bool,
+    /// Explicit layers may be there that were not looked for ([`Extent::Implicit`]).
+    pub without_explicit: bool,
+    /// Names of layers that the settings file switches off (APP-68). They are not among the layers.
+    pub off: Vec<Text>,
+    /// The components of the active override layer, empty when there is none (LAY-130 step 5).
+    pub overriding: Names,
+    /// The filters at the time of the scan.
+    pub filters: LayerFilters,
+}
+
+impl DiscoveredLayers {
+    /// The first layer of that exact name.
+    pub fn find(&self, name: &[u8]) -> Option<&LayerManifest> {
+        self.reported().find(|layer| layer.name == *name)
+    }
+
+    /// The layers in the order in which they are enumerated (LAY-320).
+    pub fn reported(&self) -> impl ExactSizeIterator<Item = &LayerManifest> {
+        self.layers.iter()
+    }
+
+    /// Whether an application may name this layer (LAY-144).
+    pub fn can_be_requested(&self, name: &[u8]) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Whether the settings file switches this layer off (APP-68).
+    pub fn is_off(&self, name: &[u8]) -> bool {
+        self.off.iter().any(|off| *off == *name)
+    }
+
+    /// The layers in these places.
+    pub fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = &'a LayerManifest> {
+        places.iter().map(|&index| &self.layers[index])
+    }
+
+    /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
+    pub fn position(&self, name: &[u8]) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.name == *name)
+    }
+}
+
+/// Which layers are of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of them.
+    All,
+    /// Those that matter where no caller asks for a layer by name: implicit ones, and explicit ones only if a meta-layer may
+    /// have them as components (LAY-274, LAY-322).
+    Implicit,
+}
+
+impl LayerScan<'_> {
+    /// All layers. What is dropped, and why, is in the journal.
+    pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+        self.scan(Extent::All, journal)
+    }
+
+    /// The layers that matter where no caller asks for one by name; see [`Extent::Implicit`].
+    pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+        self.scan(Extent::Implicit, journal)
+    }
+
+    fn scan(&self, extent: Extent, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
+        let filters = LayerFilters::read(self.search.environment());
+        filters
+            .truncated()
+            .for_each(|variable| note_truncated(variable, journal));
+        let entries = self.settings.and_then(|settings| settings.layers.as_deref());
+        let list = match entries {
+            None => self.regular(extent, filters, journal)?,
+            Some(entries) => {
+                let listed = listed::read(entries, journal)?;
+                let extent = if listed.has_meta() { Extent::All } else { extent };
+                let regular = match entries.iter().any(|entry| entry.control == Control::Unordered) {
+                    true => self.regular(extent, filters, journal)?,
+                    false => DiscoveredLayers {
+                        filters,
+                        ..DiscoveredLayers::default()
+                    },
+                };
+                listed::combine(entries, listed, regular, journal)?
+            }
+        };
+        for layer in &list.layers {
+            journal.keep(|| decision(layer, Verdict::Kept));
+        }
+        Ok(list)
+    }
+}
+
+fn decide(layer: &LayerManifest, verdict: Verdict, journal: &mut Journal<'_>) {
+    journal.decide(decision(layer, verdict));
+}
+
+fn decision(layer: &LayerManifest, verdict: Verdict) -> Decision {
+    Decision {
+        subject: Subject::Layer,
+        name: layer.name.clone(),
+        path: layer.manifest.clone(),
+        verdict,
+        source: layer.source,
+    }
+}
+
+/// Keeps the layers for which `reason` has none, and decides about the others.
+fn drop_where(
+    layers: &mut Vec<LayerManifest>,
+    journal: &mut Journal<'_>,
+    mut reason: impl FnMut(&LayerManifest) -> Option<Reason>,
+) {
+    layers.retain(|layer| match reason(layer) {
+        None => true,
+        Some(reason) => {
+            decide(layer, Verdict::Dropped(reason), journal);
+            false
+        }
+    });
+}
+
+#[cfg(all(test, unix))]
+mod tests;

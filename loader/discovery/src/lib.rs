@@ -1,0 +1,57 @@
+//! Discovery: which drivers and layers there are, and which layers an instance gets.
+//!
+//! Everything here is decided from variables, files and the settings, without calling a driver, a layer or the program.
+//! [`search`] turns the environment into places and places into manifest files. [`drivers`] reads and filters the drivers among
+//! them, [`layers`] the layers, and [`activation`] decides which layers are active and in which order. Every decision is recorded in
+//! the [`journal`]. Every scan here is fresh (DRV-7, LAY-24); [`scan_cache`] says when an API call can do without one.
+//!
+//! The crate has no unsafe code: it reaches the operating system through the crate `os` alone.
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::alloc_instead_of_core
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "a test may end for want of memory"
+    )
+)]
+
+extern crate alloc;
+
+pub mod activation;
+pub mod drivers;
+pub mod env;
+pub mod extension;
+mod implicit;
+pub mod index;
+pub mod journal;
+pub mod kept;
+pub mod layers;
+pub mod log;
+pub mod manifest;
+pub mod scan_cache;
+pub mod search;
+pub mod settings;
+pub mod text;
+pub mod trace;
+mod truncated;
+pub mod version;
+
+pub use activation::{Activation, ChosenLayer, EnabledBy};
+pub use layers::DiscoveredLayers;
+
+#[cfg(all(test, unix))]
+mod hostile_tests;
+#[cfg(all(test, unix))]
+pub mod testing;
+#[cfg(test)]
+#[path = "../../os/src/testing/time_limit.rs"]
+mod time_limit;

@@ -1,0 +1,252 @@
+//! Driver manifests (DRV-46 to DRV-55).
+
+use super::FormatVersion;
+use super::file::{FileError, FileIdentity, parse_json, read_identified_json};
+use super::json::{Document, Object, Value};
+use super::library::{Architecture, resolve};
+use super::version::api_version;
+use crate::journal::reason::{DriverManifestReason, FileReason};
+use crate::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use crate::text::Text;
+use crate::version::ApiVersion;
+use alloc::vec::Vec;
+use os::Raw;
+use os::memory::OutOfMemory;
+
+/// The newest `file_format_version` this loader knows.
+const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
+/// Bytes of the longest library path that is passed to the system.
+const MAX_LIBRARY_PATH: usize = 4095;
+
+/// A driver as its manifest describes it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DriverManifest {
+    /// The manifest, as found.
+    pub path: Text,
+    /// Where the loader learned of it.
+    pub source: Source,
+    /// What to open; a name without a separator is for the system's library search (DRV-52). In a manifest that a service published, the
+    /// key by which the service knows it, which is no path (LSV-39).
+    pub library_path: Text,
+    /// The highest API version the driver claims. Its variant is 0.
+    pub api_version: ApiVersion,
+    /// Whether its devices are not fully conformant (DRV-98).
+    pub is_portability_driver: bool,
+    /// Identity of the file, which is the same under every path of it (DRV-11).
+    pub file: FileIdentity,
+}
+
+impl DriverManifest {
+    /// The same once more.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn try_copy(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            path: Text::try_new(&self.path)?,
+            source: self.source,
+            library_path: Text::try_new(&self.library_path)?,
+            api_version: self.api_version,
+            is_portability_driver: self.is_portability_driver,
+            file: self.file,
+        })
+    }
+}
+
+/// What a manifest turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub enum DriverOutcome {
+    /// A driver to use.
+    Driver(DriverManifest),
+    /// A portability driver that was not asked for; if nothing else is found, this is worth telling (DRV-99).
+    Portability,
+    /// Nothing usable. The journal has the reason.
+    Unusable,
+}
+
+/// Why a manifest gives no driver.
+enum Skip {
+    Because(DriverManifestReason),
+    OutOfMemory,
+}
+
+impl From<DriverManifestReason> for Skip {
+    fn from(reason: DriverManifestReason) -> Self {
+        Self::Because(reason)
+    }
+}
+
+impl From<OutOfMemory> for Skip {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// Reads one driver manifest and reports to the journal whatever is wrong with it. A driver that is returned is not yet
+/// decided about: filters come next. `with_portability` lets portability drivers pass.
+pub fn read_driver_manifest(
+    path: &Text,
+    source: Source,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<DriverOutcome, OutOfMemory> {
+    let names = match os::kinds::DRIVERS_HAVE_KEYS {
+        true => LibraryNames::Keys,
+        false => LibraryNames::Paths,
+    };
+    let read = read_identified_json(path, journal.paths());
+    understand(read, (path, source, names), with_portability, journal)
+}
+
+/// The same for a manifest that a service published under `name`, with a key for its library (LSV-39).
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn read_published_manifest(
+    name: &Text,
+    content: Vec<u8>,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<DriverOutcome, OutOfMemory> {
+    let origin = (name, Source::Service, LibraryNames::Keys);
+    understand(
+        parse_json(content).map(|read| (read, None)),
+        origin,
+        with_portability,
+        journal,
+    )
+}
+
+/// What manifests call libraries by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LibraryNames {
+    /// Paths, or names for the system's search.
+    Paths,
+    /// Keys of a service.
+    Keys,
+}
+
+/// A manifest, who named it, and what it calls its library by.
+type Origin<'a> = (&'a Text, Source, LibraryNames);
+
+fn understand(
+    read: Result<(Document, FileIdentity), FileError>,
+    origin: Origin<'_>,
+    with_portability: bool,
+    journal: &mut Journal<'_>,
+) -> Result<DriverOutcome, OutOfMemory> {
+    let (path, source, _) = origin;
+    let reason = match read {
+        Ok((document, file)) => match document.root().as_object() {
+            Some(root) => match parse(root, file, origin, with_portability, journal) {
+                Ok(driver) => return Ok(DriverOutcome::Driver(driver)),
+                Err(Skip::Because(reason)) => Reason::from(reason),
+                Err(Skip::OutOfMemory) => return Err(OutOfMemory),
+            },
+            None => FileReason::InvalidJson(None).into(),
+        },
+        Err(FileError::Unusable(reason)) => reason.into(),
+        Err(FileError::OutOfMemory) => return Err(OutOfMemory),
+    };
+    let outcome = match reason {
+        Reason::DriverManifest(DriverManifestReason::Portability) => DriverOutcome::Portability,
+        _ => DriverOutcome::Unusable,
+    };
+    journal.decide(Decision {
+        subject: Subject::DriverManifest,
+        name: path.clone(),
+        path: Text::default(),
+        verdict: Verdict::Dropped(reason),
+        source,
+    });
+    Ok(outcome)
+}
+
+/// The members of a manifest, checked in the order of the table of DRV-51.
+fn parse(
+    root: Object<'_>,
+    file: FileIdentity,
+    (path, source, names): Origin<'_>,
+    with_portability: bool,
+    journal: &Journal<'_>,
+) -> Result<DriverManifest, Skip> {
+    let version = root
+        .text("file_format_version")
+        .ok_or(DriverManifestReason::NoFormatVersion)?;
+    note_format(version, path, journal);
+    let icd = root.object("ICD").ok_or_else(|| match root.get("ICD") {
+        None if root.get("layer").is_some() || root.get("layers").is_some() => DriverManifestReason::LayerManifest,
+        _ => DriverManifestReason::NoIcd,
+    })?;
+    let library_path = library_path(icd, path, names, journal)?;
+    let api_version = icd.text("api_version").ok_or(DriverManifestReason::NoApiVersion)?;
+    let api_version = self::api_version(api_version);
+    if api_version.variant() != 0 {
+        return Err(DriverManifestReason::Variant(api_version.variant()).into());
+    }
+    let is_portability_driver = icd.get("is_portability_driver").is_some_and(Value::is_true);
+    if is_portability_driver && !with_portability {
+        return Err(DriverManifestReason::Portability.into());
+    }
+    if !architecture(icd).is_none_or(Architecture::is_ours) {
+        return Err(DriverManifestReason::Architecture.into());
+    }
+    Ok(DriverManifest {
+        path: Text::try_new(path)?,
+        source,
+        library_path,
+        api_version,
+        is_portability_driver,
+        file,
+    })
+}
+
+fn note_format(version: &[u8], path: &Text, journal: &Journal<'_>) {
+    journal.note(
+        LogBits::DRIVER,
+        format_args!("Found ICD manifest file {path}, version {}", Raw(version)),
+    );
+    let version = FormatVersion::parse(version);
+    if version > NEWEST_FORMAT {
+        journal.note(
+            LogBits::INFO | LogBits::DRIVER,
+            format_args!(
+                "loader_parse_icd_manifest: {path} has unknown icd manifest file version {version}. May cause errors."
+            ),
+        );
+    }
+}
+
+fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: &Journal<'_>) -> Result<Text, Skip> {
+    let value = icd.get("library_path").and_then(Value::as_raw_text);
+    let value = value.ok_or(DriverManifestReason::NoLibraryPath)?;
+    if value.is_empty() {
+        return Err(DriverManifestReason::EmptyLibraryPath.into());
+    }
+    journal.note(
+        LogBits::DEBUG | LogBits::DRIVER,
+        format_args!("Searching for ICD drivers named {}", Raw(value)),
+    );
+    let resolved = match names {
+        LibraryNames::Keys => Text::try_new(value)?,
+        LibraryNames::Paths => resolve(manifest, value)?,
+    };
+    // A cut or unprintable path could name another file than the manifest means.
+    let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
+    match usable {
+        true => Ok(resolved),
+        false => Err(DriverManifestReason::UnusableLibraryPath.into()),
+    }
+}
+
+fn architecture(icd: Object<'_>) -> Option<Architecture> {
+    match icd.text("library_arch")? {
+        b"32" => Some(Architecture::Bits32),
+        b"64" => Some(Architecture::Bits64),
+        _ => None,
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "driver_tests.rs"]
+mod tests;

@@ -1,0 +1,211 @@
+//! Reading a JSON file, once and without ever waiting for it.
+
+use alloc::vec::Vec;
+
+use super::json::{Document, JsonError};
+use crate::journal::reason::FileReason;
+use crate::scan_cache::PathRecorder;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
+use os::{Errno, File, Status, with_terminated};
+
+/// Bytes of the largest file that is read (LAY-72).
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Why a file gave no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileError {
+    /// Something about this file; others can still be read.
+    Unusable(FileReason),
+    /// Memory ran out, which ends the API call.
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for FileError {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// Identity of a file, as a device and a number on it; `None` if the system does not report them.
+pub type FileIdentity = Option<(u64, u64)>;
+
+/// The JSON value in a file. What was seen of the file is noted.
+pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
+    Ok(read_identified_json(path, paths)?.0)
+}
+
+/// Reads the JSON value in a file as [`read_json`] does, and the file's identity.
+pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result<(Document, FileIdentity), FileError> {
+    let (content, identity) = read(path, paths)?;
+    Ok((parse_json(content)?, identity))
+}
+
+/// The JSON value in bytes that were read already.
+///
+/// # Errors
+/// Those of a file with this content.
+pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
+    Document::parse(content).map_err(|error| match error {
+        JsonError::Invalid(place) => FileError::Unusable(FileReason::InvalidJson(Some(place))),
+        JsonError::OutOfMemory => FileError::OutOfMemory,
+    })
+}
+
+/// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8). Opening comes
+/// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
+fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
+    let read = look(path, paths);
+    // What hides behind other failures may go away without a trace.
+    let comparable = matches!(
+        read,
+        Ok(_) | Err(FileError::Unusable(FileReason::NotFound | FileReason::TooLarge(_)))
+    );
+    if let (false, Some(paths)) = (comparable, paths) {
+        paths.mark_uncacheable();
+    }
+    read
+}
+
+fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
+    let file = open(path).map_err(|error| {
+        let error = not_opened(path, error);
+        if let (FileError::Unusable(FileReason::NotFound), Some(paths)) = (error, paths) {
+            paths.no_file(path);
+        }
+        error
+    })?;
+    let found = file.status().map_err(failure(FileReason::NotRead))?;
+    if !found.is_file() {
+        return Err(FileError::Unusable(FileReason::NotRegular));
+    }
+    if let Some(paths) = paths {
+        paths.file(path, &file, &found);
+    }
+    Ok((contents(file, &found)?, found.identity()))
+}
+
+/// Why a path that did not open is not used: what is no regular file is called that, whatever keeps it from opening.
+fn not_opened(path: &Text, error: Errno) -> FileError {
+    let is_other = || with_terminated(path, Status::at).is_ok_and(|found| !found.is_file());
+    match failure(FileReason::NotOpened)(error) {
+        FileError::Unusable(FileReason::NotOpened) if is_other() => FileError::Unusable(FileReason::NotRegular),
+        other => other,
+    }
+}
+
+/// The bytes of an open file that had this state.
+///
+/// # Errors
+/// Where it cannot be read, or is another one by now.
+#[inline(always)]
+pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
+    let expected = match usize::try_from(found.len()) {
+        Ok(length) if found.len() <= MAX_FILE_BYTES => length,
+        _ => return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES))),
+    };
+    let mut bytes = Vec::new();
+    // One byte more than expected shows a file that grew; when that byte does not come, the file is at its end.
+    bytes.try_exact_room(expected + 1)?;
+    bytes.resize(expected + 1, 0);
+    let mut length = 0;
+    while length < expected || length == 0 {
+        match file.read(&mut bytes[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.is_interruption() => {}
+            Err(error) => return Err(failure(FileReason::NotRead)(error)),
+        }
+    }
+    if length != expected {
+        return Err(FileError::Unusable(FileReason::Changed));
+    }
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+fn failure(reason: FileReason) -> impl Fn(Errno) -> FileError {
+    move |error| match error {
+        _ if error.is_shortage() => FileError::OutOfMemory,
+        _ if error.is_absence() => FileError::Unusable(FileReason::NotFound),
+        _ => FileError::Unusable(reason),
+    }
+}
+
+fn open(path: &Text) -> Result<File, Errno> {
+    with_terminated(path, File::open)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    use super::*;
+    use crate::text::scratch::Scratch;
+    use crate::time_limit::ends_in_time;
+
+    fn refusal(path: &Text) -> Option<FileError> {
+        read_json(path, None).err()
+    }
+
+    #[test]
+    fn bi_8_bi_9_what_is_no_readable_file() {
+        ends_in_time(|| {
+            let scratch = Scratch::create();
+            scratch.folder("folder.json");
+            std::os::unix::fs::symlink("nowhere", scratch.path("dangling.json").as_path()).unwrap();
+            let pipe = scratch.path("pipe.json");
+            assert!(Command::new("mkfifo").arg(pipe.as_path()).status().unwrap().success());
+            let cases = [
+                (scratch.path("folder.json"), FileReason::NotRegular),
+                (scratch.path("dangling.json"), FileReason::NotFound),
+                (scratch.path("missing.json"), FileReason::NotFound),
+                (scratch.path("dangling.json/x.json"), FileReason::NotFound),
+                (pipe, FileReason::NotRegular),
+                ("/dev/null".into(), FileReason::NotRegular),
+                (b"/a\0b.json"[..].into(), FileReason::NotOpened),
+                ("".into(), FileReason::NotFound),
+            ];
+            for (path, reason) in cases {
+                assert_eq!(refusal(&path), Some(FileError::Unusable(reason)), "{path:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn lay_72_size_bound() {
+        let scratch = Scratch::create();
+        let path = scratch.file("large.json", b"");
+        let file = OpenOptions::new().write(true).open(path.as_path()).unwrap();
+        file.set_len(MAX_FILE_BYTES + 1).unwrap();
+        let reason = FileReason::TooLarge(MAX_FILE_BYTES);
+        assert_eq!(refusal(&path), Some(FileError::Unusable(reason)));
+        file.set_len(MAX_FILE_BYTES).unwrap();
+        let refused = refusal(&path);
+        let is_invalid = matches!(refused, Some(FileError::Unusable(FileReason::InvalidJson(Some(_)))));
+        assert!(is_invalid, "{refused:?}");
+    }
+
+    /// BI-10, DRV-252
+    #[test]
+    fn bi_10_a_file_that_changes_while_read() {
+        let scratch = Scratch::create();
+        let path = scratch.file("x.json", b"{}");
+        let found = with_terminated(&path, Status::at).unwrap();
+        for text in [&b"{} "[..], b"{"] {
+            std::fs::write(path.as_path(), text).unwrap();
+            let file = open(&path).unwrap();
+            assert_eq!(contents(file, &found), Err(FileError::Unusable(FileReason::Changed)));
+        }
+    }
+
+    #[test]
+    fn names_that_are_no_utf_8() {
+        let scratch = Scratch::create();
+        let path = crate::text::join(scratch.root().as_os_str().as_bytes(), b"\xFF.json").unwrap();
+        std::fs::write(path.as_path(), b"{}").unwrap();
+        assert_eq!(refusal(&path), None);
+    }
+}

@@ -1,0 +1,313 @@
+//! From a text to the nodes of its value.
+
+use alloc::vec::Vec;
+use core::cell::Cell;
+use core::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::normalize::{Fault, decode, normalize, place_before};
+use super::tree::{Kind, Node};
+use crate::text::Place;
+use os::memory::{Grow, OutOfMemory};
+
+/// Levels of a value that are kept. Deeper ones are checked and then left out, without recursion: no file the loader knows
+/// has a member below the ninth level, and threads with small stacks call into the loader too.
+const KEPT_LEVELS: usize = 12;
+/// Bytes of text for each node that there is room for at once.
+const USUAL_BYTES: usize = 12;
+
+/// Why a text is not a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonError {
+    /// The text is not valid JSON from this place on, or nests deeper than 1000 levels there.
+    Invalid(Place),
+    /// Memory ran out.
+    OutOfMemory,
+}
+
+impl From<OutOfMemory> for JsonError {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The nodes of the value that a text starts with. The text is then one in which all strings are decoded.
+pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
+    let begin = match text.starts_with(BYTE_ORDER_MARK) {
+        true => BYTE_ORDER_MARK.len(),
+        false => 0,
+    };
+    // serde_json would decode escapes in memory of its own, which must not run out.
+    if os::find_byte(text, b'\\').is_none() {
+        match build(text, begin, Form::Plain) {
+            Err(Fault::At(_)) => {}
+            Err(Fault::OutOfMemory) => return Err(JsonError::OutOfMemory),
+            Ok(nodes) => return Ok(nodes),
+        }
+    }
+    let (normalized, mut nodes) = build_normalized(text, begin)?;
+    *text = normalized;
+    for node in nodes
+        .iter_mut()
+        .filter(|node| matches!(node.kind, Kind::Name | Kind::Text))
+    {
+        decode_in_place(text, node);
+    }
+    Ok(nodes)
+}
+
+/// Returns the normalised text after `begin`, and the nodes of its value.
+fn build_normalized(text: &[u8], begin: usize) -> Result<(Vec<u8>, Vec<Node>), JsonError> {
+    let source = &text[begin..];
+    let invalid = |byte| JsonError::Invalid(Place::of(text, begin + byte));
+    let normalized = match normalize(source) {
+        Ok(normalized) => normalized,
+        Err(Fault::At(byte)) => return Err(invalid(byte)),
+        Err(Fault::OutOfMemory) => return Err(JsonError::OutOfMemory),
+    };
+    match build(&normalized, 0, Form::Normalized) {
+        Ok(nodes) => Ok((normalized, nodes)),
+        Err(Fault::At(byte)) => Err(invalid(place_before(source, byte))),
+        Err(Fault::OutOfMemory) => Err(JsonError::OutOfMemory),
+    }
+}
+
+/// Replaces a string in the code of one character a byte by the bytes, which are never more.
+fn decode_in_place(text: &mut [u8], node: &mut Node) {
+    let (start, end) = (node.start as usize, node.end as usize);
+    let mut length = 0;
+    let mut nul = false;
+    let mut at = start;
+    while let Some(byte) = text.get(at).copied().filter(|_| at < end) {
+        // A code is two bytes of UTF-8, with the low bits of the character in both.
+        let decoded = if byte.is_ascii() {
+            at += 1;
+            byte
+        } else {
+            let pair = [byte, text.get(at + 1).copied().unwrap_or_default()];
+            at += 2;
+            let character = core::str::from_utf8(&pair).ok().and_then(|pair| pair.chars().next());
+            decode(character.unwrap_or_default())
+        };
+        if decoded == 0 {
+            nul = true;
+            // The name of a member ends at its first NUL (LAY-74).
+            if node.kind == Kind::Name {
+                break;
+            }
+        }
+        text[start + length] = decoded;
+        length += 1;
+    }
+    node.end = (start + length) as u32;
+    if nul && node.kind == Kind::Text {
+        node.kind = Kind::TextWithNul;
+    }
+}
+
+fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
+    // Places in the text and in the nodes, of which there are not more than bytes, are kept in 32 bits.
+    if u32::try_from(text.len()).is_err() {
+        return Err(Fault::At(0));
+    }
+    let mut nodes = Vec::new();
+    nodes.try_exact_room(text.len() / USUAL_BYTES + 1)?;
+    let out_of_memory = Cell::new(false);
+    let builder = Builder {
+        form,
+        text: text.as_ptr().addr(),
+        left: KEPT_LEVELS,
+        out_of_memory: &out_of_memory,
+        nodes: &mut nodes,
+    };
+    // Looking at all of it once is less than looking at each string.
+    let value = core::str::from_utf8(&text[begin..]).map_err(|error| Fault::At(error.valid_up_to()))?;
+    let mut parser = serde_json::Deserializer::from_str(value);
+    // Not checking for the end of the input is what lets text follow the first value.
+    builder
+        .deserialize(&mut parser)
+        .map_err(|error| match out_of_memory.get() {
+            true => Fault::OutOfMemory,
+            false => Fault::At(byte_of(&error, &text[begin..])),
+        })?;
+    Ok(nodes)
+}
+
+/// Returns the byte at which the parser stopped.
+#[cold]
+fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
+    let place = Place {
+        line: error.line() as u32,
+        column: error.column() as u32,
+    };
+    place.byte_in(text)
+}
+
+/// What a text went through before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Nothing: it is as it was written.
+    Plain,
+    /// Its nesting was checked, and its strings are in the code of one character a byte.
+    Normalized,
+}
+
+/// Adds the nodes of one value, and knows how many levels may still be kept.
+struct Builder<'a> {
+    form: Form,
+    /// Where the text begins in memory, so that strings in it become places.
+    text: usize,
+    left: usize,
+    /// Set when memory runs out, since a parser error carries no more than a text.
+    out_of_memory: &'a Cell<bool>,
+    nodes: &'a mut Vec<Node>,
+}
+
+impl Builder<'_> {
+    fn again(&mut self, left: usize) -> Builder<'_> {
+        Builder {
+            left,
+            nodes: self.nodes,
+            ..*self
+        }
+    }
+
+    #[inline]
+    fn add<E: Error>(&mut self, kind: Kind, start: u32, end: u32) -> Result<usize, E> {
+        let at = self.nodes.len();
+        if self.nodes.try_push(Node { kind, start, end }).is_err() {
+            self.out_of_memory.set(true);
+            // Without words: the error must not ask for memory.
+            return Err(E::custom(""));
+        }
+        Ok(at)
+    }
+
+    /// Adds a value that consists of its kind alone, or the start of an array or object. [`Self::close`] sets its numbers later.
+    fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
+        self.add(kind, 0, 0)
+    }
+
+    /// A string lies in the text.
+    fn add_text<E: Error>(&mut self, kind: Kind, text: &str) -> Result<(), E> {
+        let start = text.as_ptr().addr() - self.text;
+        // Not beyond the length of the text.
+        self.add(kind, start as u32, (start + text.len()) as u32).map(drop)
+    }
+
+    fn add_number<E: Error>(&mut self, number: f64) -> Result<(), E> {
+        let (start, end) = Node::halves(number);
+        self.add(Kind::Number, start, end).map(drop)
+    }
+
+    /// A text that only the normalising step treats as it must be treated.
+    fn only_normalized<E: Error>(&self) -> Result<(), E> {
+        match self.form {
+            Form::Plain => Err(E::custom("")),
+            Form::Normalized => Ok(()),
+        }
+    }
+
+    /// Ends an array or object that begins at a node.
+    fn close(&mut self, at: usize, count: u32) {
+        let behind = self.nodes.len() as u32;
+        if let Some(container) = self.nodes.get_mut(at) {
+            (container.start, container.end) = (count, behind);
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Builder<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(mut self, deserializer: D) -> Result<(), D::Error> {
+        if self.left == 0 {
+            self.only_normalized()?;
+            deserializer.deserialize_ignored_any(IgnoredAny)?;
+            return self.add_bare(Kind::Null).map(drop);
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Builder<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("any JSON value")
+    }
+
+    fn visit_unit<E: Error>(mut self) -> Result<(), E> {
+        self.add_bare(Kind::Null).map(drop)
+    }
+
+    fn visit_bool<E: Error>(mut self, value: bool) -> Result<(), E> {
+        let kind = if value { Kind::True } else { Kind::False };
+        self.add_bare(kind).map(drop)
+    }
+
+    fn visit_i64<E: Error>(mut self, value: i64) -> Result<(), E> {
+        self.add_number(value as f64)
+    }
+
+    fn visit_u64<E: Error>(mut self, value: u64) -> Result<(), E> {
+        self.add_number(value as f64)
+    }
+
+    fn visit_f64<E: Error>(mut self, value: f64) -> Result<(), E> {
+        // Normalising bounds exponents, and no file the loader knows has one.
+        self.only_normalized()?;
+        self.add_number(value)
+    }
+
+    fn visit_borrowed_str<E: Error>(mut self, value: &'de str) -> Result<(), E> {
+        self.add_text(Kind::Text, value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
+        let at = self.add_bare(Kind::Array)?;
+        let (mut count, left) = (0, self.left - 1);
+        while access.next_element_seed(self.again(left))?.is_some() {
+            count += 1;
+        }
+        self.close(at, count);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<(), A::Error> {
+        let at = self.add_bare(Kind::Object)?;
+        let left = self.left - 1;
+        while access.next_key_seed(Name(self.again(left)))?.is_some() {
+            access.next_value_seed(self.again(left))?;
+        }
+        // No caller asks how many members an object has.
+        self.close(at, 0);
+        Ok(())
+    }
+}
+
+/// Adds the name of a member.
+struct Name<'a>(Builder<'a>);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a member")
+    }
+
+    fn visit_borrowed_str<E: Error>(mut self, value: &'de str) -> Result<(), E> {
+        self.0.add_text(Kind::Name, value)
+    }
+}

@@ -1,0 +1,274 @@
+//! The values of a JSON text.
+
+use super::parser::{JsonError, parse};
+use alloc::vec::Vec;
+
+/// What a node stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    False,
+    True,
+    Number,
+    /// The name of a member.
+    Name,
+    /// A string.
+    Text,
+    /// A string that has a NUL in it.
+    TextWithNul,
+    Array,
+    Object,
+}
+
+/// A value, or the name of a member. Those inside an array or object follow it, members as a name and a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    /// Of an array, the number of elements. Of a text, where it begins. Of a number, its upper half.
+    pub(super) start: u32,
+    /// Of an array or object, the place of the node behind all that are inside it. Of a text, where it ends. Of a number, its
+    /// lower half.
+    pub(super) end: u32,
+}
+
+impl Node {
+    /// What the node of a number holds.
+    pub(super) fn halves(number: f64) -> (u32, u32) {
+        let bits = number.to_bits();
+        ((bits >> 32) as u32, bits as u32)
+    }
+
+    fn number(self) -> f64 {
+        f64::from_bits(u64::from(self.start) << 32 | u64::from(self.end))
+    }
+}
+
+/// A text that was found to begin with a value.
+#[derive(Debug)]
+pub struct Document {
+    /// Strings are decoded.
+    text: Vec<u8>,
+    nodes: Vec<Node>,
+}
+
+impl Document {
+    /// Reads the value that a text starts with. What follows it is ignored (LAY-72).
+    ///
+    /// # Errors
+    /// When the text does not begin with a value, or memory runs out.
+    pub fn parse(mut text: Vec<u8>) -> Result<Self, JsonError> {
+        let nodes = parse(&mut text)?;
+        Ok(Self { text, nodes })
+    }
+
+    /// The value.
+    pub fn root(&self) -> Value<'_> {
+        Value { document: self, at: 0 }
+    }
+
+    /// Bytes of memory.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.text.capacity() + self.nodes.capacity() * size_of::<Node>()
+    }
+
+    /// The values from one node on up to another.
+    fn values(&self, from: usize, to: usize) -> Values<'_> {
+        Values {
+            document: self,
+            next: from,
+            end: to,
+        }
+    }
+}
+
+/// A JSON value.
+#[derive(Clone, Copy)]
+pub struct Value<'a> {
+    document: &'a Document,
+    at: usize,
+}
+
+impl<'a> Value<'a> {
+    fn node(self) -> Node {
+        self.document.nodes[self.at]
+    }
+
+    /// The node behind this value and all that is inside it.
+    fn behind(self) -> usize {
+        match self.node() {
+            Node {
+                kind: Kind::Array | Kind::Object,
+                end,
+                ..
+            } => end as usize,
+            _ => self.at + 1,
+        }
+    }
+
+    /// What stands in the text.
+    fn written(self) -> &'a [u8] {
+        let node = self.node();
+        &self.document.text[node.start as usize..node.end as usize]
+    }
+
+    /// The content of a string up to its first NUL (LAY-74); `None` when the value is no string.
+    pub fn as_text(self) -> Option<&'a [u8]> {
+        match self.node().kind {
+            Kind::Text => Some(self.written()),
+            Kind::TextWithNul => self.written().split(|&byte| byte == 0).next(),
+            _ => None,
+        }
+    }
+
+    /// The whole content of a string, which may contain NUL.
+    pub fn as_raw_text(self) -> Option<&'a [u8]> {
+        matches!(self.node().kind, Kind::Text | Kind::TextWithNul).then(|| self.written())
+    }
+
+    /// The object this value is.
+    pub fn as_object(self) -> Option<Object<'a>> {
+        (self.node().kind == Kind::Object).then_some(Object(self))
+    }
+
+    /// The elements of the array this value is.
+    pub fn as_array(self) -> Option<Elements<'a>> {
+        (self.node().kind == Kind::Array).then_some(Elements(Some(self)))
+    }
+
+    /// The number this value is. Integers beyond 53 bits lose precision; no file has a use for them.
+    pub fn as_number(self) -> Option<f64> {
+        match self.node().kind {
+            Kind::Number => Some(self.node().number()),
+            _ => None,
+        }
+    }
+
+    /// The elements of an array, or the values of an object; nothing for other values (BI-13).
+    pub fn children(self) -> impl Iterator<Item = Value<'a>> {
+        let members = self.as_object().into_iter().flat_map(Object::members);
+        let elements = self.as_array().unwrap_or_default();
+        elements.iter().chain(members.map(|(_, value)| value))
+    }
+
+    /// Whether this is the literal `true`.
+    pub fn is_true(self) -> bool {
+        self.node().kind == Kind::True
+    }
+
+    /// The literal this value is.
+    #[cfg(test)]
+    pub(super) fn as_literal(self) -> Option<&'static str> {
+        match self.node().kind {
+            Kind::Null => Some("null"),
+            Kind::False => Some("false"),
+            Kind::True => Some("true"),
+            _ => None,
+        }
+    }
+}
+
+/// Values that follow each other.
+#[derive(Clone)]
+struct Values<'a> {
+    document: &'a Document,
+    next: usize,
+    end: usize,
+}
+
+impl<'a> Iterator for Values<'a> {
+    type Item = Value<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Value<'a>> {
+        let value = Value {
+            document: self.document,
+            at: self.next,
+        };
+        (self.next < self.end).then(|| {
+            self.next = value.behind();
+            value
+        })
+    }
+}
+
+/// The elements of an array; none by default.
+#[derive(Clone, Copy, Default)]
+pub struct Elements<'a>(Option<Value<'a>>);
+
+impl<'a> Elements<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.0.map_or(0, |array| array.node().start as usize)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements in their order.
+    pub fn iter(self) -> impl Iterator<Item = Value<'a>> + Clone {
+        let array = self.0.into_iter();
+        array.flat_map(|array| array.document.values(array.at + 1, array.behind()))
+    }
+}
+
+/// A JSON object: its members in the order of the file, repeated names included.
+#[derive(Clone, Copy)]
+pub struct Object<'a>(Value<'a>);
+
+impl<'a> Object<'a> {
+    /// All members. Names end at their first NUL (LAY-74).
+    pub(super) fn members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
+        let Self(object) = self;
+        let mut values = object.document.values(object.at + 1, object.behind());
+        core::iter::from_fn(move || Some((values.next()?.written(), values.next()?)))
+    }
+
+    /// The first member whose name matches, ignoring ASCII case (LAY-73).
+    pub fn get(self, name: &str) -> Option<Value<'a>> {
+        self.all(name).next()
+    }
+
+    /// All members whose name matches, ignoring ASCII case.
+    pub fn all(self, name: &str) -> impl Iterator<Item = Value<'a>> {
+        let named = self.members().filter(move |(known, _)| is_named(known, name));
+        named.map(|(_, value)| value)
+    }
+
+    /// The content of the string member of that name, see [`Value::as_text`].
+    pub fn text(self, name: &str) -> Option<&'a [u8]> {
+        self.get(name)?.as_text()
+    }
+
+    /// The object member of that name.
+    pub fn object(self, name: &str) -> Option<Object<'a>> {
+        self.get(name)?.as_object()
+    }
+
+    /// The array member of that name.
+    pub fn array(self, name: &str) -> Option<Elements<'a>> {
+        self.get(name)?.as_array()
+    }
+
+    /// Name and value of the first member in the file.
+    pub fn first(self) -> Option<(&'a [u8], Value<'a>)> {
+        self.members().next()
+    }
+}
+
+#[inline]
+fn is_named(known: &[u8], name: &str) -> bool {
+    let name = name.as_bytes();
+    // Most differ in length or at once.
+    known.len() == name.len()
+        && name.first().is_none_or(|first| known[0] | 0x20 == first | 0x20)
+        && is_same(known, name)
+}
+
+/// Whether two texts of one length are the same but for ASCII case.
+#[inline(never)]
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one == other || one.eq_ignore_ascii_case(other)
+}

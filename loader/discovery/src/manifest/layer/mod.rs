@@ -1,0 +1,68 @@
+//! Layer manifests (LAY-70 to LAY-110).
+//!
+//! [`read_layer_manifest`] reads one file, which may describe several layers. What is wrong with one layer drops that
+//! layer only; everything that was dropped is in the journal.
+
+mod extensions;
+mod file;
+mod functions;
+mod one;
+mod types;
+
+use alloc::vec::Vec;
+pub use file::read_layer_manifest;
+pub use types::{
+    DeviceExtension, EnvironmentPair, InstanceExtension, LayerBody, LayerFunctions, LayerManifest, OVERRIDE_LAYER,
+    OverrideFields, PreInstanceFunction, PreInstanceFunctions,
+};
+
+use super::json::{Object, Value};
+use crate::journal::reason::LayerReason;
+use crate::text::Text;
+use os::memory::{Grow, OutOfMemory};
+
+/// Why a layer is not returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Skip {
+    Because(LayerReason),
+    OutOfMemory,
+}
+
+impl From<LayerReason> for Skip {
+    fn from(reason: LayerReason) -> Self {
+        Self::Because(reason)
+    }
+}
+
+impl From<OutOfMemory> for Skip {
+    fn from(OutOfMemory: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+/// The string member of that name, if there is one.
+fn text(object: Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
+    object.text(name).map(Text::try_new).transpose()
+}
+
+/// Strings for which there is room at once.
+const USUAL_TEXTS: usize = 16;
+
+/// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
+fn leading_texts(object: Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
+    let elements = object.array(name).unwrap_or_default();
+    copied(elements.iter().map_while(Value::as_text), elements.len())
+}
+
+/// Copies the strings; `most` is an upper bound on their number.
+fn copied<'a>(strings: impl Iterator<Item = &'a [u8]>, most: usize) -> Result<Vec<Text>, OutOfMemory> {
+    let mut texts = Vec::new();
+    texts.try_exact_room(most.min(USUAL_TEXTS))?;
+    for string in strings {
+        texts.try_push(Text::try_new(string)?)?;
+    }
+    Ok(texts)
+}
+
+#[cfg(all(test, unix))]
+mod tests;

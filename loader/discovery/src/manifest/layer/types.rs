@@ -1,0 +1,174 @@
+//! A layer as its manifest describes it.
+
+use crate::journal::Source;
+use crate::text::Text;
+use crate::version::ApiVersion;
+use alloc::vec::Vec;
+
+/// The name that makes an implicit meta-layer the override layer (LAY-4).
+pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";
+
+/// One layer of a manifest.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LayerManifest {
+    /// The manifest, as found.
+    pub manifest: Text,
+    /// Where the loader learned of the manifest.
+    pub source: Source,
+    /// Whether it was read by the rules of implicit layers. Decided by the place, never by the content (LAY-1).
+    pub implicit: bool,
+    /// Its identity: `VkLayerProperties::layerName`, at most 255 bytes.
+    pub name: Text,
+    /// `VkLayerProperties::specVersion`; its variant is 0.
+    pub api_version: ApiVersion,
+    /// `VkLayerProperties::implementationVersion`.
+    pub implementation_version: u32,
+    /// `VkLayerProperties::description`, at most 255 bytes.
+    pub description: Text,
+    /// Its library, or the layers it stands for.
+    pub body: LayerBody,
+    /// Names under which its library exports the functions that lead to all others.
+    pub functions: LayerFunctions,
+    /// Instance extensions it adds, each name once.
+    pub instance_extensions: Vec<InstanceExtension>,
+    /// Device extensions it adds, each name once.
+    pub device_extensions: Vec<DeviceExtension>,
+    /// The variable whose presence switches it off. Implicit layers always have it, explicit ones never.
+    pub disable_environment: Option<EnvironmentPair>,
+    /// The variable and the value without which it is off. Implicit layers only.
+    pub enable_environment: Option<EnvironmentPair>,
+    /// Functions for commands that need no instance. Implicit layers only.
+    pub pre_instance_functions: PreInstanceFunctions,
+    /// What the override layer changes beside the layers it stands for; empty for all others.
+    pub overrides: OverrideFields,
+}
+
+impl LayerManifest {
+    /// The layers this one stands for; `None` when it has a library of its own.
+    pub fn components(&self) -> Option<&[Text]> {
+        match &self.body {
+            LayerBody::Library(_) => None,
+            LayerBody::Components(components) => Some(components),
+        }
+    }
+
+    /// What to open; `None` for a meta-layer. May be empty, which counts as a missing library: it must never be passed
+    /// to the system (LAY-100).
+    pub fn library_path(&self) -> Option<&Text> {
+        match &self.body {
+            LayerBody::Library(path) => Some(path),
+            LayerBody::Components(_) => None,
+        }
+    }
+
+    /// The symbol that intercepts a command which needs no instance.
+    pub fn pre_instance_function(&self, function: PreInstanceFunction) -> Option<&Text> {
+        let functions = &self.pre_instance_functions;
+        let symbol = match function {
+            PreInstanceFunction::EnumerateInstanceExtensionProperties => {
+                &functions.enumerate_instance_extension_properties
+            }
+            PreInstanceFunction::EnumerateInstanceLayerProperties => &functions.enumerate_instance_layer_properties,
+            PreInstanceFunction::EnumerateInstanceVersion => &functions.enumerate_instance_version,
+        };
+        symbol.as_ref()
+    }
+
+    /// Whether this is an override layer (LAY-4, LAY-170).
+    pub fn is_override(&self) -> bool {
+        self.implicit && self.components().is_some() && self.name == OVERRIDE_LAYER
+    }
+}
+
+/// What a layer consists of.
+#[derive(Debug, PartialEq, Eq)]
+pub enum LayerBody {
+    /// The library to open, resolved by LAY-97.
+    Library(Text),
+    /// A meta-layer: the names of the layers it stands for, nearest the application first (LAY-160).
+    Components(Vec<Text>),
+}
+
+/// Names of exported symbols that differ from the usual ones (LAY-102).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct LayerFunctions {
+    /// In place of `vkNegotiateLoaderLayerInterfaceVersion`.
+    pub negotiate: Option<Text>,
+    /// In place of `vkGetInstanceProcAddr`.
+    pub get_instance_proc_addr: Option<Text>,
+    /// In place of `vkGetDeviceProcAddr`.
+    pub get_device_proc_addr: Option<Text>,
+}
+
+/// An instance extension of a layer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct InstanceExtension {
+    /// Its name, at most 255 bytes.
+    pub name: Text,
+    /// Its revision.
+    pub spec_version: u32,
+}
+
+/// A device extension of a layer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DeviceExtension {
+    /// Its name, at most 255 bytes.
+    pub name: Text,
+    /// Its revision.
+    pub spec_version: u32,
+    /// The commands it adds.
+    pub entrypoints: Vec<Text>,
+}
+
+/// A variable of the environment and a value.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EnvironmentPair {
+    /// The name of the variable.
+    pub name: Text,
+    /// The value that the manifest gives.
+    pub value: Text,
+}
+
+/// A command that can be intercepted before there is an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreInstanceFunction {
+    /// `vkEnumerateInstanceExtensionProperties`.
+    EnumerateInstanceExtensionProperties,
+    /// `vkEnumerateInstanceLayerProperties`.
+    EnumerateInstanceLayerProperties,
+    /// `vkEnumerateInstanceVersion`.
+    EnumerateInstanceVersion,
+}
+
+impl PreInstanceFunction {
+    /// The command.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EnumerateInstanceExtensionProperties => "vkEnumerateInstanceExtensionProperties",
+            Self::EnumerateInstanceLayerProperties => "vkEnumerateInstanceLayerProperties",
+            Self::EnumerateInstanceVersion => "vkEnumerateInstanceVersion",
+        }
+    }
+}
+
+/// Symbols for commands that can be intercepted before there is an instance (LAY-270).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct PreInstanceFunctions {
+    /// For `vkEnumerateInstanceExtensionProperties`.
+    pub enumerate_instance_extension_properties: Option<Text>,
+    /// For `vkEnumerateInstanceLayerProperties`.
+    pub enumerate_instance_layer_properties: Option<Text>,
+    /// For `vkEnumerateInstanceVersion`.
+    pub enumerate_instance_version: Option<Text>,
+}
+
+/// The fields only the override layer may have (LAY-170 to LAY-182).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct OverrideFields {
+    /// Places that replace the search for explicit layers (LAY-175).
+    pub paths: Vec<Text>,
+    /// Names of layers to remove (LAY-177).
+    pub blacklisted_layers: Vec<Text>,
+    /// Executables this manifest is for; empty means all (LAY-171).
+    pub app_keys: Vec<Text>,
+}

@@ -1,0 +1,166 @@
+//! What a scan saw on disk.
+
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+use os::memory::{Grow, copy_terminated};
+use os::{File, Folder, PathState, Stamp, Status};
+
+/// Paths that one scan may rest on, to be kept.
+const MOST_PATHS: usize = 1024;
+/// Bytes of the files and folders that one scan may rest on, to be kept.
+pub const MOST_BYTES: u64 = 1 << 20;
+
+/// The paths that a scan rests on, with what they led to, in the order of the scan.
+#[derive(Debug, Default)]
+pub struct ScanInputs {
+    seen: Vec<(CString, PathState)>,
+    bytes: u64,
+}
+
+impl ScanInputs {
+    /// Bytes of the files and folders.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether every path still leads to the same thing, unchanged.
+    pub fn are_current(&self) -> bool {
+        self.seen.iter().all(|(path, path_state)| path_state.holds(path))
+    }
+}
+
+/// Collects [`ScanInputs`]. Once something was seen that cannot be compared later, there are none.
+#[derive(Debug)]
+pub struct PathRecorder {
+    begun: (i64, i64),
+    /// The file system that was found to be of this machine last.
+    local: Cell<Option<u64>>,
+    inputs: RefCell<Option<ScanInputs>>,
+}
+
+impl PathRecorder {
+    /// Begins a scan.
+    pub fn begin() -> Self {
+        Self {
+            // Before 1970 nothing is settled.
+            begun: os::now(),
+            local: Cell::new(None),
+            inputs: RefCell::new(Some(ScanInputs::default())),
+        }
+    }
+
+    /// What was seen; `None` when some of it cannot be compared.
+    pub fn end(self) -> Option<ScanInputs> {
+        self.inputs.into_inner()
+    }
+
+    /// Something was seen that cannot be compared.
+    pub fn mark_uncacheable(&self) {
+        drop(self.inputs.take());
+    }
+
+    /// A path did not lead to a file.
+    pub fn no_file(&self, path: &[u8]) {
+        self.add(path, PathState::NoFile);
+    }
+
+    /// A path did not lead to a folder.
+    pub fn no_folder(&self, path: &[u8]) {
+        self.add(path, PathState::NoFolder);
+    }
+
+    /// A path led to a regular file that is read after this.
+    pub fn file(&self, path: &[u8], file: &File, found: &Status) {
+        self.stamped(path, Stamp::of(found), || file.is_local(), PathState::File);
+    }
+
+    /// A path led to a folder that is read after this.
+    pub fn folder(&self, path: &[u8], folder: &Folder) {
+        self.stamped(path, folder.stamp(), || folder.is_local(), PathState::Folder);
+    }
+
+    fn stamped(
+        &self,
+        path: &[u8],
+        found: Option<Stamp>,
+        is_local: impl FnOnce() -> bool,
+        path_state: fn(Stamp) -> PathState,
+    ) {
+        let Some(stamp) = found.filter(|stamp| stamp.is_settled(self.begun)) else {
+            return self.mark_uncacheable();
+        };
+        if self.local.get() != Some(stamp.device()) {
+            if !is_local() {
+                return self.mark_uncacheable();
+            }
+            self.local.set(Some(stamp.device()));
+        }
+        if let Some(inputs) = &mut *self.inputs.borrow_mut() {
+            inputs.bytes = inputs.bytes.saturating_add(stamp.bytes());
+        }
+        self.add(path, path_state(stamp));
+    }
+
+    fn add(&self, path: &[u8], path_state: PathState) {
+        let mut inputs = self.inputs.borrow_mut();
+        let added = inputs.as_mut().is_some_and(|inputs| {
+            let room = inputs.seen.len() < MOST_PATHS && inputs.bytes <= MOST_BYTES;
+            match copy_terminated(path) {
+                Ok(Some(path)) if room => inputs.seen.try_push((path, path_state)).is_ok(),
+                _ => false,
+            }
+        });
+        if !added {
+            *inputs = None;
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::text::scratch::Scratch;
+
+    #[test]
+    fn what_was_absent_holds_until_it_is_there() {
+        let scratch = Scratch::create();
+        let (file, folder) = (scratch.path("x.json"), scratch.path("folder"));
+        let paths = PathRecorder::begin();
+        paths.no_file(&file);
+        paths.no_folder(&folder);
+        let inputs = paths.end().unwrap();
+        assert!(inputs.are_current());
+        scratch.folder("folder");
+        assert!(!inputs.are_current());
+        std::fs::remove_dir(folder.as_path()).unwrap();
+        assert!(inputs.are_current());
+        scratch.file("x.json", b"{}");
+        assert!(!inputs.are_current());
+    }
+
+    #[test]
+    fn what_just_changed_cannot_be_compared() {
+        let scratch = Scratch::create();
+        let path = scratch.file("x.json", b"{}");
+        let file = os::with_terminated(&path, File::open).unwrap();
+        let paths = PathRecorder::begin();
+        paths.file(&path, &file, &file.status().unwrap());
+        assert!(paths.end().is_none());
+        let paths = PathRecorder::begin();
+        paths.folder(&path, &Folder::open(&scratch.folder("folder")).unwrap());
+        assert!(paths.end().is_none());
+    }
+
+    #[test]
+    fn more_than_is_kept_leaves_nothing() {
+        let paths = PathRecorder::begin();
+        (0..MOST_PATHS).for_each(|_| paths.no_file(b"/nowhere/x.json"));
+        paths.no_file(b"/nowhere/y.json");
+        assert!(paths.end().is_none());
+        let paths = PathRecorder::begin();
+        paths.no_file(b"/nowhere\0.json");
+        paths.no_file(b"/nowhere/y.json");
+        assert!(paths.end().is_none());
+    }
+}

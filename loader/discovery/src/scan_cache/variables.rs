@@ -1,0 +1,164 @@
+//! Which variables were read, and whether they still have the values that were found.
+
+use crate::env::variable::Trust;
+use crate::env::{Process, Source};
+use crate::index::{Index, Key};
+use alloc::ffi::CString;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+use core::ffi::CStr;
+use os::environment::{has_plain_value, has_secure_value};
+use os::memory::{Grow, OutOfMemory, copy_terminated, shortage};
+
+/// One variable that was read.
+#[derive(Debug, PartialEq, Eq)]
+struct Value {
+    name: CString,
+    trust: Trust,
+    value: Option<CString>,
+}
+
+/// Variables with the values that were found.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    read: Vec<Value>,
+    by_name: Index,
+}
+
+impl Values {
+    /// Whether reading them again, with the privileges of this moment, would give the same.
+    pub(super) fn hold(&self) -> bool {
+        self.read.iter().all(Value::holds)
+    }
+
+    fn find(&self, key: Key, name: &CStr, trust: Trust) -> Option<usize> {
+        self.by_name.find(key, |place| {
+            let known = &self.read[place];
+            *known.name == *name && known.trust == trust
+        })
+    }
+
+    fn add(&mut self, key: Key, name: &CStr, trust: Trust, value: Option<&[u8]>) -> Result<(), OutOfMemory> {
+        let added = Value {
+            // Neither has a NUL inside.
+            name: copy_terminated(name.to_bytes())?.unwrap_or_default(),
+            trust,
+            value: match value {
+                Some(value) => Some(copy_terminated(value)?.unwrap_or_default()),
+                None => None,
+            },
+        };
+        self.read.try_room(1)?;
+        self.by_name.add(key, self.read.len())?;
+        self.read.push(added);
+        Ok(())
+    }
+}
+
+impl Value {
+    fn holds(&self) -> bool {
+        let has_value = match self.trust {
+            Trust::Secure => has_secure_value,
+            Trust::Plain => has_plain_value,
+        };
+        has_value(&self.name, self.value.as_deref())
+    }
+}
+
+/// The environment of the process, with a note of what was read.
+#[derive(Debug, Default)]
+pub struct VariableRecorder(RefCell<Values>);
+
+impl VariableRecorder {
+    /// What was read.
+    pub(super) fn into_values(self) -> Values {
+        self.0.into_inner()
+    }
+
+    /// Notes the first value of each variable. One for which there is no memory lets the call end, so nothing is kept that
+    /// rests on it.
+    fn note(&self, name: &CStr, trust: Trust, value: Option<&[u8]>) {
+        let mut values = self.0.borrow_mut();
+        let key = Key::of(&[name.to_bytes()]);
+        if values.find(key, name, trust).is_none() && values.add(key, name, trust, value).is_err() {
+            shortage::note();
+        }
+    }
+}
+
+impl Source for VariableRecorder {
+    fn plain_value(&self, name: &CStr) -> Option<Vec<u8>> {
+        let value = Process.plain_value(name);
+        self.note(name, Trust::Plain, value.as_deref());
+        value
+    }
+
+    fn secure_value(&self, name: &CStr) -> Option<Vec<u8>> {
+        let value = Process.secure_value(name);
+        self.note(name, Trust::Secure, value.as_deref());
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(read: &[(&CStr, Option<&CStr>)]) -> Values {
+        let recorder = VariableRecorder::default();
+        for (name, value) in read {
+            recorder.note(name, Trust::Plain, value.map(CStr::to_bytes));
+        }
+        recorder.into_values()
+    }
+
+    #[test]
+    fn app_216_values_that_changed_are_seen() {
+        const ABSENT: &CStr = c"VKL_TEST_ABSENT";
+        assert!(!values(&[(c"VKL_TEST_WRONG", Some(c"x")), (ABSENT, None)]).hold());
+        assert!(values(&[(ABSENT, None)]).hold());
+        assert!(values(&[(c"PATH", None)]).hold() == std::env::var_os("PATH").is_none());
+    }
+
+    #[test]
+    fn app_211_each_way_to_read_a_variable_is_noted() {
+        const NAME: &CStr = c"VKL_TEST_TRUST";
+        let recorder = VariableRecorder::default();
+        recorder.note(NAME, Trust::Secure, None);
+        recorder.note(NAME, Trust::Plain, Some(b"x"));
+        // Only the first of them is so.
+        assert!(!recorder.into_values().hold());
+    }
+
+    #[test]
+    fn app_216_the_first_value_of_each_variable_counts() {
+        const ONE: &CStr = c"VKL_TEST_ONE";
+        let recorder = VariableRecorder::default();
+        for _ in 0..3 {
+            recorder.note(ONE, Trust::Plain, None);
+            recorder.note(ONE, Trust::Plain, Some(b"x"));
+            recorder.note(ONE, Trust::Secure, Some(b"y"));
+        }
+        let values = recorder.into_values();
+        let found: Vec<_> = values
+            .read
+            .iter()
+            .map(|read| (read.trust, read.value.as_deref()))
+            .collect();
+        assert_eq!(found, [(Trust::Plain, None), (Trust::Secure, Some(c"y"))]);
+    }
+
+    #[test]
+    fn app_216_each_of_many_variables_is_noted_in_constant_time() {
+        const COUNT: usize = 200_000;
+        let recorder = VariableRecorder::default();
+        let begin = std::time::Instant::now();
+        for number in 0..COUNT {
+            let name = CString::new(format!("VKL_TEST_{number}")).unwrap();
+            recorder.note(&name, Trust::Plain, None);
+        }
+        assert_eq!(recorder.into_values().read.len(), COUNT);
+        // This takes less than a second. Comparing each name with all earlier ones would take many minutes.
+        assert!(begin.elapsed() < steady::HANG, "{:?}", begin.elapsed());
+    }
+}

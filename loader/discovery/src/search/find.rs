@@ -1,0 +1,169 @@
+//! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
+
+use alloc::vec::Vec;
+
+use super::{ManifestKind, Paths, Place};
+use crate::index::{Index, Key};
+use crate::journal::reason::FileReason;
+use crate::journal::{Decision, Journal, LogBits, Source, Verdict};
+use crate::scan_cache::PathRecorder;
+use crate::text::{Text, has_json_name, join};
+use crate::trace;
+use os::Errno;
+use os::Folder;
+use os::Raw;
+use os::memory::{Grow, OutOfMemory};
+
+/// A manifest file that was found, or that a variable or setting named.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path, as assembled.
+    pub path: Text,
+    /// Who named it, or the folder it lies in.
+    pub source: Source,
+}
+
+/// Returns the manifests in `places`, in order; within a folder sorted bytewise by file name. A path that names a file is listed
+/// without a check that the file exists. A path found in several places counts where it was found first (DRV-11, LAY-16). Logs
+/// the places and the manifests.
+pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
+    let category = kind.category();
+    let is_told = journal.wants(category);
+    if is_told {
+        journal.note(category, format_args!("Searching for {} manifest files", kind.label()));
+        journal.note(category, format_args!("   In following locations:"));
+        for place in places.iter() {
+            journal.note(category, format_args!("      {}", Raw(place.path)));
+        }
+    }
+    let mut found = Vec::new();
+    let mut fruitful = 0;
+    for place in places.iter() {
+        let known = found.len();
+        match place.is_file() {
+            true => {
+                let path = Text::try_new(place.path)?;
+                let source = place.source;
+                found.try_push(Found { path, source })?;
+            }
+            false => {
+                let opened = add_files_in(place, category, &mut found, journal)?;
+                trace::write("searched", |record| {
+                    record.word("for", kind.label());
+                    record.text("folder", place.path);
+                    place.source.describe(record);
+                    record.number("manifests", (found.len() - known) as u64);
+                    if let Some(error) = opened {
+                        record.shown("system", format_args!("{error}"));
+                    }
+                });
+            }
+        }
+        fruitful += usize::from(found.len() > known);
+    }
+    // A single place cannot give one path twice.
+    if fruitful > 1 {
+        found = without_repeats(kind, found, journal)?;
+    }
+    if is_told {
+        journal.note(
+            category,
+            match found.is_empty() {
+                true => format_args!("   Found no files"),
+                false => format_args!("   Found the following files:"),
+            },
+        );
+        for file in &found {
+            journal.note(category, format_args!("      {}", file.path));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the manifests without later repeats of a path.
+///
+/// # Errors
+/// When memory runs out.
+pub fn without_repeats(
+    kind: ManifestKind,
+    found: Vec<Found>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<Found>, OutOfMemory> {
+    let mut seen = Index::with_room(found.len())?;
+    let mut kept: Vec<Found> = Vec::new();
+    kept.try_exact_room(found.len())?;
+    for Found { path, source } in found {
+        let key = Key::of(&[&path]);
+        match seen.find(key, |known| kept[known].path == path) {
+            None => {
+                seen.add(key, kept.len())?;
+                kept.push(Found { path, source });
+            }
+            Some(_) => journal.decide(Decision {
+                subject: kind.subject(),
+                name: path,
+                path: Text::default(),
+                verdict: Verdict::Dropped(FileReason::FoundBefore.into()),
+                source,
+            }),
+        }
+    }
+    Ok(kept)
+}
+
+/// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19), which gives the reason.
+fn add_files_in(
+    folder: Place<'_>,
+    category: LogBits,
+    found: &mut Vec<Found>,
+    journal: &Journal<'_>,
+) -> Result<Option<Errno>, OutOfMemory> {
+    let paths = journal.paths();
+    let entries = match Folder::open(folder.path) {
+        Ok(entries) => entries,
+        Err(error) => {
+            note_unopened(folder.path, error, paths)?;
+            return Ok(Some(error));
+        }
+    };
+    if let Some(paths) = paths {
+        paths.folder(folder.path, &entries);
+    }
+    let known = found.len();
+    let read = entries.names(|name| {
+        if has_json_name(name) {
+            let path = join(folder.path, name)?;
+            let source = folder.source;
+            found.try_push(Found { path, source })?;
+        }
+        Ok(())
+    })?;
+    if let Err(error) = read {
+        if error.is_shortage() {
+            return Err(OutOfMemory);
+        }
+        if let Some(paths) = paths {
+            paths.mark_uncacheable();
+        }
+        journal.note(
+            LogBits::ERROR | category,
+            format_args!("Failed to read folder {} to its end: {error}", Raw(folder.path)),
+        );
+    }
+    // What precedes the names is the same in all.
+    found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    Ok(None)
+}
+
+/// Notes why a folder was not opened.
+fn note_unopened(folder: &[u8], error: Errno, paths: Option<&PathRecorder>) -> Result<(), OutOfMemory> {
+    if error.is_shortage() {
+        return Err(OutOfMemory);
+    }
+    match paths {
+        Some(paths) if error.is_absence() => paths.no_folder(folder),
+        Some(paths) => paths.mark_uncacheable(),
+        None => {}
+    }
+    Ok(())
+}

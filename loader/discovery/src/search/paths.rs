@@ -1,0 +1,147 @@
+//! Paths in one block of memory: a search assembles many, and most lead to nothing.
+
+use crate::index::{Index, Key};
+use crate::journal::Source;
+use crate::text::{append_joined, has_json_name};
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory, shortage};
+
+/// A folder, or one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// Its path, as assembled.
+    pub path: &'a [u8],
+    /// Who named it.
+    pub source: Source,
+}
+
+impl Place<'_> {
+    /// Whether the place is one file.
+    pub fn is_file(&self) -> bool {
+        has_json_name(self.path)
+    }
+}
+
+/// A list of places.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Paths {
+    text: Vec<u8>,
+    items: Vec<Item>,
+    /// Whether a variable put these in place of all others.
+    pub replace: bool,
+}
+
+/// Where a path begins and ends in the text, and who named it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Item {
+    start: usize,
+    end: usize,
+    source: Source,
+}
+
+/// Paths for which there is room at once, and bytes of them all.
+const USUAL_PATHS: usize = 16;
+const USUAL_BYTES: usize = 512;
+
+impl Paths {
+    /// An empty list with room for as many paths as are usual.
+    pub fn with_usual_room() -> Self {
+        let mut paths = Self {
+            text: Vec::new(),
+            items: Vec::new(),
+            replace: false,
+        };
+        let room = paths.text.try_exact_room(USUAL_BYTES);
+        if room.and_then(|()| paths.items.try_exact_room(USUAL_PATHS)).is_err() {
+            shortage::note();
+        }
+        paths
+    }
+
+    /// Adds a path. One for which there is no memory is left out, and the call ends as out of memory.
+    pub fn push(&mut self, path: &[u8], source: Source) {
+        self.add(source, |text| {
+            text.try_room(path.len())?;
+            text.extend_from_slice(path);
+            Ok(())
+        });
+    }
+
+    /// The same for a path below a folder.
+    pub fn push_joined(&mut self, folder: &[u8], rest: &[u8], source: Source) {
+        self.add(source, |text| append_joined(text, folder, rest));
+    }
+
+    fn add(&mut self, source: Source, write: impl FnOnce(&mut Vec<u8>) -> Result<(), OutOfMemory>) {
+        let start = self.text.len();
+        match write(&mut self.text) {
+            Ok(()) => {
+                let end = self.text.len();
+                self.items.push_or_note(Item { start, end, source });
+            }
+            Err(OutOfMemory) => shortage::note(),
+        }
+    }
+
+    /// Returns `true` if this source named exactly this path.
+    pub fn has(&self, path: &[u8], source: Source) -> bool {
+        self.iter().any(|place| place.source == source && place.path == path)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The places in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Place<'_>> {
+        self.items.iter().map(|item| Place {
+            path: item.of(&self.text),
+            source: item.source,
+        })
+    }
+
+    /// Drops places whose exact text occurred before (DRV-11, LAY-16).
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn drop_repeats(&mut self) -> Result<(), OutOfMemory> {
+        let Self { text, items, .. } = self;
+        if items.len() <= USUAL_PATHS {
+            let mut index = 1;
+            while index < items.len() {
+                let (before, rest) = items.split_at(index);
+                match before.iter().any(|known| known.of(text) == rest[0].of(text)) {
+                    true => drop(items.remove(index)),
+                    false => index += 1,
+                }
+            }
+            return Ok(());
+        }
+        let mut seen = Index::with_room(items.len())?;
+        let mut kept = 0;
+        for place in 0..items.len() {
+            let item = items[place];
+            let key = Key::of(&[item.of(text)]);
+            if seen.find(key, |known| items[known].of(text) == item.of(text)).is_none() {
+                // Places before this one are those that are kept, at their final numbers.
+                seen.add(key, kept)?;
+                items[kept] = item;
+                kept += 1;
+            }
+        }
+        items.truncate(kept);
+        Ok(())
+    }
+}
+
+impl Item {
+    fn of(self, text: &[u8]) -> &[u8] {
+        &text[self.start..self.end]
+    }
+}

@@ -1,0 +1,53 @@
+//! The devices that a settings file configures (APP-258).
+
+use super::{DeviceConfiguration, ShortName};
+use crate::manifest::json::{Object, Value};
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory};
+
+/// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
+pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
+    let Some(elements) = object.array("device_configurations") else {
+        return Ok(None);
+    };
+    let mut configurations = Vec::new();
+    for element in elements.iter() {
+        let Some(object) = element.as_object() else {
+            return Ok(None);
+        };
+        if let Some(configuration) = configuration(object) {
+            configurations.try_push(configuration)?;
+        }
+    }
+    Ok(Some(configurations))
+}
+
+fn configuration(object: Object<'_>) -> Option<DeviceConfiguration> {
+    let name = |field| ShortName::new(object.text(field).unwrap_or_default());
+    Some(DeviceConfiguration {
+        device_uuid: uuid(object, "deviceUUID")?,
+        driver_uuid: uuid(object, "driverUUID")?,
+        // The conversion saturates, so a number that is no 32-bit version matches no device it should not.
+        driver_version: object.get("driverVersion").and_then(Value::as_number)? as u32,
+        device_name: name("deviceName"),
+        driver_name: name("driverName"),
+    })
+}
+
+fn uuid(object: Object<'_>, field: &str) -> Option<[u8; 16]> {
+    let elements = object.array(field)?;
+    let mut uuid = [0; 16];
+    if elements.len() != uuid.len() {
+        return None;
+    }
+    for (byte, element) in uuid.iter_mut().zip(elements.iter()) {
+        *byte = byte_of(element.as_number()?)?;
+    }
+    Some(uuid)
+}
+
+fn byte_of(number: f64) -> Option<u8> {
+    // The same number when it was in range and whole.
+    let byte = number as u8;
+    (f64::from(byte) == number).then_some(byte)
+}

@@ -1,0 +1,133 @@
+//! What a settings file says, after the object for this executable was chosen.
+
+use super::DriverPolicies;
+use crate::journal::LogBits;
+use crate::text::Text;
+use alloc::vec::Vec;
+use core::fmt;
+use os::Raw;
+
+/// Active settings: at least one of them has an effect (APP-247).
+#[derive(Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The file they were read from.
+    pub path: Text,
+    /// What to report on standard error; no bit when the file leaves that to `VK_LOADER_DEBUG` (APP-234).
+    pub log_mask: LogBits,
+    /// The layers in the order of the chain. `None` leaves layers to normal discovery (APP-247); an empty list means
+    /// that there are none at all (APP-251).
+    pub layers: Option<Vec<LayerEntry>>,
+    /// Manifests of further drivers, in the order of the file.
+    pub additional_drivers: Vec<Text>,
+    /// Whether drivers found elsewhere are to be discarded.
+    pub additional_drivers_exclusive: bool,
+    /// The physical devices to show, in order. `None` shows all; an empty list selects none, and still switches off
+    /// the variables for drivers (APP-215).
+    pub device_configurations: Option<Vec<DeviceConfiguration>>,
+    /// What else decides which drivers are opened.
+    pub driver_policies: DriverPolicies,
+}
+
+/// What the file wants of one layer (APP-252).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// Active if anything else asks for it.
+    Auto,
+    /// Always active.
+    On,
+    /// As if it were not installed.
+    Off,
+    /// No layer: the place for all layers that the file does not list.
+    Unordered,
+}
+
+impl Control {
+    /// The word of the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::On => "on",
+            Self::Off => "off",
+            Self::Unordered => "unordered_layer_location",
+        }
+    }
+}
+
+/// One entry of `layers`. For [`Control::Unordered`] the other fields mean nothing.
+#[derive(Debug, PartialEq, Eq)]
+#[cfg_attr(test, derive(Clone))]
+pub struct LayerEntry {
+    /// What is wanted.
+    pub control: Control,
+    /// The exact name of the layer.
+    pub name: Text,
+    /// Its manifest, as written.
+    pub path: Text,
+    /// Whether its manifest is read by the rules of implicit layers.
+    pub implicit: bool,
+}
+
+/// A physical device to show (APP-258). Holds no memory of its own, so that an instance can keep a copy in the memory of
+/// the application (APP-170).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceConfiguration {
+    /// `VkPhysicalDeviceIDProperties::deviceUUID`.
+    pub device_uuid: [u8; 16],
+    /// `VkPhysicalDeviceIDProperties::driverUUID`.
+    pub driver_uuid: [u8; 16],
+    /// `VkPhysicalDeviceProperties::driverVersion`.
+    pub driver_version: u32,
+    /// Its name, for messages only; may be empty.
+    pub device_name: ShortName,
+    /// The name of its driver, for messages only; may be empty.
+    pub driver_name: ShortName,
+}
+
+/// A name of at most 255 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ShortName {
+    bytes: [u8; Self::LONGEST],
+    len: u8,
+}
+
+impl ShortName {
+    /// Bytes of the longest name.
+    const LONGEST: usize = 255;
+
+    /// The name, or the empty one for a text that is too long.
+    pub fn new(text: &[u8]) -> Self {
+        let mut name = Self {
+            bytes: [0; Self::LONGEST],
+            len: 0,
+        };
+        if let (Some(room), Ok(len)) = (name.bytes.get_mut(..text.len()), u8::try_from(text.len())) {
+            room.copy_from_slice(text);
+            name.len = len;
+        }
+        name
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+impl Default for ShortName {
+    fn default() -> Self {
+        Self::new(b"")
+    }
+}
+
+/// Prints byte for byte, as [`Text`] does.
+impl fmt::Display for ShortName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Raw(self.as_bytes()).fmt(formatter)
+    }
+}
+
+impl fmt::Debug for ShortName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "\"{}\"", self.as_bytes().escape_ascii())
+    }
+}

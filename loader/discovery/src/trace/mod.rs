@@ -1,0 +1,172 @@
+//! The trace: what the loader does in this process, one JSON object a line, for programs to read (docs/trace.md).
+//!
+//! `VK_LOADER_TRACE` switches it on. It never changes a result: what cannot be written is left out, and a file that fails once is
+//! written no more. Without it each place that would write a record reads one word.
+
+mod record;
+
+pub use record::Record;
+
+use crate::env::Variable;
+use core::fmt::Arguments;
+use core::sync::atomic::{AtomicBool, Ordering};
+use os::{Appended, Raw, SetOnce};
+
+/// The number of what docs/trace.md describes. It grows when a reader of the older one would misunderstand a record.
+pub const SCHEMA: u64 = 1;
+
+/// Whether records are written.
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// What they are written to.
+static OUTPUT: SetOnce<Appended> = SetOnce::new();
+
+/// Whether records are written now.
+#[inline]
+pub fn is_on() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// Starts writing to what the variable names: a path, or `fd:` and the number of a descriptor.
+pub fn begin(named: &[u8]) {
+    if named.is_empty() {
+        return;
+    }
+    let opened = match named.strip_prefix(b"fd:") {
+        Some(number) => Appended::open_as(descriptor(number)),
+        None => Appended::at(named),
+    };
+    match opened {
+        Ok(output) => {
+            if OUTPUT.set(output).is_ok() {
+                IS_ON.store(true, Ordering::Relaxed);
+            }
+        }
+        Err(error) => complain(format_args!("cannot be written to {}: {error}", Raw(named))),
+    }
+}
+
+/// The number of a descriptor; for any other text the largest one, under which nothing is open.
+fn descriptor(number: &[u8]) -> u32 {
+    let digits = core::str::from_utf8(number).ok();
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX)
+}
+
+/// Writes no more, and closes the file.
+pub fn end() {
+    IS_ON.store(false, Ordering::Relaxed);
+    if let Some(output) = OUTPUT.get() {
+        output.close();
+    }
+}
+
+/// Writes a record of this event. Nothing happens while the trace is off.
+#[inline]
+pub fn write(event: &str, fill: impl Fn(&mut Record)) {
+    if is_on() {
+        append(event, &fill);
+    }
+}
+
+#[cold]
+fn append(event: &str, fill: &dyn Fn(&mut Record)) {
+    let Some(output) = OUTPUT.get() else { return };
+    let mut record = Record::new();
+    record.word("event", event);
+    record.number("time", os::since_start());
+    record.number("process", os::current_process().into());
+    record.shown("thread", format_args!("{:x}", os::current_thread()));
+    fill(&mut record);
+    let Some(line) = record.finish() else { return };
+    if let Err(error) = output.append(&line)
+        && IS_ON.swap(false, Ordering::Relaxed)
+    {
+        complain(format_args!("ends here: {error}"));
+    }
+}
+
+/// The one line about a trace that cannot be written. It goes where messages go, in their form.
+fn complain(what: Arguments<'_>) {
+    let name = Variable::Trace.name();
+    os::write_to_standard_error(&os::render(format_args!(
+        "[Vulkan Loader] ERROR:          {name}: the trace {what}\n"
+    )));
+}
+
+/// What a step is about.
+#[derive(Clone, Copy)]
+pub enum Step<'a> {
+    /// A call of the program.
+    Call,
+    /// A library is opened.
+    Open,
+    /// A function of a driver, whose library this is.
+    Driver(&'a [u8]),
+    /// What the layers of an instance or device do, and the drivers at the end.
+    Chain,
+}
+
+/// A step that has begun. Where the record of its end is missing, the process ended within, or another thread unloaded the library.
+pub struct Begun<'a> {
+    step: Step<'a>,
+    name: &'a [u8],
+    since: Option<u64>,
+}
+
+impl<'a> Step<'a> {
+    /// Writes that the step begins; `name` is what is called or opened.
+    #[inline]
+    pub fn begin(self, name: &'a [u8]) -> Begun<'a> {
+        let mut begun = Begun {
+            step: self,
+            name,
+            since: None,
+        };
+        if is_on() {
+            begun.write("begin", &|_| ());
+            begun.since = Some(os::since_start());
+        }
+        begun
+    }
+
+    fn describe(self, record: &mut Record) {
+        let word = match self {
+            Self::Call => "call",
+            Self::Open => "open",
+            Self::Driver(_) => "driver",
+            Self::Chain => "chain",
+        };
+        record.word("step", word);
+        if let Self::Driver(library) = self {
+            record.text("library", library);
+        }
+    }
+}
+
+impl Begun<'_> {
+    /// Writes that it ended with this `VkResult`.
+    #[inline]
+    pub fn end(self, result: i32) {
+        self.end_with(|record| record.signed("result", result.into()));
+    }
+
+    /// Writes that it ended; `fill` says how.
+    #[inline]
+    pub fn end_with(self, fill: impl Fn(&mut Record)) {
+        if let Some(since) = self.since {
+            self.write("end", &|record| {
+                record.number("nanoseconds", os::since_start().saturating_sub(since));
+                fill(record);
+            });
+        }
+    }
+
+    #[cold]
+    fn write(&self, event: &str, fill: &dyn Fn(&mut Record)) {
+        append(event, &|record| {
+            self.step.describe(record);
+            record.text("name", self.name);
+            fill(record);
+        });
+    }
+}

@@ -1,0 +1,14 @@
+//! What the tests of the crate `discovery` are made of, for the tests here.
+
+#![allow(dead_code, unreachable_pub, reason = "the tests of that crate use the rest")]
+
+use discovery::env::Source;
+use discovery::journal::{LogBits, Sink};
+
+#[path = "../discovery/src/env/testing.rs"]
+mod environment;
+#[path = "../discovery/src/journal/testing.rs"]
+mod lines;
+
+pub(crate) use environment::Fixed;
+pub(crate) use lines::Lines;
