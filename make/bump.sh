@@ -114,7 +114,7 @@ write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
     # A workspace of its own, whose other crates may not have been fetched yet.
-    sed -i "/^name = \"loader-rlib\"\$/{n;s/.*/version = \"$NEW\"/}" tests/fuzz/Cargo.lock
+    sed -E -i "/^name = \"(loader-rlib|vk-loader-service|vulkan-loader-[a-z]+)\"\$/{n;s/.*/version = \"$NEW\"/}" tests/fuzz/Cargo.lock
 }
 
 # What is said when the bump ends early.
