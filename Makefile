@@ -87,8 +87,8 @@ fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECON
 soak:             ## instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
 	@make/soak.sh $(or $(MINUTES),"") $(ONLY)
 
-mutants:          ## does a case notice: change one line of loader/ N=100 times, SEED=1, FIRST=51 in the list, FILES="wsi gate"
-	@make/mutants.sh $(or $(N),20) $(or $(SEED),1) $(or $(FIRST),1) $(FILES)
+mutants:          ## does a case notice: change one line of loader/ N=100 times, SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time
+	@make/mutants.sh $(or $(N),20) $(or $(SEED),1) $(or $(FIRST),1) $(or $(JOBS),2) $(FILES)
 
 peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
 	@make/peer.sh

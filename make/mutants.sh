@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# mutants.sh N SEED FIRST [WORD...]: changes one line of the loader at a time, N times, and looks whether a case notices;
-# tests/mutants does the work, in copies of the tree below target/mutants.
+# mutants.sh N SEED FIRST JOBS [WORD...]: changes one line of the loader at a time, N times, and looks whether a case notices;
+# tests/mutants does the work, in copies of the tree below target/mutants, JOBS at a time.
 . "$(dirname "$0")/common.sh"
 
 [[ ${1:-} =~ ^[1-9][0-9]{0,4}$ ]] || die 3 "how many mutants: make mutants N=100"
 [[ ${2:-} =~ ^[0-9]{1,9}$ ]] || die 3 "the seed is a number: make mutants N=100 SEED=1"
 [[ ${3:-} =~ ^[1-9][0-9]{0,4}$ ]] || die 3 "FIRST is a place in the list of mutants, from 1: make mutants N=50 FIRST=51"
+[[ ${4:-} =~ ^[1-9][0-9]?$ ]] || die 3 "how many at a time: make mutants N=100 JOBS=2"
 VKL_MUTANTS=$TARGET/mutants exec python3 tests/mutants "$@"

@@ -1,7 +1,7 @@
 """Mutants of the loader: each changes one line, is built, and should be killed by a test.
 
-Arguments: how many mutants that build are tried, the seed of their order, the place of the first one in it, then words;
-only files whose path has one of them are mutated. All work is done in copies of the tree, two at a time. A mutant is tried on the tests
+Arguments: how many mutants that build are tried, the seed of their order, the place of the first one in it, how many are tried at a time,
+then words; only files whose path has one of them are mutated. All work is done in copies of the tree. A mutant is tried on the tests
 that reach the function it is in (coverage.py), and killed only by a test that tells it from the unchanged tree (runs.py)."""
 
 import atexit
@@ -25,7 +25,6 @@ import mutate  # noqa: E402
 import runs  # noqa: E402
 import tree  # noqa: E402
 
-JOBS = 2
 # How many behaviour cases run before the unit tests are built, and how many more at a time behind them.
 FIRST_CASES = (12, 48)
 MORE_CASES = 200
@@ -177,8 +176,8 @@ def main():
     atexit.register(cases.clean_up)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, frame: sys.exit(128 + number))
-    wanted, seed, first = (int(number) for number in sys.argv[1:4])
-    words = sys.argv[4:]
+    wanted, seed, first, jobs = (int(number) for number in sys.argv[1:5])
+    words = sys.argv[5:]
     tree.take_source()
     every = [mutant for file in mutate.files(tree.SOURCE) for mutant in mutate.mutants_of(tree.SOURCE, file)]
     mutants = [mutant for mutant in every if not words or any(word in mutant.file for word in words)]
@@ -188,10 +187,10 @@ def main():
         refuse(f"FIRST={first} is beyond the list, which has {len(mutants)} mutants")
     print(f"{len(mutants)} mutants can be made; seed {seed}, from {first} on", flush=True)
     hunt = Hunt(shuffled(mutants, seed), first, wanted, equivalents(every))
-    copies = [tree.Tree(number) for number in range(JOBS)]
+    copies = [tree.Tree(number) for number in range(jobs)]
     kept = coverage.kept(copies[0])
     map_ = coverage.Map(kept.rows)
-    with ThreadPoolExecutor(JOBS) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         workers = list(pool.map(lambda copy: Worker(copy, kept, map_, hunt.flakes), copies))
         running = [pool.submit(hunt.work, worker) for worker in workers]
         try:

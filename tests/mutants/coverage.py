@@ -1,8 +1,9 @@
 """Which test reaches which function of the loader.
 
 Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once with it, alone in a
-process, and leaves a byte for each function that it reached. The map is kept, and made anew when the loader or a test changes. It comes with
-the unchanged library and unit tests, on which a failure is tried again."""
+process, and leaves a byte for each function that it reached. The map is kept. What changes in it with a test is recorded anew: for a file of
+cases the rows of these, for unit tests the rows of all of them, and all for anything else. The map comes with the unchanged library and unit
+tests, on which a failure is tried again."""
 
 import hashlib
 import json
@@ -16,7 +17,7 @@ import cases
 import functions
 import mutate
 from runs import Programs, Test
-from tree import FOLDER, SOURCE, behaviour_programs, source
+from tree import FOLDER, SOURCE, behaviour_programs, crates, source
 
 HERE = cases.ROOT / "tests/mutants"
 NOTES = FOLDER / "notes"
@@ -37,8 +38,11 @@ AT_ONCE = 64
 
 
 def digests():
-    """Tells sources apart: each file of cases by itself, under the beginning of the names of its cases, and all others together."""
-    files, others = {}, hashlib.sha256()
+    """Tells sources apart: each file of cases by itself, under the beginning of the names of its cases, what only unit tests have, and all
+    others together."""
+    files, units, others = {}, hashlib.sha256(), hashlib.sha256()
+    mutated = set(mutate.files(SOURCE))
+    folders = tuple(f"{crate.sources}/" for crate in crates())
     for name in source():
         if SOURCES.match(name) and not OTHERS.match(name):
             content = (SOURCE / name).read_bytes()
@@ -46,10 +50,21 @@ def digests():
             found = CASE_FILE.match(name)
             if found and b"#[test]" in content:
                 files[f"{found[1]} {found[2]}"] = digest
+            elif name.startswith(folders):
+                units.update(f"{name} {digest}\n".encode())
+                if name in mutated:
+                    others.update(f"{name} {without_tests(content.decode())}\n".encode())
             else:
                 others.update(f"{name} {digest}\n".encode())
-    others.update((HERE / "functions.py").read_bytes())
-    return {"files": files, "others": others.hexdigest()}
+    for program in ("functions.py", "mutate.py", "probe.rs"):
+        others.update((HERE / program).read_bytes())
+    return {"files": files, "units": units.hexdigest(), "others": others.hexdigest()}
+
+
+def without_tests(text):
+    """The text without what only tests have."""
+    skipped = mutate.lines_of_tests(text)
+    return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if number not in skipped)
 
 
 class Map:
@@ -61,9 +76,12 @@ class Map:
         number = 0
         for file in mutate.files(SOURCE):
             rows = []
-            for function in functions.functions_of((SOURCE / file).read_text()):
-                rows.append((function, number if function.open else None))
-                number += function.open
+            text = (SOURCE / file).read_text()
+            of_tests = mutate.lines_of_tests(text)
+            for function in functions.functions_of(text):
+                noted = function.open and function.first not in of_tests
+                rows.append((function, number if noted else None))
+                number += noted
             self.numbers[file] = rows
         self.count = number
         self.tests = []
@@ -99,12 +117,15 @@ def instrument(tree, map_):
         text = (SOURCE / file).read_text()
         for function, number in reversed(rows):
             if number is not None:
-                text = f"{text[: function.body]} ::os::probe::reached({number});{text[function.body :]}"
-        if file == "loader/os/src/lib.rs":
-            text += "\n/// Notes what tests reach.\npub mod probe;\nextern crate self as os;\n"
+                text = f"{text[: function.body]} crate::vkl_probe::reached({number});{text[function.body :]}"
         tree.write(file, text.encode())
     probe = (HERE / "probe.rs").read_text().replace("@FOLDER@", str(NOTES)).replace("@FUNCTIONS@", str(map_.count))
-    tree.write("loader/os/src/probe.rs", probe.encode())
+    for crate in crates():
+        tree.write(f"{crate.sources}/vkl_probe.rs", probe.encode())
+        root = tree.root / crate.sources / "lib.rs"
+        # Some crates forbid what the probe needs.
+        text = root.read_text().replace("#![forbid(unsafe_code)]", "") + "\n/// Notes what tests reach.\npub mod vkl_probe;\n"
+        tree.write(f"{crate.sources}/lib.rs", text.encode())
 
 
 class Kept:
@@ -123,13 +144,15 @@ def kept(tree):
     if old.get("whole") and old["digests"] == now["digests"]:
         return Kept(old)
     now["behaviour"] = behaviour_programs()
-    if old.get("probed") and old["digests"]["others"] == now["digests"]["others"]:
+    same = {name for name in ("units", "others") if old.get("probed") and old["digests"].get(name) == now["digests"][name]}
+    if len(same) == 2:
         now["units"], now["probed"] = old["units"], old["probed"]
-        same = {file for file, digest in now["digests"]["files"].items() if old["digests"]["files"].get(file) == digest}
-        now["rows"] = [row for row in old["rows"] if row[0] in old["units"] or f"{row[0]} {row[1].split('::')[0]}" in same]
     else:
         now["units"], now["probed"] = keep(tree, PLAIN), keep_probed(tree)
         tree.restore()
+    if "others" in same:
+        same |= {file for file, digest in now["digests"]["files"].items() if old["digests"]["files"].get(file) == digest}
+        now["rows"] = [row for row in old["rows"] if ("units" if row[0] in old["units"] else f"{row[0]} {row[1].split('::')[0]}") in same]
     record(now)
     return Kept(now)
 

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import functions
+import tree
 
 # Not what ships: cases and what they are made with.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
 # In front of a module, function or declaration that only tests have.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
-# Lines that are not mutated, in addition to comments and texts.
+# Beginnings of lines that are not mutated: an assertion, and a hint for the compiler, change nothing as long as they hold.
+UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
+# Parts of lines that are not mutated, in addition to comments and texts.
 ATTRIBUTE = re.compile(r"#!?\[.*\]")
 # The line of a function that opens its body, with the type that it returns.
 BODY = re.compile(r"^\s*(?:pub(?:\(.*?\))? )?(?:const )?(?:unsafe )?(?:extern \"\w+\" )?fn .*?(?:-> (?P<type>.+?) )?\{$")
@@ -21,6 +24,8 @@ DEFAULTS = (
     (re.compile(r"(?:usize|isize|[ui]\d+)$"), ("0",)),
     (re.compile(r"VkResult$"), ("VkResult::VK_SUCCESS", "VkResult::VK_ERROR_INITIALIZATION_FAILED")),
 )
+# What only says how much room is usual, or is made before something is added: nothing can tell when it is one element more.
+ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
 # One call or assignment on a line of its own; what begins with these words is no such thing.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
 SWAPS = {
@@ -55,7 +60,10 @@ def changes(line, plain):
     found = re.match(r"(\s*(?:\} else )?(?:if|while) )(?!let )(.+)( \{)$", plain)
     if found and " let " not in found[2]:
         yield "condition", f"{line[: found.end(1)]}!({line[found.start(2) : found.end(2)]}){found[3]}"
+    room = ROOM.search(plain)
     for found in re.finditer(r"(?<![\w.#])(\d+)(?![\w.])", plain):
+        if room and room.start() < found.start() < room.end():
+            continue
         yield "constant", f"{line[: found.start()]}{int(found[1]) + 1}{line[found.end() :]}"
     if STATEMENT.match(plain) and plain.count("(") == plain.count(")") and plain.count("{") == plain.count("}"):
         yield "statement", ""
@@ -78,8 +86,8 @@ def _returned(kind):
     return [f" {value}" for pattern, values in DEFAULTS if pattern.match(kind) for value in values]
 
 
-def _of_tests(text):
-    """The numbers of the lines that only tests have."""
+def lines_of_tests(text):
+    """The numbers of the lines that only tests have, from 1."""
     lines = set()
     for found in OF_TESTS.finditer(text):
         end = functions.end_of_item(text, found.end())
@@ -92,15 +100,15 @@ def mutants_of(root, file):
     found = []
     text = (Path(root) / file).read_text()
     plain = ATTRIBUTE.sub(lambda found: " " * len(found[0]), functions.blank(text))
-    skipped = _of_tests(text)
+    skipped = lines_of_tests(text)
     for number, (line, bare) in enumerate(zip(text.splitlines(), plain.splitlines(), strict=True), 1):
-        if number not in skipped and not line.lstrip().startswith(("use ", "#", "//", "assert", "debug_assert")):
+        if number not in skipped and not line.lstrip().startswith(UNSEEN):
             found += [Mutant(file, number, kind, line, new) for kind, new in changes(line, bare)]
     return found
 
 
 def files(root):
-    """The files of the loader, but for its cases."""
-    found = [path for folder in ("loader/src", "loader/discovery/src", "loader/os/src") for path in (Path(root) / folder).rglob("*.rs")]
+    """The files of the crates that the library is made of, but for their cases."""
+    found = [path for crate in tree.crates() for path in (Path(root) / crate.sources).rglob("*.rs")]
     paths = sorted(str(path.relative_to(root)) for path in found)
     return [path for path in paths if not CASES.search(path)]

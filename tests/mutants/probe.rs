@@ -5,13 +5,27 @@
 //! that is shared memory: they outlast a process that aborts, and a copy of a process writes into the same. Every call goes to the system
 //! itself, since cases put themselves in front of functions of the C library.
 
-use core::ffi::{c_long, c_void};
+use core::ffi::{c_int, c_long, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 /// The folder of the files; each test has one, as long as there are functions.
 const FOLDER: &[u8] = b"@FOLDER@/";
 const FUNCTIONS: usize = @FUNCTIONS@;
+
+// Not every crate has the bindings of the C library.
+unsafe extern "C" {
+    fn syscall(number: c_long, ...) -> c_long;
+    fn __errno_location() -> *mut c_int;
+}
+/// Numbers of the system calls `openat`, `read`, `close` and `mmap`.
+const CALLS: [c_long; 4] = if cfg!(target_arch = "x86_64") { [257, 0, 3, 9] } else { [56, 63, 57, 222] };
+const HERE: c_int = -100;
+const READING: c_int = 0;
+const READING_AND_WRITING: c_int = 2;
+/// Access for reading and writing, and memory that is shared.
+const ACCESS: c_int = 1 | 2;
+const SHARED: c_int = 1;
 
 const UNKNOWN: u8 = 0;
 const OPENING: u8 = 1;
@@ -38,10 +52,10 @@ fn open() {
     match STATE.compare_exchange(UNKNOWN, OPENING, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
             // SAFETY: the place of the thread's error number is always valid.
-            let error = unsafe { *libc::__errno_location() };
+            let error = unsafe { *__errno_location() };
             NOTES.store(map(), Ordering::Release);
             // SAFETY: as above.
-            unsafe { *libc::__errno_location() = error };
+            unsafe { *__errno_location() = error };
             STATE.store(KNOWN, Ordering::Release);
         }
         Err(_) => {
@@ -53,13 +67,14 @@ fn open() {
 }
 
 fn map() -> *mut u8 {
+    let [open, read, close, map] = CALLS;
     let mut arguments = [0; 4096];
     let mut path = [0; 1024];
     // SAFETY: the paths end with a NUL, and the buffer has room for as many bytes as are asked for; a mapping is at a place of the system's choice.
     unsafe {
-        let file = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, c"/proc/self/cmdline".as_ptr(), libc::O_RDONLY, 0);
-        let length = libc::syscall(libc::SYS_read, file, arguments.as_mut_ptr(), arguments.len());
-        libc::syscall(libc::SYS_close, file);
+        let file = syscall(open, HERE, c"/proc/self/cmdline".as_ptr(), READING, 0);
+        let length = syscall(read, file, arguments.as_mut_ptr(), arguments.len());
+        syscall(close, file);
         let Some(name) = usize::try_from(length).ok().and_then(|length| name(&arguments[..length])) else {
             return null_mut();
         };
@@ -68,13 +83,12 @@ fn map() -> *mut u8 {
         }
         path[..FOLDER.len()].copy_from_slice(FOLDER);
         path[FOLDER.len()..][..name.len()].copy_from_slice(name);
-        let file = libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), libc::O_RDWR, 0);
+        let file = syscall(open, HERE, path.as_ptr(), READING_AND_WRITING, 0);
         if file < 0 {
             return null_mut();
         }
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let place = libc::syscall(libc::SYS_mmap, null_mut::<c_void>(), FUNCTIONS, access, libc::MAP_SHARED, file, 0 as c_long);
-        libc::syscall(libc::SYS_close, file);
+        let place = syscall(map, null_mut::<c_void>(), FUNCTIONS, ACCESS, SHARED, file, 0 as c_long);
+        syscall(close, file);
         if place < 0 && place > -4096 { null_mut() } else { place as *mut u8 }
     }
 }

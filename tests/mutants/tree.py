@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import cases
@@ -13,7 +15,7 @@ CARGO = os.environ.get("CARGO", "cargo")
 FOLDER = Path(os.environ["VKL_MUTANTS"])
 # The tree as it was when the run began: a run takes long, and people go on working.
 SOURCE = FOLDER / "source"
-LOADER = ("vulkan-loader", "vulkan-loader-discovery", "vulkan-loader-os")
+LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_layer")
 # In seconds; several times what a build takes on a machine that is busy with something else.
 BUILD_LIMIT = 600
@@ -91,13 +93,38 @@ def behaviour_programs():
     return found
 
 
+@dataclass(frozen=True)
+class Crate:
+    """A crate of the tree that is part of the library: its name, and its folder of sources."""
+
+    name: str
+    sources: str
+
+
+@cache
+def crates():
+    """The crates of SOURCE that the library is made of, in the order of their names."""
+    command = [CARGO, "metadata", "--no-deps", "--offline", "--locked", "--format-version=1"]
+    listed = subprocess.run(command, cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
+    packages = {package["name"]: package for package in json.loads(listed)["packages"]}
+    waiting, found = [LIBRARY], set()
+    while waiting:
+        name = waiting.pop()
+        if name in packages and name not in found:
+            found.add(name)
+            waiting += [each["name"] for each in packages[name]["dependencies"] if each["kind"] is None]
+    folders = {name: Path(packages[name]["manifest_path"]).parent.relative_to(SOURCE) for name in found}
+    return [Crate(name, str(folders[name] / "src")) for name in sorted(found)]
+
+
 class Tree:
     """A copy of the tree with a build folder of its own."""
 
     def __init__(self, number):
         self.root = FOLDER / f"tree-{number}"
         self.target = FOLDER / f"target-{number}"
-        self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target)}
+        # Without debugging information a build takes a quarter less, and a mutant that compiles to the same code is the same library.
+        self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.library = self.target / "debug/libvulkan.so"
         self.restore()
 
@@ -111,11 +138,11 @@ class Tree:
 
     def build_library(self):
         """Builds the library for debugging; whether that was possible."""
-        return built(["build", "-p", LOADER[0]], self.root, self.variables) is not None
+        return built(["build", "-p", LIBRARY], self.root, self.variables) is not None
 
     def build_units(self):
         """Builds the programs of the unit tests; None if that is impossible."""
-        artifacts = built(["test", "--no-run", *(word for crate in LOADER for word in ("-p", crate))], self.root, self.variables)
+        artifacts = built(["test", "--no-run", *(word for crate in crates() for word in ("-p", crate.name))], self.root, self.variables)
         return artifacts and unit_programs(artifacts)
 
     def has_compiled(self, name):
