@@ -94,6 +94,33 @@ fn members_are_found() {
     assert!(entry.extensions().unwrap().eq([surface]));
 }
 
+/// Compares with the numbers in `docs/catalogue.md` and `docs/limits.md`.
+#[test]
+fn the_form_and_its_limits_have_their_numbers() {
+    assert_eq!((SCHEMA, MOST_BYTES), (1, 1_048_576));
+    assert_eq!([MOST_ENTRIES, MOST_EXTENSIONS, MOST_DEVICES], [256, 1024, 256]);
+    assert_eq!([MOST_VARIABLES, MOST_CARDS, LONGEST_NAME], [256, 64, 255]);
+    assert_eq!(build_id::HEAD_BYTES, 4096);
+}
+
+#[test]
+fn as_much_as_a_limit_allows_counts() {
+    let cards = with("/machine/cards", json!(vec![json!({}); MOST_CARDS]));
+    assert!(read(&cards).is_ok());
+    let variable = json!({"name": "RADV_DEBUG", "value": "x"});
+    for (count, counts) in [(MOST_VARIABLES, true), (MOST_VARIABLES + 1, false)] {
+        let document = with("/variables", json!(vec![variable.clone(); count]));
+        assert_eq!(read(&document).is_ok(), counts, "{count} variables");
+    }
+    let one = json!({"name": "x", "version": 1});
+    let extensions = with("/drivers/0/extensions", json!(vec![one; MOST_EXTENSIONS]));
+    let entry = read(&extensions).unwrap().entries().next().unwrap();
+    assert_eq!(entry.extensions().map(Iterator::count), Some(MOST_EXTENSIONS));
+    let devices = with("/drivers/0/devices", json!(vec![json!({}); MOST_DEVICES]));
+    let entry = read(&devices).unwrap().entries().next().unwrap();
+    assert_eq!(entry.devices(), Some(MOST_DEVICES));
+}
+
 #[test]
 fn other_catalogues_do_not_count() {
     for (pointer, value, problem) in [

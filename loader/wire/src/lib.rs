@@ -114,6 +114,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lsv_34_the_numbers_are_those_of_the_protocol() {
+        assert_eq!([MOST_IN_REQUEST, MOST_IN_REPLY], [4096, 65536]);
+        assert_eq!(Operation::ALL.map(|operation| operation as u16), [1, 2, 3, 4, 5, 6]);
+        assert_eq!([Features::GET, Features::DEVICES, Features::MANIFESTS], [1, 2, 4]);
+    }
+
+    /// LSV-2, LSV-35, LSV-42, LSV-50
+    #[test]
+    fn lsv_50_the_limits_are_those_of_the_reference() {
+        assert_eq!([LONGEST_KEY, MOST_IN_MANIFEST, MOST_PACKAGES], [64, 65536, 64]);
+        assert_eq!(MOST_IN_LIBRARY, 1_073_741_824);
+        assert_eq!(
+            [CONNECT_LIMIT, HELD_BACK, REPLY_LIMIT].map(|limit| limit.as_millis()),
+            [1000, 5000, 6000]
+        );
+    }
+
+    #[test]
     fn lsv_34_operations_have_their_numbers() {
         for (number, operation) in (1..).zip(Operation::ALL) {
             assert_eq!(Operation::from_number(number), Some(operation));
