@@ -125,6 +125,21 @@ mod tests {
     }
 
     #[test]
+    fn app_174_all_places_are_used_and_each_thread_tries_as_many() {
+        let calls = Calls::new();
+        let mut used = [false; PLACES];
+        for thread in 1..10_000 {
+            let tried = calls.places(thread * 64);
+            assert_eq!(tried.len(), TRIED, "{thread}");
+            for call in tried {
+                let place = calls.0.iter().position(|known| core::ptr::eq(known, call));
+                used[place.unwrap()] = true;
+            }
+        }
+        assert_eq!(used, [true; PLACES]);
+    }
+
+    #[test]
     fn app_174_calls_beyond_the_most_count_every_shortage() {
         ends_in_time(|| {
             const THREADS: usize = PLACES + 1;

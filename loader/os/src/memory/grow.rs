@@ -40,7 +40,7 @@ pub trait Grow<T> {
 impl<T> Grow<T> for Vec<T> {
     #[inline]
     fn try_room(&mut self, more: usize) -> Result<(), OutOfMemory> {
-        if self.capacity() - self.len() >= more {
+        if has_room(self, more) {
             return Ok(());
         }
         let needed = self.len().checked_add(more).ok_or(OutOfMemory)?;
@@ -49,7 +49,7 @@ impl<T> Grow<T> for Vec<T> {
 
     #[inline]
     fn try_exact_room(&mut self, more: usize) -> Result<(), OutOfMemory> {
-        if self.capacity() - self.len() >= more {
+        if has_room(self, more) {
             return Ok(());
         }
         set_capacity(self, self.len().checked_add(more).ok_or(OutOfMemory)?)
@@ -70,6 +70,11 @@ impl<T> Grow<T> for Vec<T> {
         }
         added
     }
+}
+
+/// Returns `true` if an array has room for `more` elements behind those that there are.
+fn has_room<T>(array: &Vec<T>, more: usize) -> bool {
+    array.capacity() - array.len() >= more
 }
 
 /// Gives an array a larger block.
@@ -143,6 +148,25 @@ mod tests {
         assert_eq!(copy_or_note(b""), b"");
         assert_eq!(copy_terminated(b"abc").unwrap().as_deref(), Some(c"abc"));
         assert_eq!(copy_terminated(b"a\0c").unwrap(), None);
+    }
+
+    #[test]
+    fn app_174_small_blocks_grow_too() {
+        let mut array = Vec::new();
+        array.try_exact_room(1).unwrap();
+        assert_eq!(array.capacity(), 1);
+        for byte in [7_u8, 8, 9, 10, 11] {
+            array.try_push(byte).unwrap();
+        }
+        assert_eq!(array, [7, 8, 9, 10, 11]);
+        assert_eq!(array.capacity(), 8);
+        // Room that is there already is left as it is.
+        array.try_exact_room(3).unwrap();
+        array.try_room(3).unwrap();
+        array.try_exact_room(1).unwrap();
+        assert_eq!(array.capacity(), 8);
+        array.try_exact_room(4).unwrap();
+        assert_eq!(array.capacity(), 9);
     }
 
     #[test]

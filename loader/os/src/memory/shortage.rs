@@ -215,6 +215,19 @@ mod tests {
     }
 
     #[test]
+    fn app_174_the_whole_emergency_pool_can_be_one_block() {
+        static OWN: EmergencyPool = EmergencyPool::new();
+        let whole = OWN.take(Layout::new::<[u8; UNITS * UNIT]>());
+        assert_eq!(whole, OWN.first());
+        assert!(OWN.take(Layout::new::<u8>()).is_null());
+        let end = whole.wrapping_add(UNITS * UNIT);
+        assert!(OWN.holds(end.wrapping_sub(1)) && !OWN.holds(end) && !OWN.holds(whole.wrapping_sub(1)));
+        OWN.give_back();
+        assert_eq!(OWN.take(Layout::new::<u8>()), whole);
+        assert_eq!(OWN.taken.load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
     fn app_174_blocks_aligned_beyond_the_emergency_pool_are_refused() {
         #[repr(align(64))]
         struct Wide;

@@ -214,6 +214,21 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
     }
 
+    /// Other tests may get the same number at once, but not for the same file.
+    #[test]
+    fn a_file_is_closed_when_it_is_dropped_and_when_another_program_starts() {
+        let scratch = Scratch::create();
+        let appended = Appended::at(&scratch.path("new")).unwrap();
+        let number = appended.descriptor().unwrap();
+        assert!(number >= OUT_OF_THE_WAY);
+        // SAFETY: reads flags of an open descriptor.
+        assert_eq!(unsafe { libc::fcntl(number, libc::F_GETFD) }, libc::FD_CLOEXEC);
+        let file = Status::of(number).unwrap().identity();
+        drop(appended);
+        let found = Status::of(number).ok().and_then(|status| status.identity());
+        assert!(file.is_some() && found != file);
+    }
+
     #[test]
     fn links_folders_and_pipes_are_no_files() {
         let scratch = Scratch::create();

@@ -102,6 +102,36 @@ mod tests {
     }
 
     #[test]
+    fn files_are_not_for_programs_that_are_started_and_never_waited_for() {
+        let scratch = Scratch::create();
+        let (path, folder) = (scratch.file("x", b""), scratch.folder("folder"));
+        for file in [
+            with_terminated(&path, File::open).unwrap(),
+            with_terminated(&folder, File::open_folder).unwrap(),
+        ] {
+            // SAFETY: reads flags of an open descriptor.
+            let [own, shared] = [libc::F_GETFD, libc::F_GETFL].map(|flags| unsafe { libc::fcntl(file.0, flags) });
+            assert_eq!(own & libc::FD_CLOEXEC, libc::FD_CLOEXEC);
+            assert_eq!(
+                shared & (libc::O_NONBLOCK | libc::O_ACCMODE),
+                libc::O_NONBLOCK | libc::O_RDONLY
+            );
+        }
+        let not_a_folder = with_terminated(&path, |path| File::open_folder(path).map(drop));
+        assert_eq!(not_a_folder, Err(Errno(libc::ENOTDIR)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_link_itself_is_not_followed() {
+        let scratch = Scratch::create();
+        let file = scratch.file("file", b"");
+        let link = scratch.link("link", "file");
+        let open = |path: &[u8]| with_terminated(path, |path| File::open_itself(path).map(drop));
+        assert_eq!((open(&file), open(&link)), (Ok(()), Err(Errno(libc::ELOOP))));
+    }
+
+    #[test]
     fn failures_have_their_numbers() {
         let scratch = Scratch::create();
         let folder = scratch.folder("folder");
