@@ -206,6 +206,27 @@ mod tests {
         for (place, one) in keys.iter().enumerate() {
             assert!(keys[..place].iter().all(|other| one.0 != other.0), "{place}");
         }
-        assert!(Index::with_room(100).unwrap().slots.len() >= 134);
+    }
+
+    #[test]
+    fn room_is_made_for_a_third_more_than_is_wanted() {
+        for (things, slots) in [(0, 16), (12, 16), (13, 32), (96, 128), (97, 256)] {
+            assert_eq!(Index::with_room(things).unwrap().slots.len(), slots, "{things}");
+        }
+    }
+
+    #[test]
+    fn at_least_a_quarter_of_the_table_is_empty() {
+        let mut index = Index::default();
+        for number in 0..1000 {
+            index.add(Key::of(&[&usize::to_le_bytes(number)]), number).unwrap();
+            let slots = index.slots.len();
+            assert!(
+                (number + 1) * 4 <= slots * 3 && slots.is_power_of_two(),
+                "{number} {slots}"
+            );
+            let empty = index.slots.iter().filter(|slot| slot.number == Slot::EMPTY).count();
+            assert_eq!(slots - empty, number + 1);
+        }
     }
 }

@@ -23,3 +23,6 @@ impl From<OutOfMemory> for VkResult {
         Self::VK_ERROR_OUT_OF_HOST_MEMORY
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -182,14 +182,21 @@ mod tests {
         ends_in_time(|| {
             let mut table = HostTable::new(HostAllocator::system());
             assert_eq!(table.find(5), None);
-            let addresses: Vec<_> = (0..10_000).map(|number| add(&mut table, number)).collect();
+            let add_one = |number| {
+                let address = add(&mut table, number);
+                // At most half of the places are taken, and no more were made than that takes.
+                let (count, places) = (table.count, table.places.len());
+                assert!(places >= 2 * count && places.is_power_of_two(), "{count} {places}");
+                assert!(places <= 8.max(4 * (count - 1)), "{count} {places}");
+                address
+            };
+            let addresses: Vec<_> = (0..10_000).map(add_one).collect();
             for (number, &address) in addresses.iter().enumerate() {
                 assert_eq!(table.find(number), Some(address));
                 // SAFETY: a value of the table.
                 assert_eq!(unsafe { &*address }.0, number);
             }
             assert_eq!(table.find(10_000), None);
-            assert!(table.places.len() >= 2 * table.count && table.places.len().is_power_of_two());
         });
     }
 
