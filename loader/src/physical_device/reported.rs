@@ -115,4 +115,28 @@ mod tests {
         assert!(devices.remembered(allocator).is_ok_and(|list| list.is_empty()));
         assert!(devices.ever_any() && !devices.none_yet());
     }
+
+    #[test]
+    fn drv_131_the_list_of_the_last_enumeration_counts() {
+        let allocator = HostAllocator::system();
+        let devices = ReportedDevices::new(allocator);
+        for numbers in [
+            &[1, 2][..],
+            &[2, 1],
+            &[2, 1, 3],
+            &[2, 1],
+            &[2, 4],
+            &[2, 4],
+            &[5, 4],
+            &[4],
+            &[],
+        ] {
+            let handles: Vec<_> = numbers.iter().copied().map(handle).collect();
+            devices.remember(&handles, allocator).expect("memory");
+            let remembered = devices.remembered(allocator).expect("memory");
+            let found: Vec<usize> = remembered.iter().map(|handle| handle.raw().addr()).collect();
+            assert_eq!(found, numbers);
+            assert!(devices.ever_any());
+        }
+    }
 }

@@ -151,6 +151,26 @@ fn lay_163_lay_164_diamonds_are_valid_and_extensions_add_up() {
     assert!(world.lines.has(LogBits::INFO, nested));
 }
 
+/// BI-36: `docs/limits.md` has the number.
+#[test]
+fn bi_36_a_scan_looks_at_65536_extensions_of_components() {
+    let world = World::create();
+    let extension = |name: &str| format!(r#"{{"name":"{name}","spec_version":"1"}}"#);
+    let many: Vec<String> = (0..1024).map(|number| extension(&format!("I_{number}"))).collect();
+    let member = |list: &str| format!(r#","instance_extensions":[{list}]"#);
+    world.explicit("a", "VK_LAYER_many", &member(&many.join(",")));
+    world.explicit("b", "VK_LAYER_late", &member(&extension("I_late")));
+    let gets_the_last_one = |count: usize| {
+        let all = [vec!["VK_LAYER_many"; count], vec!["VK_LAYER_late"]].concat();
+        world.explicit("m", "VK_LAYER_meta", &components(&all));
+        let list = world.scan();
+        let meta = list.find(b"VK_LAYER_meta").unwrap();
+        meta.instance_extensions.last().unwrap().name.to_string() == "I_late"
+    };
+    assert!(gets_the_last_one(63));
+    assert!(!gets_the_last_one(64));
+}
+
 #[test]
 fn bi_5_bi_36_app_249_many_meta_layers() {
     ends_in_time(|| {

@@ -157,4 +157,15 @@ mod tests {
         let line = Line::new(LogBits::LAYER, format_args!("<{}>", Raw(b"a\xFFb")));
         assert_eq!(line.text().to_bytes(), b"<a\xFFb>");
     }
+
+    #[test]
+    fn app_232_a_character_without_room_for_all_of_it_is_left_out() {
+        for (count, kept) in [(509, true), (510, false), (511, false)] {
+            let before = "x".repeat(count);
+            let line = Line::new(LogBits::INFO, format_args!("{before}{}{}", "\u{e9}", "y"));
+            let (text, expected) = (line.text().to_bytes(), before.as_bytes());
+            let whole = [expected, "\u{e9}".as_bytes()].concat();
+            assert_eq!(text, if kept { &whole } else { expected }, "{count}");
+        }
+    }
 }

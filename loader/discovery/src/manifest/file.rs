@@ -183,6 +183,7 @@ mod tests {
         let reason = FileReason::TooLarge(MAX_FILE_BYTES);
         assert_eq!(refusal(&path), Some(FileError::Unusable(reason)));
         file.set_len(MAX_FILE_BYTES).unwrap();
+        assert_eq!(MAX_FILE_BYTES, 16 << 20, "docs/limits.md");
         let refused = refusal(&path);
         let is_invalid = matches!(refused, Some(FileError::Unusable(FileReason::InvalidJson(Some(_)))));
         assert!(is_invalid, "{refused:?}");

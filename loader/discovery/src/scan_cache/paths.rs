@@ -153,6 +153,20 @@ mod tests {
     }
 
     #[test]
+    fn as_much_as_is_kept_is_kept() {
+        let recorded = |count: usize, bytes: u64| {
+            let paths = PathRecorder::begin();
+            if let Some(inputs) = &mut *paths.inputs.borrow_mut() {
+                inputs.bytes = bytes;
+            }
+            (0..count).for_each(|_| paths.no_file(b"/nowhere/x.json"));
+            paths.end().is_some()
+        };
+        assert_eq!([1024, 1025].map(|count| recorded(count, 0)), [true, false]);
+        assert_eq!([1 << 20, (1 << 20) + 1].map(|bytes| recorded(1, bytes)), [true, false]);
+    }
+
+    #[test]
     fn more_than_is_kept_leaves_nothing() {
         let paths = PathRecorder::begin();
         (0..MOST_PATHS).for_each(|_| paths.no_file(b"/nowhere/x.json"));
