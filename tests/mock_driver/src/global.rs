@@ -95,7 +95,19 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
             .into_owned(),
     };
     let (major, minor, patch) = ((version >> 22) & 0x7f, (version >> 12) & 0x3ff, version & 0xfff);
-    format!("app={name} stype={} api={major}.{minor}.{patch}", info.s_type.as_raw())
+    // Most applications leave the rest zero.
+    let rest = match (
+        info.application_version,
+        info.engine_version,
+        info.p_engine_name.is_null(),
+    ) {
+        (0, 0, true) => String::new(),
+        (own, engine, is_null) => format!(" own={own} engine={engine} engine-name={}", !is_null),
+    };
+    format!(
+        "app={name} stype={} api={major}.{minor}.{patch}{rest}",
+        info.s_type.as_raw()
+    )
 }
 
 /// `vkCreateInstance`.
@@ -111,10 +123,11 @@ pub(crate) unsafe extern "system" fn create_instance(
     let call = Call::enter(
         "vkCreateInstance",
         format_args!(
-            "{} flags={} layers={} ext=[{}] {} {}",
+            "{} flags={} layers={}{} ext=[{}] {} {}",
             show_application(info.p_application_info),
             info.flags.as_raw(),
             info.enabled_layer_count,
+            ["+names", ""][usize::from(info.pp_enabled_layer_names.is_null())],
             extensions.join(" "),
             chain::show(info.p_next),
             Allocator(allocator)

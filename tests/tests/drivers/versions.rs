@@ -1,7 +1,7 @@
 //! API versions between application, loader and drivers (DRV-88 to DRV-95).
 
 use loader_tests::ash::vk;
-use loader_tests::{Outcome, Scene, Vk, case};
+use loader_tests::{Outcome, Scene, Vk, call, case};
 
 /// What the driver saw of the application info: from `app=` to before the flags.
 #[track_caller]
@@ -58,6 +58,32 @@ fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
         assert_eq!(seen(&outcome, "a"), "app=- stype=0 api=1.0.0");
         let outcome = run(scene, |vk| drop(vk.spec().api_raw(0).create()));
         assert_eq!(seen(&outcome, "a"), "app=case stype=0 api=0.0.0");
+    });
+}
+
+/// DRV-90: the copy has what the application said of itself.
+#[test]
+fn drv_090_the_copy_keeps_the_other_members() {
+    case(|scene| {
+        scene.driver("a").device("one").api("1.0.0");
+        let outcome = run(scene, |vk| {
+            let application = vk::ApplicationInfo::default()
+                .application_name(c"case")
+                .application_version(7)
+                .engine_name(c"engine")
+                .engine_version(8)
+                .api_version(vk::API_VERSION_1_2);
+            let info = vk::InstanceCreateInfo::default().application_info(&application);
+            let mut raw = vk::Instance::null();
+            let null = std::ptr::null();
+            let result = call!(vk, PFN_vkCreateInstance(&info, null, &mut raw));
+            assert_eq!(result, vk::Result::SUCCESS);
+            call!(vk, PFN_vkDestroyInstance(raw, null));
+        });
+        assert_eq!(
+            seen(&outcome, "a"),
+            "app=case stype=0 api=1.0.0 own=7 engine=8 engine-name=true"
+        );
     });
 }
 

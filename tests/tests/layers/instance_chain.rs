@@ -38,6 +38,17 @@ fn lay_230_each_layer_calls_the_one_below() {
     });
 }
 
+/// DRV-109: a driver gets neither the number of the layers nor their names.
+#[test]
+fn drv_109_a_driver_gets_no_layers() {
+    case(|scene| {
+        place(scene, &[Layer::explicit("a")]);
+        let outcome = instance_of(scene, &["VK_LAYER_a"]);
+        let call = outcome.calls("driver", "vkCreateInstance")[0];
+        assert!(call.contains(" layers=0 ext="), "{}", outcome.all());
+    });
+}
+
 /// LAY-230: each layer is told when it is there, from the lowest up.
 #[test]
 fn lay_230_insertions_are_told_from_the_lowest_layer_up() {
