@@ -321,6 +321,7 @@ mod tests {
         );
         assert_eq!((data.pMessageIdName, data.messageIdNumber), (fields.prefix, -3));
         assert_eq!((data.pMessage, data.objectCount), (fields.text, 1));
+        assert_eq!((data.flags.0, data.queueLabelCount, data.cmdBufLabelCount), (0, 0, 0));
         assert_eq!(
             (object.objectType, object.objectHandle),
             (VkObjectType::VK_OBJECT_TYPE_QUEUE, 77)

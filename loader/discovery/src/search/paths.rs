@@ -145,3 +145,31 @@ impl Item {
         &text[self.start..self.end]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drv_11_later_repeats_are_dropped_in_lists_of_any_length() {
+        let kept = |numbers: &[usize]| {
+            let mut paths = Paths::with_usual_room();
+            for number in numbers {
+                paths.push(format!("/{number}").as_bytes(), Source::BuildTime);
+            }
+            paths.drop_repeats().unwrap();
+            let text = |place: Place<'_>| String::from_utf8_lossy(&place.path[1..]).into_owned();
+            let numbers: Vec<usize> = paths.iter().map(|place| text(place).parse().unwrap()).collect();
+            numbers
+        };
+        assert!(kept(&[]).is_empty());
+        assert_eq!(kept(&[1, 1, 2, 1, 2, 3, 3]), [1, 2, 3]);
+        for length in [15, 16, 17, 18, 40] {
+            let all: Vec<usize> = (0..length).collect();
+            assert_eq!(kept(&all), all);
+            assert_eq!(kept(&all.repeat(2)), all);
+            assert_eq!(kept(&[&all[..], &[0, length - 1]].concat()), all);
+            assert_eq!(kept(&[&[0, 0], &all[..]].concat()), all);
+        }
+    }
+}

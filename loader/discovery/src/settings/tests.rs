@@ -254,12 +254,26 @@ fn app_261_additional_drivers() {
 }
 
 #[test]
+fn policies_are_told_apart() {
+    let none = DriverPolicies::default();
+    assert!(none.is_empty() && none.names().next().is_none() && none.with(b"x").is_empty());
+    for (policy, name) in DriverPolicies::NAMES {
+        let one = none.with(name.as_bytes());
+        assert_eq!(one, policy);
+        assert!(!one.is_empty() && one.names().eq([name]), "{name}");
+    }
+    let words = DriverPolicies::NAMES.map(|(_, name)| name);
+    let all = words.iter().fold(none, |all, name| all.with(name.as_bytes()));
+    assert!(all.names().eq(words));
+}
+
+#[test]
 fn app_262_description() {
     let text = format!(
         r#""stderr_log":["layer","error","warn","validation"],
         "layers":[{{"control":"on","name":"a","path":"/a.json","treat_as_implicit_manifest":true}},
         {{"control":"unordered_layer_location"}},{{"control":"off","name":"b","path":"/b.json"}}],
-        "additional_drivers":[{{"path":"/d.json"}}],
+        "additional_drivers":[{{"path":"/d.json"}}],"driver_policy":["keep-open","software-last","none"],
         "device_configurations":[{{"deviceUUID":{},"driverUUID":{},"driverVersion":7,"driverName":"n"}}]"#,
         uuid(0),
         uuid(16)
@@ -295,6 +309,8 @@ fn app_262_description() {
         "Additional Driver Configurations count = 1",
         "---- Driver Configuration [0] ----",
         "Path: /d.json",
+        "Driver Policy: software-last",
+        "Driver Policy: keep-open",
         "----",
         "Device Configurations count = 1",
         "---- Device Configuration [0] ----",

@@ -326,6 +326,18 @@ fn lay_102_lay_103_function_names() {
 }
 
 #[test]
+fn lay_104_the_first_of_two_equal_extensions_counts() {
+    let one = |version: u32| format!(r#"{{"name":"VK_EXT_e","spec_version":"{version}"}}"#);
+    for kind in ["instance_extensions", "device_extensions"] {
+        let outcome = read(&layer("1.0.0", &format!(r#","{kind}":[{},{}]"#, one(7), one(8))));
+        let found = &outcome.layers[0];
+        let instance = found.instance_extensions.iter().map(|extension| extension.spec_version);
+        let device = found.device_extensions.iter().map(|extension| extension.spec_version);
+        assert!(instance.chain(device).eq([7]), "{kind}");
+    }
+}
+
+#[test]
 fn lay_104_bi_31_windowing_extensions() {
     let more = r#","instance_extensions":[{"name":"VK_EXT_directfb_surface"},{"name":"VK_KHR_xcb_surface"},{"name":1},
         {"name":"VK_QNX_screen_surface","spec_version":"1"}],"device_extensions":{"name":"x"}"#;
