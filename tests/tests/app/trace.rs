@@ -181,6 +181,121 @@ fn trace_times_calls_of_drivers() {
     });
 }
 
+/// Each step that begins ends, with the time that it took and what came of it.
+#[test]
+fn trace_tells_how_each_step_ended() {
+    case(|scene| {
+        scene.driver("a").api("1.1").device("one").device("two");
+        scene.driver("gone").library_path("/nowhere/at/all.so");
+        scene.driver("refuses").line("negotiate_result", -9);
+        scene
+            .driver("fails")
+            .api("1.1")
+            .device("none")
+            .fail("vkCreateInstance", -3);
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            assert!(instance.device_extensions(instance.first()).is_ok() && instance.groups().is_ok());
+            drop(instance.device(instance.first(), &[]));
+        });
+        outcome.ok();
+        let records = records(&trace);
+        let step = |record: &Value| ["thread", "step", "name", "library"].map(|key| record[key].to_string());
+        let mut open = Vec::new();
+        for record in &records {
+            match record["event"].as_str() {
+                Some("begin") => open.push(step(record)),
+                Some("end") => {
+                    assert_eq!(open.pop(), Some(step(record)), "{record}");
+                    assert!(record["nanoseconds"].is_u64(), "{record}");
+                }
+                _ => {}
+            }
+        }
+        assert!(open.is_empty(), "{open:?}");
+        let ended = |step: &str, name: &str, library: &str, key: &str| {
+            let ends = named(&records, "end", "name", name).into_iter();
+            let mut values: Vec<_> = ends
+                .filter(|end| end["step"] == step && end["library"].as_str().unwrap_or_default().contains(library))
+                .map(|end| end[key].to_string())
+                .collect();
+            values.dedup();
+            values.join(" ")
+        };
+        assert_eq!(ended("open", "libmock_a.so", "", "opened"), "true");
+        assert_eq!(ended("open", "/nowhere/at/all.so", "", "opened"), "false");
+        let negotiation = "vk_icdNegotiateLoaderICDInterfaceVersion";
+        assert_eq!(ended("driver", negotiation, "libmock_a.so", "agreed"), "true");
+        assert_eq!(ended("driver", negotiation, "libmock_refuses.so", "agreed"), "false");
+        for function in [
+            "vkEnumerateInstanceExtensionProperties",
+            "vkCreateInstance",
+            "vkEnumeratePhysicalDevices",
+            "vkEnumeratePhysicalDeviceGroups",
+            "vkEnumerateDeviceExtensionProperties",
+            "vkCreateDevice",
+        ] {
+            assert_eq!(ended("driver", function, "libmock_a.so", "result"), "0", "{function}");
+        }
+        assert_eq!(ended("driver", "vkCreateInstance", "libmock_fails.so", "result"), "-3");
+        assert_eq!(
+            ended("driver", "vkEnumeratePhysicalDevices", "libmock_a.so", "devices"),
+            "2"
+        );
+        for function in ["vkCreateInstance", "vkCreateDevice"] {
+            assert_eq!(ended("chain", function, "", "result"), "0", "{function}");
+        }
+    });
+}
+
+/// What the process is, which folders were searched, what drivers offer, and of which kind messages are.
+#[test]
+fn trace_tells_where_it_looked_and_what_it_is() {
+    case(|scene| {
+        scene.driver("a").api("1.1").device("one").extension("VK_KHR_surface");
+        let folder = scene.text_path("xdg/data-home/vulkan/explicit_layer.d");
+        scene.file("xdg/data-home/vulkan/explicit_layer.d/broken.json", "{");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| {
+            assert!(vk.layers().is_ok());
+            drop(vk.instance_with("1.1", &[]));
+        });
+        outcome.ok();
+        let records = records(&trace);
+        assert_eq!(
+            (&records[0]["elevated"], &records[0]["word-size"]),
+            (&false.into(), &usize::BITS.into())
+        );
+        assert!(records[0]["executable"].is_string() && records[0]["version"].is_string());
+        let searched = named(&records, "searched", "folder", &folder);
+        assert_eq!(
+            (&searched[0]["for"], &searched[0]["manifests"], &searched[0]["source"]),
+            (
+                &"explicit layer".into(),
+                &1.into(),
+                &serde_json::json!({"kind": "variable", "variable": "XDG_DATA_HOME"})
+            )
+        );
+        let offers = named(&records, "offers", "library", "libmock_a.so");
+        assert_eq!(offers[0]["extensions"][0]["name"], "VK_KHR_surface");
+        assert!(offers[0]["interface-version"].is_u64() && offers[0]["extensions"][0]["version"].is_u64());
+        let driver = named(&records, "driver", "library", "libmock_a.so");
+        assert_eq!(driver[0]["source"]["variable"], "VK_DRIVER_FILES");
+        assert_eq!(
+            (&driver[0]["api-version"], &driver[0]["extensions"]),
+            (&"1.1.0".into(), &1.into())
+        );
+        assert!(driver[0]["interface-version"].is_u64());
+        let found = named(&records, "message", "text", "Found ICD manifest file");
+        assert_eq!(found[0]["kinds"], serde_json::json!([{"kind": "DRIVER"}]));
+        let broken = named(&records, "decision", "name", "broken.json");
+        assert_eq!(broken[0]["kinds"], serde_json::json!([{"kind": "ERROR"}]));
+    });
+}
+
 /// What ordered devices is told: the chosen one, the type, or nothing but the drivers' order.
 #[test]
 fn trace_tells_what_ordered_devices() {

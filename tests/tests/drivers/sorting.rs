@@ -233,6 +233,30 @@ fn drv_141_the_order_is_logged() {
             "           [1] fast",
         ];
         assert_eq!(lines, expected, "{}", outcome.all());
+        let function = "linux_env_var_default_device:";
+        outcome
+            .logged(
+                "DEBUG | DRIVER",
+                &format!("{function}  Found 'VK_LOADER_DEVICE_SELECT' set to 1:2"),
+            )
+            .logged("INFO | DRIVER", &format!("{function}  Found default at index 0 'slow'"));
+    });
+}
+
+/// DRV-140: sixteen items count.
+#[test]
+fn drv_140_later_items_do_not_choose() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("slow", |device| device.kind(4).ids(1, 2))
+            .device("fast");
+        for (before, first) in [(15, ["slow", "fast"]), (16, ["fast", "slow"])] {
+            scene.env("VK_LOADER_DEVICE_SELECT", format!("{}1:2", "9999:1,".repeat(before)));
+            let outcome = order(scene, "1.1", &[], &first);
+            let warning = "VK_LOADER_DEVICE_SELECT: only the first 16 items count";
+            assert_eq!(outcome.log("WARNING | DRIVER").contains(&warning), before == 16);
+        }
     });
 }
 

@@ -1,6 +1,7 @@
 //! The log of the layers between the application and the drivers (LAY-260 to LAY-263).
 
 use loader_tests::{Outcome, Scene, case, log_column};
+use serde_json::{Value, json};
 
 use crate::kit::{Layer, place};
 
@@ -101,6 +102,60 @@ fn lay_260_the_call_stack_of_an_instance_is_told() {
         outcome.ok();
         let have = stack(&outcome, "vkCreateInstance layer callstack setup to:", "<Drivers>");
         assert_eq!(have, expected, "{}", outcome.all());
+    });
+}
+
+/// LAY-260: the trace has the same layers, with what made each active.
+#[test]
+fn lay_260_the_chain_is_in_the_trace() {
+    case(|scene| {
+        place(
+            scene,
+            &[
+                Layer::implicit("plain"),
+                Layer::explicit("variable"),
+                Layer::explicit("filter"),
+                Layer::explicit("application"),
+            ],
+        );
+        let trace = scene.path("trace");
+        scene
+            .env("VK_LOADER_TRACE", &trace)
+            .env("VK_INSTANCE_LAYERS", "VK_LAYER_variable")
+            .env("VK_LOADER_LAYERS_ENABLE", "*filter");
+        let outcome = scene.run(|vk| {
+            let spec = vk.spec().layer("VK_LAYER_application");
+            let instance = spec.create().expect("vkCreateInstance");
+            drop(instance.device(instance.first(), &[]));
+        });
+        outcome.ok();
+        let text = std::fs::read_to_string(&trace).expect("a trace");
+        let records = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        let chains: Vec<Value> = records.filter(|record| record["event"] == "chain").collect();
+        let calls: Vec<_> = chains.iter().map(|chain| chain["call"].clone()).collect();
+        assert_eq!(calls, ["vkCreateInstance", "vkCreateDevice"]);
+        let layer = |short: &str, implicit: bool, by: &str| {
+            let kind = if implicit { "implicit" } else { "explicit" };
+            let manifest = format!("layers/{short}/vulkan/{kind}_layer.d/{short}.json");
+            json!({
+                "name": format!("VK_LAYER_{short}"),
+                "implicit": implicit,
+                "enabled-by": by,
+                "manifest": scene.text_path(&manifest),
+                "library": scene.text_path(&format!("libraries/liblayer_{short}.so")),
+            })
+        };
+        let expected = json!([
+            layer("plain", true, "implicit"),
+            layer("variable", false, "VK_INSTANCE_LAYERS"),
+            layer("filter", false, "VK_LOADER_LAYERS_ENABLE"),
+            layer("application", false, "application"),
+        ]);
+        for chain in &chains {
+            assert_eq!(chain["layers"], expected, "{}", chain["call"]);
+        }
     });
 }
 
