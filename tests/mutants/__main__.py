@@ -188,7 +188,7 @@ def main():
     print(f"{len(mutants)} mutants can be made; seed {seed}, from {first} on", flush=True)
     hunt = Hunt(shuffled(mutants, seed), first, wanted, equivalents(every))
     copies = [tree.Tree(number) for number in range(jobs)]
-    kept = coverage.kept(copies[0])
+    kept = coverage.kept(copies[0], jobs)
     map_ = coverage.Map(kept.rows)
     with ThreadPoolExecutor(jobs) as pool:
         workers = list(pool.map(lambda copy: Worker(copy, kept, map_, hunt.flakes), copies))

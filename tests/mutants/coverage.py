@@ -137,8 +137,8 @@ class Kept:
         self.plain = Programs({**self.behaviour, **self.units}, {"VKL_LIBRARY": str(PLAIN / LIBRARY)})
 
 
-def kept(tree):
-    """The kept one as far as it is of these sources; what is not is made in this tree, which is as before then."""
+def kept(tree, jobs):
+    """The kept one as far as it is of these sources; what is not is made in this tree, which is as before then. So many tests run at a time."""
     old = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
     now = {"digests": digests(), "whole": False, "rows": []}
     if old.get("whole") and old["digests"] == now["digests"]:
@@ -153,15 +153,15 @@ def kept(tree):
     if "others" in same:
         same |= {file for file, digest in now["digests"]["files"].items() if old["digests"]["files"].get(file) == digest}
         now["rows"] = [row for row in old["rows"] if ("units" if row[0] in old["units"] else f"{row[0]} {row[1].split('::')[0]}") in same]
-    record(now)
+    record(now, jobs)
     return Kept(now)
 
 
-def record(now):
+def record(now, jobs):
     """Adds the rows that are not there yet. They are kept now and then: the next run goes on where this one is ended."""
     programs = Programs({**now["behaviour"], **now["probed"]}, {"VKL_LIBRARY": str(PROBED / LIBRARY)})
     recording = Recording(programs, Kept(now).plain, Map([]).count)
-    for rows in recording.run({(row[0], row[1]) for row in now["rows"]}):
+    for rows in recording.run({(row[0], row[1]) for row in now["rows"]}, jobs):
         now["rows"] += rows
         KEPT.write_text(json.dumps(now))
     for test in recording.broken:
@@ -204,8 +204,8 @@ class Recording:
         self.count = count
         self.broken = []
 
-    def run(self, known):
-        """All tests but the known ones, some at a time, with what they reached; without those that fail on the unchanged tree too."""
+    def run(self, known, jobs):
+        """All tests but the known ones, so many at a time, with what they reached; without those that fail on the unchanged tree too."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
         # A case about privileges has children of another user.
@@ -213,7 +213,7 @@ class Recording:
         listed = ((program, name) for program in self.programs.places for name in names_of(self.programs, program))
         tests = [Test(*row, 0) for row in listed if row not in known]
         print(f"which test reaches which of {self.count} functions: a run of {len(tests)} tests", flush=True)
-        with ThreadPoolExecutor(2) as pool:
+        with ThreadPoolExecutor(jobs) as pool:
             for begin in range(0, len(tests), AT_ONCE):
                 yield [row for row in pool.map(self._row, tests[begin : begin + AT_ONCE]) if row]
 
