@@ -62,9 +62,9 @@ def digests():
 
 
 def without_tests(text):
-    """The text without what only tests have."""
+    """The text without what only tests have, and without blank lines."""
     skipped = mutate.lines_of_tests(text)
-    return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if number not in skipped)
+    return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if line and number not in skipped)
 
 
 class Map:
