@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -55,7 +55,7 @@ pub(crate) struct Finished {
 /// What is to be known of a process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watched {
-    /// Its output is kept instead of shown.
+    /// Its output is kept instead of shown, and its errors stand between the records.
     pub(crate) keeps_output: bool,
     /// The dynamic linker tells what it looks for.
     pub(crate) linker: bool,
@@ -87,7 +87,9 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
         command.env("VK_LOADER_TRACE", format!("fd:{}", file.as_raw_fd()));
     }
     if watched.keeps_output {
-        command.stdout(File::create(&output)?).stderr(Stdio::null());
+        // What drivers print stands in the trace then, in the step in which they printed it.
+        let errors = File::options().append(true).create(true).open(&trace)?;
+        command.stdout(File::create(&output)?).stderr(errors);
     }
     if watched.linker {
         command
@@ -140,7 +142,7 @@ fn reap(child: &mut Child) -> io::Result<()> {
 
 /// An empty file that processes get which are started from here.
 fn inherited(path: &Path) -> io::Result<File> {
-    let file = File::options().append(true).create_new(true).open(path)?;
+    let file = File::options().append(true).create(true).open(path)?;
     rustix::io::fcntl_setfd(&file, FdFlags::empty())?;
     Ok(file)
 }

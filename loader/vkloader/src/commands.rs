@@ -1,11 +1,11 @@
 //! The commands, and what they end with.
 
-use crate::child::{self, Finished, Watched};
-use crate::library_folder::LibraryFolder;
-use crate::probe::{self, Extent, Seen};
-use crate::{causes, report, show};
 #[cfg(target_os = "linux")]
-use crate::{files, service};
+use crate::child::{self, Finished, Watched};
+use crate::explain;
+use crate::probe::{self, Extent};
+#[cfg(target_os = "linux")]
+use crate::{files, service, show};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -14,9 +14,9 @@ use std::process::{Command as Process, ExitCode};
 use std::time::Duration;
 
 /// A device can be used.
-const USABLE: u8 = 0;
+pub(crate) const USABLE: u8 = 0;
 /// No device can be used.
-const NONE: u8 = 1;
+pub(crate) const NONE: u8 = 1;
 /// The command line is wrong, or the machine did not let it be done.
 pub(crate) const WRONG_USE: u8 = 2;
 
@@ -27,7 +27,7 @@ pub(crate) enum Command {
     ///
     /// Without a program, a child process opens the library and does what every Vulkan program does first. Ends with 0 when a device can
     /// be used, with 1 when none can.
-    Explain(Explain),
+    Explain(explain::Explain),
     /// The devices, with the words by which VK_LOADER_DEVICE_SELECT chooses each.
     Devices(Library),
     /// Everything that a sandbox must see for a driver to work in it: manifests, libraries, device nodes, data files.
@@ -57,6 +57,9 @@ pub(crate) enum Command {
         /// Makes no instance.
         #[arg(long)]
         extensions_only: bool,
+        /// Asks for this layer.
+        #[arg(long)]
+        layer: Vec<String>,
         /// The library to open.
         library: OsString,
     },
@@ -74,32 +77,10 @@ pub(crate) enum Command {
 pub(crate) struct Library {
     /// The library to ask, instead of the one that programs on this machine get.
     #[arg(long, value_name = "PATH")]
-    library: Option<PathBuf>,
+    pub(crate) library: Option<PathBuf>,
     /// How long a program may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: u32,
-}
-
-/// What to explain, and how.
-#[derive(Args)]
-pub(crate) struct Explain {
-    #[command(flatten)]
-    library: Library,
-    /// Print the whole report as JSON.
-    #[arg(long)]
-    json: bool,
-    /// Write the report as one page with a picture, which needs nothing else.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// End with 0 only when a device fits, such as type:discrete, name:*NVIDIA* or driver:radv.
-    #[arg(long, value_name = "CONDITION")]
-    check: Option<show::Condition>,
-    /// Hand the trace to the program as an open descriptor: a program in a sandbox does not see the file of that name.
-    #[arg(long, requires = "program")]
-    descriptor: bool,
-    /// A program to run, and its arguments.
-    #[arg(last = true, value_name = "PROGRAM")]
-    program: Vec<OsString>,
 }
 
 /// What a sandbox is for, and in which form its files are told.
@@ -136,7 +117,7 @@ impl Command {
     pub(crate) fn run(self) -> io::Result<ExitCode> {
         match self {
             Self::Explain(explain) => explain.run(),
-            Self::Devices(library) => devices(&library),
+            Self::Devices(library) => explain::devices(&library),
             #[cfg(target_os = "linux")]
             Self::Files(files) => files.run(),
             #[cfg(target_os = "linux")]
@@ -151,6 +132,7 @@ impl Command {
             Self::Probe {
                 driver,
                 extensions_only,
+                layer,
                 library,
             } => {
                 let extent = match driver {
@@ -162,8 +144,11 @@ impl Command {
                     probe::be_expendable();
                 }
                 let mut answers = probe::answers()?;
-                let seen = probe::run(&library, extent);
-                heard(answers.write_all(json(&seen)?.as_bytes()))?;
+                probe::run(&library, extent, &layer, &mut |seen| {
+                    let mut line = serde_json::to_vec(seen).map_err(io::Error::other)?;
+                    line.push(b'\n');
+                    heard(answers.write_all(&line))
+                })?;
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -192,108 +177,19 @@ pub(crate) fn json(value: &impl serde::Serialize) -> io::Result<String> {
 }
 
 impl Library {
-    fn limit(&self) -> Duration {
+    pub(crate) fn limit(&self) -> Duration {
         Duration::from_secs(self.timeout.into())
     }
 
     /// A command that runs the probe.
-    fn probe(&self) -> io::Result<Process> {
+    pub(crate) fn probe(&self) -> io::Result<Process> {
         let mut command = Process::new(std::env::current_exe()?);
         command.arg(probe::ARGUMENT).arg(self.path());
         Ok(command)
     }
 
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         probe::library(self.library.as_deref())
-    }
-}
-
-impl Explain {
-    fn run(&self) -> io::Result<ExitCode> {
-        let folder = match (&self.library.library, self.program.is_empty()) {
-            (Some(library), false) => Some(LibraryFolder::of(library)?),
-            _ => None,
-        };
-        let finished = self.watch(folder.as_ref(), false)?;
-        let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
-        let mut report = report::build(&finished);
-        let watched = match !report.is_usable() && causes::worth_watching(&report) {
-            true => Some(self.watch(folder.as_ref(), true)?),
-            false => None,
-        };
-        causes::find(&mut report, &finished, watched.as_ref());
-        if let (Some(folder), Some(program)) = (&folder, self.program.first())
-            && let Some(why) = folder.missed_by(program, &finished.records)
-        {
-            return Err(io::Error::other(why));
-        }
-        if report.loader.is_none() {
-            return Err(io::Error::other(self.no_trace(seen.as_ref())));
-        }
-        if let Some(file) = &self.html {
-            std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
-        }
-        heard(match self.json {
-            true => print(json(&report)?),
-            false => show::text(&report),
-        })?;
-        let fits = match &self.check {
-            Some(condition) => report.devices.iter().any(|device| condition.fits(device)),
-            None => report.is_usable(),
-        };
-        Ok(ExitCode::from(if fits { USABLE } else { NONE }))
-    }
-
-    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
-    fn watch(&self, folder: Option<&LibraryFolder>, linker: bool) -> io::Result<Finished> {
-        let mut watched = Watched {
-            keeps_output: true,
-            linker,
-            descriptor: self.descriptor,
-        };
-        let command = match self.program.split_first() {
-            None => self.library.probe()?,
-            Some((program, arguments)) => {
-                // Its output is its user's, the first time.
-                watched.keeps_output = linker || self.json;
-                let mut command = Process::new(program);
-                command.args(arguments);
-                if let Some(folder) = folder {
-                    folder.search_first(&mut command);
-                }
-                command
-            }
-        };
-        let mut finished = child::run(command, self.library.limit(), watched)?;
-        if let Some(folder) = folder {
-            folder.name_library(&mut finished.records);
-        }
-        Ok(finished)
-    }
-
-    /// Why there is no trace to explain.
-    fn no_trace(&self, seen: Option<&Seen>) -> String {
-        match seen {
-            _ if !self.program.is_empty() => {
-                "the program did not load this loader, or runs with raised privileges, where no trace is \
-                                              written, or in a sandbox, where --descriptor helps"
-                    .into()
-            }
-            Some(Seen {
-                not_opened: Some(words),
-                ..
-            }) => format!("no Vulkan loader could be opened: {words}"),
-            Some(_) if self.library.library.is_some() => {
-                "the library is another loader, or an older one, and writes no trace".into()
-            }
-            Some(Seen {
-                library: Some(path), ..
-            }) => format!(
-                "programs on this machine get {path}, which is another loader, or an older one, and writes no trace; \
-                 --library names the one to ask"
-            ),
-            _ => "the loader left no trace".into(),
-        }
     }
 }
 
@@ -341,26 +237,4 @@ impl Service {
         })?;
         Ok(ExitCode::from(if told.has_drivers() { USABLE } else { NONE }))
     }
-}
-
-/// Lists the devices, with the words that choose each.
-fn devices(library: &Library) -> io::Result<ExitCode> {
-    let watched = Watched {
-        keeps_output: true,
-        ..Watched::default()
-    };
-    let finished = child::run(library.probe()?, library.limit(), watched)?;
-    let seen: Seen = serde_json::from_slice(&finished.output)
-        .map_err(|_| io::Error::other("the process that lists devices did not end by itself; see vkloader explain"))?;
-    if let Some(words) = &seen.not_opened {
-        return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
-    }
-    // The trace knows the file of each driver, the probe what the driver calls itself.
-    let files: Vec<String> = report::build(&finished)
-        .devices
-        .into_iter()
-        .map(|device| device.driver)
-        .collect();
-    heard(show::devices(&seen.devices, &files))?;
-    Ok(ExitCode::from(if seen.devices.is_empty() { NONE } else { USABLE }))
 }

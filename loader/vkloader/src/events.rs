@@ -41,6 +41,11 @@ pub(crate) enum Event {
     Driver(Driver),
     /// A physical device has its place.
     Device(Device),
+    /// What the log would say beside decisions.
+    Message(Message),
+    /// What was printed on standard error between two records, where that goes to the trace.
+    #[serde(skip)]
+    Printed(String),
     /// What this program does not know.
     #[serde(other)]
     Unknown,
@@ -76,6 +81,10 @@ pub(crate) struct Step {
     pub(crate) library: Option<String>,
     /// How long it took.
     pub(crate) nanoseconds: Option<u64>,
+    /// Its `VkResult`, at its end.
+    pub(crate) result: Option<i32>,
+    /// The devices that a driver reported in it.
+    pub(crate) devices: Option<u64>,
 }
 
 impl Step {
@@ -124,6 +133,26 @@ pub(crate) struct Searched {
     pub(crate) manifests: u64,
     /// The system's words where the folder did not open.
     pub(crate) system: Option<String>,
+}
+
+/// A message.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Message {
+    #[serde(default)]
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) text: String,
+}
+
+/// A level or category of a message.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Kind {
+    pub(crate) kind: String,
+}
+
+impl Message {
+    pub(crate) fn is_error(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.kind == "ERROR")
+    }
 }
 
 /// What became of something.
@@ -227,17 +256,48 @@ pub(crate) struct Device {
     pub(crate) rule: String,
 }
 
-/// The records in a trace, in their order. Lines that are no records are passed over: the last one may be cut.
+/// How every record begins.
+const BEGINNING: &str = "{\"event\":";
+
+/// The records in a trace, in their order. Lines that are no records are what others printed; the last one may be a record that was
+/// cut.
 pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
-    bytes
-        .split(|&byte| byte == b'\n')
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .collect()
+    let text = String::from_utf8_lossy(bytes);
+    let mut records: Vec<Record> = Vec::new();
+    for line in text.lines() {
+        // What is printed without an end of the line has the next record behind it.
+        let (printed, record) = line.split_at(line.find(BEGINNING).unwrap_or(line.len()));
+        if !printed.trim().is_empty() && !printed.starts_with("[Vulkan Loader]") {
+            let (process, thread) = records
+                .last()
+                .map_or((0, String::new()), |last| (last.process, last.thread.clone()));
+            let event = Event::Printed(printed.trim_end().into());
+            records.push(Record { process, thread, event });
+        }
+        records.extend(serde_json::from_str::<Record>(record).ok());
+    }
+    records
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_print_between_records_is_kept_apart() {
+        let records = parse(
+            b"first\n{\"event\":\"later\",\"process\":7}\nMESA: no end{\"event\":\"later\",\"process\":7}\n[Vulkan Loader] ERROR: x\n",
+        );
+        let printed: Vec<Option<&str>> = records
+            .iter()
+            .map(|record| match &record.event {
+                Event::Printed(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(printed, [Some("first"), None, Some("MESA: no end"), None]);
+        assert_eq!(records[2].process, 7);
+    }
 
     #[test]
     fn unknown_events_members_and_broken_lines_are_passed_over() {

@@ -11,10 +11,12 @@ mod causes;
 mod child;
 mod commands;
 mod events;
+mod explain;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;
 mod library_folder;
+mod names;
 mod probe;
 mod report;
 #[cfg(target_os = "linux")]

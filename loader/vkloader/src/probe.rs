@@ -6,7 +6,7 @@ use crate::vulkan::{
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
+use std::ffi::{CStr, CString, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     }
 }
 
-/// What the probe saw.
+/// What the probe received, above all layers.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Seen {
     /// The file that was opened.
@@ -35,9 +35,21 @@ pub(crate) struct Seen {
     /// Why it did not open, in the system's words.
     pub(crate) not_opened: Option<String>,
     /// What `vkCreateInstance` gave.
-    pub(crate) instance: Option<i32>,
+    pub(crate) instance: Option<Code>,
+    /// What `vkEnumeratePhysicalDevices` gave.
+    pub(crate) enumeration: Option<Code>,
     /// The devices, in the order in which a program gets them.
     pub(crate) devices: Vec<Device>,
+}
+
+impl Seen {
+    /// Returns what a probe told last. A probe that ended early told less.
+    pub(crate) fn last(output: &[u8]) -> Option<Self> {
+        let lines = output.split(|&byte| byte == b'\n').rev();
+        lines
+            .filter(|line| !line.is_empty())
+            .find_map(|line| serde_json::from_slice(line).ok())
+    }
 }
 
 /// What tells one device from another.
@@ -47,12 +59,19 @@ pub(crate) struct Device {
     pub(crate) kind: String,
     pub(crate) vendor: u32,
     pub(crate) device: u32,
+    pub(crate) api_version: String,
     /// Thirty-two hexadecimal digits.
     pub(crate) uuid: Option<String>,
+    /// Thirty-two hexadecimal digits, which are the same for all devices of a driver.
+    pub(crate) driver_uuid: Option<String>,
     /// Domain, bus, device and function.
     pub(crate) pci: Option<String>,
     /// `VkDriverId`.
     pub(crate) driver_id: Option<i32>,
+    /// What the driver calls itself.
+    pub(crate) driver_name: Option<String>,
+    /// What `vkCreateDevice` gave, where it was called and returned.
+    pub(crate) created: Option<Code>,
 }
 
 /// What is asked for.
@@ -90,16 +109,26 @@ pub(crate) fn be_expendable() {
     }
 }
 
-/// Does it, and tells what it saw.
-pub(crate) fn run(library: &OsString, extent: Extent) -> Seen {
-    match open(library) {
-        Ok(entry) => ask(&entry, extent),
-        Err(words) => Seen {
-            library: mapped(),
-            not_opened: Some(words),
-            ..Seen::default()
-        },
+/// Does what is asked for, and tells what it received: at the end, and as a program also before each step in which a driver may end
+/// the process.
+///
+/// # Errors
+/// Returns the error of `tell`.
+pub(crate) fn run(
+    library: &OsString,
+    extent: Extent,
+    layers: &[String],
+    tell: &mut dyn FnMut(&Seen) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut seen = Seen::default();
+    let opened = open(library);
+    seen.library = mapped();
+    match opened {
+        Ok(entry) if extent == Extent::Program => ask(&entry, layers, &mut seen, tell)?,
+        Ok(entry) => ask_driver(&entry, extent, &mut seen),
+        Err(words) => seen.not_opened = Some(words),
     }
+    tell(&seen)
 }
 
 /// The functions of a Vulkan loader, which stays open until the process ends.
@@ -126,33 +155,59 @@ fn words(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// What every program does first, in the order in which most do it.
-fn ask(entry: &Entry, extent: Extent) -> Seen {
-    let mut seen = Seen {
-        library: mapped(),
-        ..Seen::default()
+/// What every program does first, in the order in which most do it, and a device of each physical device.
+fn ask(
+    entry: &Entry,
+    layers: &[String],
+    seen: &mut Seen,
+    tell: &mut dyn FnMut(&Seen) -> io::Result<()>,
+) -> io::Result<()> {
+    let instance = match instance(entry, Extent::Program, layers) {
+        Ok(instance) => instance,
+        Err(code) => {
+            seen.instance = Some(code);
+            return Ok(());
+        }
     };
+    seen.instance = Some(vulkan::SUCCESS);
+    tell(seen)?;
+    let devices = instance.devices();
+    seen.enumeration = Some(devices.as_ref().err().copied().unwrap_or(vulkan::SUCCESS));
+    let devices = devices.unwrap_or_default();
+    seen.devices = devices.iter().copied().map(describe).collect();
+    for (place, device) in devices.into_iter().enumerate() {
+        tell(seen)?;
+        seen.devices[place].created = Some(device.try_device().err().unwrap_or(vulkan::SUCCESS));
+    }
+    tell(seen)?;
+    instance.destroy();
+    Ok(())
+}
+
+/// What the driver catalogue is about.
+fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     if extent == Extent::Extensions {
         // The trace has the extensions that the driver lists.
         entry.list_extensions();
-        return seen;
+        return;
     }
-    match instance(entry, extent) {
+    match instance(entry, extent, &[]) {
         Err(code) => seen.instance = Some(code),
         Ok(instance) => {
-            seen.instance = Some(0);
-            seen.devices = instance.devices().into_iter().map(describe).collect();
+            seen.instance = Some(vulkan::SUCCESS);
+            let devices = instance.devices();
+            seen.enumeration = Some(devices.as_ref().err().copied().unwrap_or(vulkan::SUCCESS));
+            seen.devices = devices.unwrap_or_default().into_iter().map(describe).collect();
             instance.destroy();
         }
     }
-    seen
 }
 
 /// An instance, after the questions that come before one.
 ///
 /// # Errors
 /// What `vkCreateInstance` gave.
-pub(crate) fn instance(entry: &Entry, extent: Extent) -> Result<Instance, Code> {
+pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Result<Instance, Code> {
     let version = entry.version();
     entry.list_extensions();
     match extent {
@@ -161,10 +216,16 @@ pub(crate) fn instance(entry: &Entry, extent: Extent) -> Result<Instance, Code> 
             version,
             vulkan::ENUMERATE_PORTABILITY,
             &[c"VK_KHR_portability_enumeration"],
+            &[],
         ),
         _ => {
             entry.list_layers();
-            entry.instance(version, 0, &[])
+            let layers: Vec<CString> = layers
+                .iter()
+                .filter_map(|name| CString::new(name.as_str()).ok())
+                .collect();
+            let layers: Vec<&CStr> = layers.iter().map(CString::as_c_str).collect();
+            entry.instance(version, 0, &[], &layers)
         }
     }
 }
@@ -176,6 +237,7 @@ fn describe(device: Physical<'_>) -> Device {
         kind: kind(properties.kind).into(),
         vendor: properties.vendor,
         device: properties.device,
+        api_version: version(properties.api_version),
         ..Device::default()
     };
     if properties.api_version < vulkan::VERSION_1_1 {
@@ -211,12 +273,24 @@ fn describe(device: Physical<'_>) -> Device {
     // SAFETY: a device of version 1.1 or newer, and structures that it knows.
     unsafe { device.fill((&raw mut identity).cast()) };
     described.driver_id = has_driver.then_some(of_driver.driver_id);
-    described.uuid = Some(identity.device_uuid.iter().map(|byte| format!("{byte:02x}")).collect());
+    described.driver_name = has_driver.then(|| text(&of_driver.driver_name));
+    described.uuid = Some(digits(&identity.device_uuid));
+    described.driver_uuid = Some(digits(&identity.driver_uuid));
     described.pci = has_pci.then(|| {
         let [domain, bus, device, function] = [pci.domain, pci.bus, pci.device, pci.function];
         format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
     });
     described
+}
+
+/// Bytes as hexadecimal digits.
+fn digits(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A version as people write it.
+fn version(number: u32) -> String {
+    format!("{}.{}.{}", number >> 22 & 0x7F, number >> 12 & 0x3FF, number & 0xFFF)
 }
 
 /// Returns the word of `VK_LOADER_DEVICE_SELECT` for a `VkPhysicalDeviceType`.

@@ -278,7 +278,7 @@ fn a_program_is_run_with_its_arguments() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     // The program's own words come first, the explanation behind them.
     assert!(
-        said.contains("\"not_opened\": null") && said.contains("in which a program gets them"),
+        said.contains("\"not_opened\":null") && said.contains("in which a program gets them"),
         "{said}"
     );
 }

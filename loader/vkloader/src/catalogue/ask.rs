@@ -78,7 +78,7 @@ impl<'a> Asker<'a> {
             _ => None,
         });
         let Some(version) = loaded else {
-            let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
+            let seen = Seen::last(&finished.output);
             let words = seen.and_then(|seen| seen.not_opened);
             return Err(io::Error::other(match words {
                 Some(words) => format!("no Vulkan loader could be opened: {words}"),
@@ -236,7 +236,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             "a settings file adds drivers or layers, so that none can be asked alone",
         ));
     }
-    let seen: Option<Seen> = serde_json::from_slice(&finished.output).ok();
+    let seen = Seen::last(&finished.output);
     let dropped = decisions(&finished.records).find(|decision| decision.subject == "driver" && !decision.is_kept());
     let within = || unfinished(&finished.records);
     let outcome = match finished.ending {

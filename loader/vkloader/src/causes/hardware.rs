@@ -1,6 +1,6 @@
 //! Whether a driver could reach its hardware: device nodes, who may open them, and kernel drivers.
 
-use crate::report::{Dropped, Report, rank};
+use crate::report::{Dropped, Report, codes};
 use rustix::fs::{Access, access};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -23,13 +23,8 @@ fn find_below(report: &mut Report, root: &Path) {
     let closed: Vec<&PathBuf> = nodes.iter().filter(|node| !is_open_to_us(node)).collect();
     if let Some(first) = closed.first() {
         let group = group_of(first, root);
+        let row = codes::HARDWARE_NO_PERMISSION;
         report.dropped.push(Dropped {
-            subject: "hardware".into(),
-            code: "hardware.no-permission".into(),
-            name: first.display().to_string(),
-            file: None,
-            named_by: None,
-            reason: "This user may not open the device node of the graphics card.".into(),
             findings: closed
                 .iter()
                 .map(|node| format!("closed to this user: {}", node.display()))
@@ -38,23 +33,13 @@ fn find_below(report: &mut Report, root: &Path) {
                 Some(group) => {
                     format!("Add the user to the group {group}, and log in again: usermod -aG {group} USER.")
                 }
-                None => "Give the user permission to read and write the node.".into(),
+                None => row.remedy.into(),
             },
-            rank: rank::HARDWARE,
+            ..row.about(first.display().to_string())
         });
     }
     for card in cards_without_driver(root) {
-        report.dropped.push(Dropped {
-            subject: "hardware".into(),
-            code: "hardware.no-kernel-driver".into(),
-            name: card.clone(),
-            file: None,
-            named_by: None,
-            reason: format!("No kernel driver is bound to the graphics card {card}."),
-            findings: Vec::new(),
-            advice: "Load the kernel module of the card (amdgpu, i915, xe, nouveau or nvidia), or look in dmesg why it does not load.".into(),
-            rank: rank::HARDWARE,
-        });
+        report.dropped.push(codes::HARDWARE_NO_KERNEL_DRIVER.about(card));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::variables;
 use crate::events::{Decision, Event, Record, Searched};
-use crate::report::{Dropped, Report, rank};
+use crate::report::{Dropped, Report, codes, rank};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -24,32 +24,26 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
         found.push(Dropped {
+            rank: silent,
+            reason: format!("{name} is set, so drivers are looked for nowhere else."),
             findings: vec![format!("its value: {value}")],
-            advice: format!("Where that is not meant: unset {name}."),
-            ..wins(
-                "variable",
-                "search.replaced",
-                name,
-                format!("{name} is set, so drivers are looked for nowhere else."),
-                silent,
-            )
+            advice: format!("If this is unintended: unset {name}"),
+            ..codes::SEARCH_REPLACED.about(name)
         });
     } else if !report.is_usable() && report.ended.is_none() && !has_manifests(records) {
         found.push(nothing_installed(records));
     }
     for decision in kept(records, "settings") {
-        let reason = "A settings file decides about layers, drivers or devices.";
         found.push(Dropped {
-            advice: "Where that is not meant: delete the file, or change it with the program that wrote it, such as Vulkan Configurator.".into(),
-            ..wins("settings file", "settings.active", &decision.name, reason.into(), silent)
+            rank: silent,
+            ..codes::SETTINGS_ACTIVE.about(&decision.name)
         });
     }
     for decision in kept(records, "layer").filter(|decision| decision.name == OVERRIDE) {
-        let reason = "An override layer decides about layers, and may replace the places where they are looked for.";
         found.push(Dropped {
+            rank: silent,
             file: Some(decision.path.clone()),
-            advice: "Where that is not meant: delete its manifest, or change it with Vulkan Configurator.".into(),
-            ..wins("layer", "layer.override-active", &decision.name, reason.into(), silent)
+            ..codes::LAYER_OVERRIDE_ACTIVE.about(&decision.name)
         });
     }
     found.extend(twice(records));
@@ -60,20 +54,6 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
-}
-
-fn wins(subject: &str, code: &str, name: &str, reason: String, rank: u8) -> Dropped {
-    Dropped {
-        subject: subject.into(),
-        code: code.into(),
-        name: name.into(),
-        file: None,
-        named_by: None,
-        reason,
-        findings: Vec::new(),
-        advice: String::new(),
-        rank,
-    }
 }
 
 fn kept<'a>(records: &'a [&Record], subject: &'a str) -> impl Iterator<Item = &'a Decision> {
@@ -116,13 +96,7 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
                 .map(|manifest| format!("named by {manifest}"))
                 .collect(),
             advice: format!("Remove all but one of these manifests: {}.", manifests.join(", ")),
-            ..wins(
-                "driver",
-                "driver.named-twice",
-                &library.display().to_string(),
-                "Several manifests name this driver, so its devices come several times.".into(),
-                rank::ASIDE,
-            )
+            ..codes::DRIVER_NAMED_TWICE.about(library.display().to_string())
         })
         .collect()
 }
@@ -138,15 +112,6 @@ fn nothing_installed(records: &[&Record]) -> Dropped {
     }
     Dropped {
         findings,
-        advice: "Install a driver: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-radeon, vulkan-intel or vulkan-swrast (Arch), \
-                 or the driver of your graphics card's maker; in a sandbox, its extension for graphics."
-            .into(),
-        ..wins(
-            "driver",
-            "driver.none-installed",
-            "no driver",
-            "No Vulkan driver is installed where this program looks.".into(),
-            rank::NOTHING,
-        )
+        ..codes::DRIVER_NONE_INSTALLED.about("no driver")
     }
 }

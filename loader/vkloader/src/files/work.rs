@@ -66,10 +66,10 @@ pub(crate) fn run(library: &OsString) -> io::Result<()> {
             words: error.to_string(),
         })?;
     }
-    let made = probe::instance(&entry, probe::Extent::Program);
+    let made = probe::instance(&entry, probe::Extent::Program, &[]);
     say(&Said::Holds { files: holds() })?;
     let Ok(instance) = made else { return Ok(()) };
-    for device in instance.devices() {
+    for device in instance.devices().unwrap_or_default() {
         let device = try_device(device);
         say(&Said::Device(device))?;
         say(&Said::Holds { files: holds() })?;

@@ -1,45 +1,159 @@
 //! A report from the records of a trace.
 
-use super::{ActiveLayer, Catalogued, Device, Driver, Dropped, InactiveLayer, Loader, Report, Slow, rank};
-use crate::child::{Ending, Finished};
-use crate::events::{Decision, Event, Record, Step};
-use crate::installed;
+use super::decided::{Decided, Manifests};
+use super::{
+    Catalogued, Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, codes, devices, ended, layers, rank,
+};
+use crate::child::Finished;
+use crate::events::{Decision, Event, Record};
+use crate::{installed, names, probe};
 use reasons::Code;
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
 
 /// Nanoseconds from which on a library is slow.
 const SLOW: u64 = 10_000_000;
 
-/// The report about a process that ended, from what the loader wrote in the process that used it most.
-pub(crate) fn build(finished: &Finished) -> Report {
+/// The devices that a process received above all layers, where that is known beside the trace.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Received<'a> {
+    /// The devices; `None` stands for the list in the trace.
+    pub(crate) devices: Option<&'a [probe::Device]>,
+    /// The layer that changes the list.
+    pub(crate) changer: Option<&'a str>,
+}
+
+/// The report about a process that ended, from what it received, and from what the loader wrote in the process that used it most.
+pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     let records = busiest(&finished.records);
+    let decided = Decided::of(&records);
+    let matched = match received.devices {
+        Some(seen) => devices::matched(&decided, seen, received.changer),
+        None => devices::as_listed(&decided),
+    };
+    let manifests = Manifests::of(&records);
     let mut report = Report {
         loader: loader(&records),
-        devices: devices(&records),
-        drivers: drivers(&records),
-        layers: layers(&records),
+        devices: matched.devices,
+        hidden: matched.hidden,
+        drivers: drivers(&records, &manifests),
+        layers: layers::active(&records),
+        failed: calls::failed(&records),
+        errors: calls::errors(&records),
+        printed: calls::printed(&records),
         slow: slow(&records),
         catalogue: catalogue(&records),
         ..Report::default()
     };
-    report.inactive = inactive(&records, &report.layers);
+    report.verdict = verdict(&report);
+    report.inactive = layers::inactive(&records, &report.layers);
     report.dropped = dropped(&records);
-    if let Some(ended) = ended(finished.ending, &records) {
+    report.dropped.extend(idle(&decided, &report.dropped));
+    report.dropped.extend(of_devices(&report));
+    if let Some(ended) = ended::finding(finished.ending, &records) {
         report.ended = Some(ended.reason.clone());
         report.dropped.push(ended);
     }
-    name_manifests(&records, &mut report);
+    name_manifests(&manifests, &mut report.dropped);
+    quote_drivers(&mut report);
     report
 }
 
-/// How a process ended, in words, where that was not by itself with success.
-pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
-    ended(finished.ending, &busiest(&finished.records)).map(|ended| ended.reason)
+fn verdict(report: &Report) -> Verdict {
+    let usable = || report.devices.iter().filter(|device| device.is_usable);
+    match usable().next() {
+        None => Verdict::Nothing,
+        Some(_) if usable().all(Device::is_software) => Verdict::SoftwareOnly,
+        Some(_) => Verdict::Hardware,
+    }
+}
+
+/// Drivers without a device of which the library made no decision: it keeps them where none has a device.
+fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
+    let row = Code::DriverNoDevices.row();
+    let is_known = |driver: &&String| {
+        dropped
+            .iter()
+            .any(|dropped| dropped.code == row.name && dropped.name == **driver)
+    };
+    let new = decided.idle.iter().filter(|driver| !is_known(driver));
+    new.map(|driver| Dropped {
+        subject: "driver".into(),
+        code: row.name.into(),
+        name: driver.clone(),
+        file: None,
+        named_by: None,
+        reason: row.meaning.into(),
+        findings: Vec::new(),
+        advice: row.remedy.into(),
+        rank: rank::of(Some(Code::DriverNoDevices)),
+    })
+    .collect()
+}
+
+/// What there is to say of devices that layers changed and of those that cannot be used.
+fn of_devices(report: &Report) -> Vec<Dropped> {
+    let mut found = Vec::new();
+    for hidden in report.hidden.iter().filter(|hidden| hidden.by_what == "layer") {
+        found.push(Dropped {
+            file: Some(hidden.driver.clone()).filter(|driver| !driver.is_empty()),
+            reason: match hidden.by.as_str() {
+                "" => "One of the active layers hides the device from the program.".into(),
+                layer => format!("{layer} hides the device from the program."),
+            },
+            advice: layers::without(&hidden.by),
+            ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
+        });
+    }
+    let mut movers: Vec<&str> = report
+        .devices
+        .iter()
+        .filter_map(|device| device.moved_by.as_deref())
+        .collect();
+    movers.dedup();
+    for layer in movers {
+        found.push(Dropped {
+            reason: format!("{layer} changed the order of the devices."),
+            advice: layers::without(layer),
+            ..codes::DEVICE_MOVED_BY_LAYER.about(layer)
+        });
+    }
+    for device in &report.devices {
+        if let Some(code) = device.created.filter(|&code| code != 0) {
+            found.push(Dropped {
+                file: Some(device.driver.clone()).filter(|driver| !driver.is_empty()),
+                findings: vec![format!("vkCreateDevice gave {}", names::result(code))],
+                ..codes::DEVICE_NOT_CREATED.about(&device.name)
+            });
+        }
+    }
+    found
+}
+
+/// Puts what drivers printed to what there is to say of them.
+fn quote_drivers(report: &mut Report) {
+    for dropped in &mut report.dropped {
+        let own = report.printed.iter().filter(|line| {
+            let library = line.library.as_deref();
+            library.is_some_and(|library| library == dropped.name || Some(library) == dropped.file.as_deref())
+        });
+        dropped
+            .findings
+            .extend(own.map(|line| format!("it printed: {}", line.text)));
+    }
+}
+
+/// Says of each driver that was left out which manifest names it.
+fn name_manifests(manifests: &Manifests, dropped: &mut [Dropped]) {
+    for dropped in dropped.iter_mut().filter(|dropped| dropped.subject == "driver") {
+        if let Some((path, source)) = manifests.all(&dropped.name).first() {
+            dropped.file.get_or_insert_with(|| path.clone());
+            dropped.named_by = Some(source.clone());
+        }
+    }
 }
 
 /// The records of one process: a program may start others that open the library too.
-fn busiest(records: &[Record]) -> Vec<&Record> {
+pub(super) fn busiest(records: &[Record]) -> Vec<&Record> {
     let mut counts = BTreeMap::new();
     for record in records {
         *counts.entry(record.process).or_insert(0_usize) += 1;
@@ -64,43 +178,7 @@ fn loader(records: &[&Record]) -> Option<Loader> {
     })
 }
 
-/// The devices of the last enumeration.
-fn devices(records: &[&Record]) -> Vec<Device> {
-    let mut found: Vec<Device> = Vec::new();
-    for record in records {
-        let Event::Device(device) = &record.event else { continue };
-        found.truncate(device.place);
-        found.push(Device {
-            name: device.name.clone(),
-            kind: device.kind.clone(),
-            vendor: device.vendor,
-            device: device.device,
-            api_version: device.api_version.clone(),
-            driver: device.driver.clone(),
-            manifest: None,
-            order: order(&device.rule).into(),
-        });
-    }
-    found
-}
-
-/// Why a device stands where it stands, for people.
-fn order(rule: &str) -> &str {
-    match rule {
-        "only" => "it is the only one",
-        "selected" => "VK_LOADER_DEVICE_SELECT chose the first one",
-        "type" => "discrete devices come first, then integrated, virtual and other ones, then processors",
-        "has-pci-address" => "devices with a place on the PCI bus come before others",
-        "pci-address" => "its place on the PCI bus",
-        "ids" => "its numbers, where nothing else differs",
-        "configured" => "the settings file lists the devices in this order",
-        "adapter" => "the system's order of display adapters",
-        "reported" => "the order in which drivers report them",
-        other => other,
-    }
-}
-
-fn drivers(records: &[&Record]) -> Vec<Driver> {
+fn drivers(records: &[&Record], manifests: &Manifests) -> Vec<Driver> {
     let mut found: Vec<Driver> = Vec::new();
     for record in records {
         if let Event::Driver(driver) = &record.event
@@ -109,7 +187,7 @@ fn drivers(records: &[&Record]) -> Vec<Driver> {
         {
             found.push(Driver {
                 library: driver.library.clone(),
-                manifest: None,
+                manifest: manifests.of_library(&driver.library, 0).map(String::from),
                 api_version: Some(driver.api_version.clone()),
                 interface_version: Some(driver.interface_version),
                 extensions: Some(driver.extensions),
@@ -148,73 +226,6 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
     found
 }
 
-fn layers(records: &[&Record]) -> Vec<ActiveLayer> {
-    let chain = records.iter().rev().find_map(|record| match &record.event {
-        Event::Chain(chain) if chain.call == "vkCreateInstance" => Some(chain),
-        _ => None,
-    });
-    let layers = chain.map_or(&[][..], |chain| &chain.layers);
-    layers
-        .iter()
-        .map(|layer| ActiveLayer {
-            name: layer.name.clone(),
-            enabled_by: enabled_by(&layer.enabled_by, layer.implicit),
-            manifest: layer.manifest.clone(),
-            library: layer.library.clone(),
-        })
-        .collect()
-}
-
-fn enabled_by(word: &str, implicit: bool) -> String {
-    match (word, implicit) {
-        ("settings", _) => "the settings file".into(),
-        ("implicit", _) => "it is implicit, and nothing switches it off".into(),
-        ("application", _) => "the program".into(),
-        ("meta-layer", _) => "a meta-layer that it is a part of".into(),
-        (variable, _) => format!("the variable {variable}"),
-    }
-}
-
-/// Layers that were kept and are not in the chain.
-fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
-    let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
-    for record in records {
-        match &record.event {
-            Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {
-                let row = Code::LayerInactive.row();
-                found.entry(decision.name.clone()).or_insert_with(|| InactiveLayer {
-                    name: decision.name.clone(),
-                    manifest: decision.path.clone(),
-                    code: row.name.into(),
-                    reason: row.meaning.into(),
-                    advice: row.remedy.into(),
-                });
-            }
-            Event::Layer(layer) => {
-                if let (Some(known), Some(code)) = (found.get_mut(&layer.name), Code::of_name(&layer.code)) {
-                    let variable = layer.variable.as_ref().map(|variable| format!(" ({variable})"));
-                    known.code = layer.code.clone();
-                    known.reason = with_variable(code.row().meaning, variable.as_deref());
-                    known.advice = with_variable(code.row().remedy, variable.as_deref());
-                }
-            }
-            _ => {}
-        }
-    }
-    for layer in active {
-        found.remove(&layer.name);
-    }
-    found.into_values().collect()
-}
-
-/// A sentence with the name of a variable before its end.
-fn with_variable(sentence: &str, variable: Option<&str>) -> String {
-    match (sentence.strip_suffix('.'), variable) {
-        (Some(sentence), Some(variable)) => format!("{sentence}{variable}."),
-        _ => sentence.into(),
-    }
-}
-
 /// What was left out, each once.
 fn dropped(records: &[&Record]) -> Vec<Dropped> {
     let mut seen = HashSet::new();
@@ -235,12 +246,16 @@ fn explained(decision: &Decision) -> Dropped {
     let name = decision.code.clone().unwrap_or_default();
     let code = Code::of_name(&name);
     let said = decision.text.clone().filter(|text| !text.is_empty());
-    let (reason, advice) = match code {
-        Some(code) => (code.row().meaning.into(), code.row().remedy.into()),
-        // A newer library than this program.
-        None => (said.clone().unwrap_or_default(), String::new()),
-    };
     let word = |name: &str| decision.details.get(name).and_then(|word| word.as_str());
+    let (reason, advice) = match (code, word("variable")) {
+        (Some(Code::DeviceIdFilter), Some(variable)) => (
+            format!("{variable} hides the device by its numbers."),
+            format!("If this is unintended: unset {variable}"),
+        ),
+        (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
+        // A newer library than this program.
+        (None, _) => (said.clone().unwrap_or_default(), String::new()),
+    };
     let mut findings = Vec::new();
     if let Some(words) = word("system") {
         findings.push(format!("the system says: {words}"));
@@ -249,7 +264,8 @@ fn explained(decision: &Decision) -> Dropped {
         findings.push(format!("{pattern} in {variable} matches it"));
     }
     if let Some(result) = decision.details.get("result").and_then(serde_json::Value::as_i64) {
-        findings.push(format!("VkResult {result}"));
+        let result = i32::try_from(result).unwrap_or_default();
+        findings.push(format!("the result: {}", names::result(result)));
     }
     if let Some(said) = said {
         findings.push(format!("the log says: {said}"));
@@ -279,64 +295,6 @@ fn subject(word: &str) -> &str {
     }
 }
 
-/// What to say of a process that did not end by itself: in which library and call it was.
-fn ended(ending: Ending, records: &[&Record]) -> Option<Dropped> {
-    let how = match ending {
-        Ending::Status(_) => return None,
-        Ending::Signal(number) => format!("ended by signal {number}"),
-        Ending::TooLong(limit) => format!("did not end within {} s", limit.as_secs_f64()),
-    };
-    let open = unfinished(records);
-    let within = open.iter().rev().find(|step| step.runs().is_some()).or(open.last());
-    let (place, library) = match within {
-        Some(step) => match step.runs() {
-            Some(library) if step.step == "open" => (format!("while {library} was opened"), Some(library)),
-            Some(library) => (format!("in {} of {library}", step.name), Some(library)),
-            None if step.step == "chain" => (format!("in {} of a layer or driver", step.name), None),
-            None => (format!("in {}", step.name), None),
-        },
-        None => ("outside the loader".into(), None),
-    };
-    Some(Dropped {
-        subject: "program".into(),
-        code: match ending {
-            Ending::TooLong(_) => "program.hung",
-            _ => "program.crashed",
-        }
-        .into(),
-        name: library.unwrap_or("the program").into(),
-        file: None,
-        named_by: None,
-        reason: format!("The program {how} {place}."),
-        findings: Vec::new(),
-        advice: match library {
-            Some(library) => format!(
-                "Update or remove what brings {library}{}; until then, VK_LOADER_DRIVERS_DISABLE or VK_LOADER_LAYERS_DISABLE leaves it out.",
-                installed::owner(library)
-                    .map(|owner| format!(" ({owner})"))
-                    .unwrap_or_default()
-            ),
-            None => "Look at the program itself, for example in a debugger.".into(),
-        },
-        rank: rank::FIRST,
-    })
-}
-
-/// The steps of the busiest thread that began and did not end, outermost first.
-fn unfinished<'a>(records: &[&'a Record]) -> Vec<&'a Step> {
-    let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
-    for record in records {
-        match &record.event {
-            Event::Begin(step) => open.entry(&record.thread).or_default().push(step),
-            Event::End(_) => {
-                open.entry(&record.thread).or_default().pop();
-            }
-            _ => {}
-        }
-    }
-    open.into_values().max_by_key(Vec::len).unwrap_or_default()
-}
-
 /// Libraries that took long to open or to answer.
 fn slow(records: &[&Record]) -> Vec<Slow> {
     let mut sums: BTreeMap<(String, &str), u64> = BTreeMap::new();
@@ -363,34 +321,4 @@ fn slow(records: &[&Record]) -> Vec<Slow> {
         .collect();
     found.sort_by(|one, other| other.milliseconds.total_cmp(&one.milliseconds));
     found
-}
-
-/// Puts the manifests to the libraries that they name.
-fn name_manifests(records: &[&Record], report: &mut Report) {
-    let mut manifests: HashMap<PathBuf, (String, String)> = HashMap::new();
-    for record in records {
-        if let Event::Decision(decision) = &record.event
-            && decision.subject == "driver"
-            && decision.is_kept()
-        {
-            manifests.insert(real(&decision.name), (decision.path.clone(), decision.source.words()));
-        }
-    }
-    for dropped in &mut report.dropped {
-        if let (true, Some((path, source))) = (dropped.subject == "driver", manifests.get(&real(&dropped.name))) {
-            dropped.file.get_or_insert_with(|| path.clone());
-            dropped.named_by = Some(source.clone());
-        }
-    }
-    let find = |library: &str| manifests.get(&real(library)).map(|(path, _)| path.clone());
-    for device in &mut report.devices {
-        device.manifest = find(&device.driver);
-    }
-    for driver in &mut report.drivers {
-        driver.manifest = find(&driver.library);
-    }
-}
-
-fn real(path: &str) -> PathBuf {
-    std::fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).into())
 }

@@ -1,25 +1,55 @@
 //! What there is to say about one run: what the program got, what was left out and why, and what to do about it.
 
 mod build;
+mod calls;
+pub(crate) mod codes;
+mod decided;
+mod devices;
+mod ended;
+mod layers;
 pub(crate) mod rank;
 
-pub(crate) use build::{build, how_ended};
+pub(crate) use build::{Received, build};
+pub(crate) use ended::how_ended;
 
 use serde::Serialize;
 
 /// All of it, in the order in which it is told.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
+    pub(crate) verdict: Verdict,
     pub(crate) loader: Option<Loader>,
     /// How the program ended, where that was not by itself with success.
     pub(crate) ended: Option<String>,
+    /// What the program received, above all layers and filters.
     pub(crate) devices: Vec<Device>,
+    /// Devices that the library listed and the program did not receive.
+    pub(crate) hidden: Vec<Hidden>,
     pub(crate) dropped: Vec<Dropped>,
+    /// Calls that failed.
+    pub(crate) failed: Vec<Call>,
+    /// Errors of the log that are not about something that was left out.
+    pub(crate) errors: Vec<String>,
+    /// What was printed on standard error, where that is not the program's own.
+    pub(crate) printed: Vec<Printed>,
     pub(crate) layers: Vec<ActiveLayer>,
     pub(crate) inactive: Vec<InactiveLayer>,
     pub(crate) slow: Vec<Slow>,
     pub(crate) drivers: Vec<Driver>,
     pub(crate) catalogue: Vec<Catalogued>,
+}
+
+/// What a program can use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Verdict {
+    /// A device of hardware.
+    Hardware,
+    /// Devices of software only.
+    SoftwareOnly,
+    /// No device.
+    #[default]
+    Nothing,
 }
 
 /// A driver of the driver catalogue.
@@ -41,7 +71,7 @@ pub(crate) struct Loader {
     pub(crate) executable: Option<String>,
 }
 
-/// A device that the program gets.
+/// A device that the program received.
 #[derive(Debug, Serialize)]
 pub(crate) struct Device {
     pub(crate) name: String,
@@ -49,12 +79,63 @@ pub(crate) struct Device {
     pub(crate) vendor: u32,
     pub(crate) device: u32,
     pub(crate) api_version: String,
-    /// The path of the driver's library.
+    pub(crate) uuid: Option<String>,
+    /// What the driver calls itself.
+    pub(crate) driver_name: Option<String>,
+    /// The path of the driver's library; empty where a layer made the device up.
     pub(crate) driver: String,
     /// The manifest that names the driver.
     pub(crate) manifest: Option<String>,
-    /// Why it stands where it stands.
+    /// The word of the trace for what put it there.
+    pub(crate) rule: String,
+    /// Why it stands where it stands, for people.
     pub(crate) order: String,
+    /// The layer that moved it.
+    pub(crate) moved_by: Option<String>,
+    /// What `vkCreateDevice` gave for it, where that is known.
+    pub(crate) created: Option<i32>,
+    /// `false` where `vkCreateDevice` fails or ends the process.
+    pub(crate) is_usable: bool,
+}
+
+impl Device {
+    /// Whether it is software that stands for a graphics card.
+    pub(crate) fn is_software(&self) -> bool {
+        self.kind == "cpu"
+    }
+}
+
+/// A device that the library listed and the program did not receive.
+#[derive(Debug, Serialize)]
+pub(crate) struct Hidden {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    /// The path of the driver's library.
+    pub(crate) driver: String,
+    /// `variable` or `layer`.
+    pub(crate) by_what: String,
+    /// The variable or layer that hides it; empty where several layers may.
+    pub(crate) by: String,
+}
+
+/// A call that failed.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Call {
+    /// The command.
+    pub(crate) name: String,
+    /// The library of the driver that was called; the program's own call has none.
+    pub(crate) library: Option<String>,
+    pub(crate) code: i32,
+    /// The name of the code.
+    pub(crate) result: String,
+}
+
+/// A line on standard error.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Printed {
+    /// The library that ran when it was printed.
+    pub(crate) library: Option<String>,
+    pub(crate) text: String,
 }
 
 /// A driver that was opened.
@@ -96,6 +177,9 @@ pub(crate) struct Dropped {
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
     pub(crate) enabled_by: String,
+    /// Whether the program asked for it by its name.
+    #[serde(skip)]
+    pub(crate) is_asked_for: bool,
     pub(crate) manifest: String,
     pub(crate) library: String,
 }
@@ -122,6 +206,39 @@ pub(crate) struct Slow {
 impl Report {
     /// Whether a program can use a device.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.devices.is_empty()
+        self.verdict != Verdict::Nothing
+    }
+
+    /// The verdict, as one sentence.
+    pub(crate) fn headline(&self) -> String {
+        let count = self.devices.iter().filter(|device| device.is_usable).count();
+        match (self.verdict, self.devices.is_empty()) {
+            (Verdict::Nothing, true) => "No device can be used.".into(),
+            (Verdict::Nothing, false) => "No device can be used: devices are listed, and none can be created.".into(),
+            (Verdict::SoftwareOnly, _) => {
+                let first = self.devices.iter().find(|device| device.is_usable);
+                let name = first.map_or("", |device| device.name.as_str());
+                format!("Only software draws here ({name}): no graphics card can be used.")
+            }
+            (Verdict::Hardware, _) if count == 1 => "1 device can be used.".into(),
+            (Verdict::Hardware, _) => format!("{count} devices can be used."),
+        }
+    }
+
+    /// Whether a layer changed the list of devices.
+    pub(crate) fn is_changed_by_layer(&self) -> bool {
+        self.hidden.iter().any(|hidden| hidden.by_what == "layer")
+            || self.devices.iter().any(|device| device.moved_by.is_some())
+    }
+
+    /// Whether the same layers are active as in another report, in the same order.
+    pub(crate) fn has_layers_of(&self, other: &Self) -> bool {
+        let names = |report: &Self| -> Vec<String> { report.layers.iter().map(|layer| layer.name.clone()).collect() };
+        names(self) == names(other)
+    }
+
+    /// The first thing in the way that somebody can do something about.
+    pub(crate) fn first_cause(&self) -> Option<&Dropped> {
+        self.dropped.iter().find(|dropped| !dropped.advice.is_empty())
     }
 }

@@ -8,6 +8,8 @@ pub(crate) const FIRST: u8 = 0;
 pub(crate) const SILENT: u8 = 10;
 /// What is worth a word, and in no program's way.
 pub(crate) const ASIDE: u8 = 70;
+/// Something that is there does not work.
+pub(crate) const BROKEN: u8 = 25;
 /// There is nothing at all.
 pub(crate) const NOTHING: u8 = 20;
 /// The machine does not let the driver reach its hardware.
@@ -42,7 +44,7 @@ pub(crate) fn of(code: Option<Code>) -> u8 {
             | Code::DeviceEnumerationFailed
             | Code::CatalogueCrashed
             | Code::CatalogueHung,
-        ) => 25,
+        ) => BROKEN,
         Some(
             Code::DriverManifestDisabled
             | Code::DriverManifestNotSelected

@@ -8,6 +8,8 @@ use std::str::FromStr;
 pub(crate) enum Condition {
     /// The type of the device.
     Type(String),
+    /// Any type but a processor.
+    Hardware,
     /// A pattern of its name.
     Name(String),
     /// A part of the file name of its driver.
@@ -18,8 +20,9 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = "type:discrete|integrated|virtual|cpu|other, name:GLOB or driver:NAME";
+        let known = "type:hardware|discrete|integrated|virtual|cpu|other, name:GLOB or driver:NAME";
         match text.split_once(':') {
+            Some(("type", "hardware")) => Ok(Self::Hardware),
             Some(("type", kind)) if ["discrete", "integrated", "virtual", "cpu", "other"].contains(&kind) => {
                 Ok(Self::Type(kind.into()))
             }
@@ -35,6 +38,7 @@ impl Condition {
     pub(crate) fn fits(&self, device: &Device) -> bool {
         match self {
             Self::Type(kind) => device.kind == *kind,
+            Self::Hardware => !device.is_software(),
             Self::Name(glob) => matches(glob, &device.name),
             Self::Driver(name) => {
                 let file = device.driver.rsplit('/').next().unwrap_or_default();

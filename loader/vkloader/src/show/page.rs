@@ -1,15 +1,15 @@
 //! A report as one page that needs nothing else.
 
 use super::picture;
-use crate::report::Report;
+use crate::report::{Device, Report, Verdict};
 use std::fmt::Write;
 
 const STYLE: &str = "
-:root { color-scheme: light dark; --ground: #ffffff; --text: #1b1f24; --faint: #5c6570; --line: #c9d0d8; --box: #f3f6f9; --good: #0b6e3d; --bad: #a3261c; --advice: #0a5aa8; }
-@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --text: #e6e9ed; --faint: #9aa4b0; --line: #3a424c; --box: #1f242b; --good: #63c894; --bad: #ff8a7d; --advice: #7db8ff; } }
+:root { color-scheme: light dark; --ground: #ffffff; --text: #1b1f24; --faint: #5c6570; --line: #c9d0d8; --box: #f3f6f9; --good: #0b6e3d; --software: #8a5a00; --bad: #a3261c; --advice: #0a5aa8; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14171b; --text: #e6e9ed; --faint: #9aa4b0; --line: #3a424c; --box: #1f242b; --good: #63c894; --software: #f0b95a; --bad: #ff8a7d; --advice: #7db8ff; } }
 body { margin: 0 auto; padding: 2rem; max-width: 76rem; background: var(--ground); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line); padding-bottom: .3rem; }
-.faint, dt { color: var(--faint); } .good { color: var(--good); } .bad { color: var(--bad); }
+.faint, dt { color: var(--faint); } .good { color: var(--good); } .software { color: var(--software); } .bad { color: var(--bad); }
 .advice { color: var(--advice); } .advice::before { content: '\\2192\\00a0'; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .3rem 0 .6rem; font-size: .92rem; } dd { margin: 0; overflow-wrap: anywhere; }
 article { border: 1px solid var(--line); border-radius: 8px; background: var(--box); padding: .8rem 1rem; margin: .8rem 0; } article h3 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; } p { margin: .3rem 0; }
@@ -63,7 +63,9 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
     write_verdict(page, report)?;
     writeln!(page, "<div class=\"picture\">{}</div>", picture::svg(report))?;
     write_devices(page, report)?;
+    write_hidden(page, report)?;
     write_dropped(page, report)?;
+    write_calls(page, report)?;
     write_layers(page, report)?;
     if !report.catalogue.is_empty() {
         writeln!(page, "<h2>The driver catalogue</h2><dl>")?;
@@ -88,16 +90,14 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
 }
 
 fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
-    if report.is_usable() {
-        let count = report.devices.len();
-        let noun = if count == 1 { "device" } else { "devices" };
-        return writeln!(
-            page,
-            "<p class=\"good\"><strong>{count} {noun} can be used.</strong></p>"
-        );
-    }
-    writeln!(page, "<p class=\"bad\"><strong>No device can be used.</strong></p>")?;
-    match report.dropped.iter().find(|dropped| !dropped.advice.is_empty()) {
+    let class = match report.verdict {
+        Verdict::Hardware => "good",
+        Verdict::SoftwareOnly => "software",
+        Verdict::Nothing => "bad",
+    };
+    let headline = escaped(&report.headline());
+    writeln!(page, "<p class=\"{class}\"><strong>{headline}</strong></p>")?;
+    match report.first_cause().filter(|_| report.verdict == Verdict::Nothing) {
         Some(first) => writeln!(
             page,
             "<p>{}</p><p class=\"advice\">{}</p>",
@@ -126,7 +126,8 @@ fn write_devices(page: &mut String, report: &Report) -> std::fmt::Result {
     for (place, device) in report.devices.iter().enumerate() {
         writeln!(
             page,
-            "<article><h3 class=\"good\">{place} {}</h3>",
+            "<article><h3 class=\"{}\">{place} {}</h3>",
+            class_of(device),
             escaped(&device.name)
         )?;
         let kind = format!("{}, Vulkan {}", device.kind, device.api_version);
@@ -142,6 +143,32 @@ fn write_devices(page: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(page, "</article>")?;
     }
     Ok(())
+}
+
+/// The class of a device in the style.
+pub(super) fn class_of(device: &Device) -> &'static str {
+    match device.is_usable {
+        false => "bad",
+        true if device.is_software() => "software",
+        true => "good",
+    }
+}
+
+fn write_hidden(page: &mut String, report: &Report) -> std::fmt::Result {
+    if report.hidden.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "<h2>Devices that the program does not get</h2><dl>")?;
+    for hidden in &report.hidden {
+        let by = if hidden.by.is_empty() { "a layer" } else { &hidden.by };
+        writeln!(
+            page,
+            "<dt>{}</dt><dd>{} hid it</dd>",
+            escaped(&hidden.name),
+            escaped(by)
+        )?;
+    }
+    writeln!(page, "</dl>")
 }
 
 fn write_dropped(page: &mut String, report: &Report) -> std::fmt::Result {
@@ -168,6 +195,24 @@ fn write_dropped(page: &mut String, report: &Report) -> std::fmt::Result {
             writeln!(page, "<p class=\"advice\">{}</p>", escaped(&dropped.advice))?;
         }
         writeln!(page, "</article>")?;
+    }
+    Ok(())
+}
+
+fn write_calls(page: &mut String, report: &Report) -> std::fmt::Result {
+    let failed: Vec<String> = report.failed.iter().map(ToString::to_string).collect();
+    let printed: Vec<String> = report.printed.iter().map(ToString::to_string).collect();
+    let sections = [
+        ("Calls that failed", &failed),
+        ("Errors of the log", &report.errors),
+        ("Printed by drivers and layers", &printed),
+    ];
+    for (title, texts) in sections.into_iter().filter(|(_, texts)| !texts.is_empty()) {
+        writeln!(page, "<h2>{title}</h2><ul>")?;
+        for text in texts {
+            writeln!(page, "<li>{}</li>", escaped(text))?;
+        }
+        writeln!(page, "</ul>")?;
     }
     Ok(())
 }

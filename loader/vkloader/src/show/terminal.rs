@@ -1,7 +1,7 @@
 //! A report on a terminal, or in a file that a terminal's text goes to.
 
 use crate::probe;
-use crate::report::{Dropped, Report};
+use crate::report::{Device, Dropped, Report, Verdict};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
@@ -9,6 +9,7 @@ use textwrap::{Options, WordSplitter};
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 const ADVICE: Style = AnsiColor::Cyan.on_default();
 
@@ -76,6 +77,7 @@ pub(crate) fn plain(text: &str) -> String {
 /// Those of standard output.
 pub(crate) fn text(report: &Report) -> io::Result<()> {
     let mut lines = Lines::new();
+    verdict(report, &mut lines)?;
     if let Some(loader) = &report.loader {
         let path = loader.path.as_deref().unwrap_or("an unknown file");
         let owner = loader.owner.as_ref().map_or_else(|| "no package".into(), Clone::clone);
@@ -90,31 +92,56 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
     }
     got(report, &mut lines)?;
     left_out(report, &mut lines)?;
+    calls(report, &mut lines)?;
     layers(report, &mut lines)?;
     catalogue(report, &mut lines)?;
     slow(report, &mut lines)?;
     lines.out.flush()
 }
 
-fn got(report: &Report, lines: &mut Lines) -> io::Result<()> {
-    if report.devices.is_empty() {
-        lines.title("No device can be used")?;
-        let first = report.dropped.iter().find(|dropped| !dropped.advice.is_empty());
-        if let Some(first) = first {
-            lines.wrapped(("  ", "  "), BAD, &first.reason)?;
-            lines.wrapped(("  -> ", "     "), ADVICE, &first.advice)?;
-        }
-        return Ok(());
+/// The verdict, which stands first.
+fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    let (mark, style) = match report.verdict {
+        Verdict::Hardware => ("+ ", GOOD),
+        Verdict::SoftwareOnly => ("! ", WARNING),
+        Verdict::Nothing => ("x ", BAD),
+    };
+    lines.wrapped((mark, "  "), style, &report.headline())?;
+    let cause = report.first_cause().filter(|_| report.verdict == Verdict::Nothing);
+    if let Some(cause) = cause {
+        lines.wrapped(("  ", "  "), BAD, &cause.reason)?;
+        lines.wrapped(("  -> ", "     "), ADVICE, &cause.advice)?;
     }
-    lines.title("Devices, in the order in which a program gets them")?;
+    writeln!(lines.out)
+}
+
+fn got(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if !report.devices.is_empty() {
+        lines.title("Devices, in the order in which a program gets them")?;
+    }
     for (place, device) in report.devices.iter().enumerate() {
+        let style = match device.is_usable {
+            false => BAD,
+            true if device.is_software() => WARNING,
+            true => GOOD,
+        };
         let head = format!("{} ({}, Vulkan {})", device.name, device.kind, device.api_version);
-        lines.wrapped((&format!("  {place:>3}  "), "       "), GOOD, &head)?;
-        lines.labelled("driver", &device.driver)?;
+        lines.wrapped((&format!("  {place:>3}  "), "       "), style, &head)?;
+        if !device.driver.is_empty() {
+            lines.labelled("driver", &device.driver)?;
+        }
         if let Some(manifest) = &device.manifest {
             lines.labelled("manifest", manifest)?;
         }
         lines.labelled("place", &device.order)?;
+    }
+    if !report.hidden.is_empty() {
+        lines.title("Devices that the program does not get")?;
+    }
+    for hidden in &report.hidden {
+        let by = if hidden.by.is_empty() { "a layer" } else { &hidden.by };
+        let text = format!("{} ({}): {by} hid it", hidden.name, hidden.kind);
+        lines.wrapped(("  ", "    "), WARNING, &text)?;
     }
     Ok(())
 }
@@ -152,6 +179,29 @@ fn entry(dropped: &Dropped, lines: &mut Lines) -> io::Result<()> {
     }
     if !dropped.advice.is_empty() {
         lines.wrapped(("    -> ", "       "), ADVICE, &dropped.advice)?;
+    }
+    Ok(())
+}
+
+fn calls(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    let sections = [
+        (
+            "Calls that failed",
+            report.failed.iter().map(ToString::to_string).collect(),
+        ),
+        ("Errors of the log", report.errors.clone()),
+        (
+            "Printed by drivers and layers",
+            report.printed.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ),
+    ];
+    for (title, texts) in sections {
+        if !texts.is_empty() {
+            lines.title(title)?;
+        }
+        for text in texts {
+            lines.wrapped(("  ", "    "), Style::new(), &text)?;
+        }
     }
     Ok(())
 }
@@ -226,11 +276,11 @@ fn name_word(name: &str) -> Option<String> {
     Some(format!("name:*{longest}*"))
 }
 
-/// Prints devices with the words that choose each; `drivers` are the files of their drivers, in the same order.
+/// Prints devices with the words that choose each; `matched` are the same devices, with their drivers.
 ///
 /// # Errors
 /// Those of standard output.
-pub(crate) fn devices(devices: &[probe::Device], drivers: &[String]) -> io::Result<()> {
+pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Result<()> {
     let mut lines = Lines::new();
     if devices.is_empty() {
         lines.wrapped(("", ""), BAD, "No device can be used; vkloader explain tells why.")?;
@@ -242,7 +292,8 @@ pub(crate) fn devices(devices: &[probe::Device], drivers: &[String]) -> io::Resu
         words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
         words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
         words.extend(device.uuid.as_ref().map(|uuid| format!("uuid:{uuid}")));
-        words.extend(drivers.get(place).map(|file| format!("driver:{}", driver_word(file))));
+        let driver = matched.get(place).map_or("", |device| &device.driver);
+        words.extend((!driver.is_empty()).then(|| format!("driver:{}", driver_word(driver))));
         words.extend(name_word(&device.name));
         for word in words {
             // On one line, however long: it is there to be copied into a shell.

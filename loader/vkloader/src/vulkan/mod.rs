@@ -74,6 +74,13 @@ commands! {
 }
 
 commands! {
+    /// The command that destroys a device.
+    OfDevice {
+        destroy = c"vkDestroyDevice": fn(Handle, *const c_void);
+    }
+}
+
+commands! {
     /// Commands on a physical device that are newer than Vulkan 1.0.
     OfInstance11 {
         properties = c"vkGetPhysicalDeviceProperties2": fn(Handle, *mut PhysicalDeviceProperties2);
@@ -157,7 +164,13 @@ impl Entry {
     ///
     /// # Errors
     /// Returns the code of `vkCreateInstance`, or `INITIALIZATION_FAILED` if a command is missing.
-    pub(crate) fn instance(&self, api_version: u32, flags: u32, extensions: &[&CStr]) -> Result<Instance, Code> {
+    pub(crate) fn instance(
+        &self,
+        api_version: u32,
+        flags: u32,
+        extensions: &[&CStr],
+        layers: &[&CStr],
+    ) -> Result<Instance, Code> {
         let global = self.global.as_ref().ok_or(INITIALIZATION_FAILED)?;
         let application = ApplicationInfo {
             head: Head::of(APPLICATION_INFO),
@@ -167,13 +180,14 @@ impl Entry {
             engine_version: 0,
             api_version,
         };
-        let names: Vec<*const c_char> = extensions.iter().map(|name| name.as_ptr()).collect();
+        let pointers = |names: &[&CStr]| -> Vec<*const c_char> { names.iter().map(|name| name.as_ptr()).collect() };
+        let (names, layers) = (pointers(extensions), pointers(layers));
         let info = InstanceCreateInfo {
             head: Head::of(INSTANCE_CREATE_INFO),
             flags,
             application: &application,
-            layer_count: 0,
-            layers: ptr::null(),
+            layer_count: count(&layers),
+            layers: layers.as_ptr(),
             extension_count: count(&names),
             extensions: names.as_ptr(),
         };
@@ -212,12 +226,15 @@ pub(crate) struct Physical<'a> {
 }
 
 impl Instance {
-    /// Returns the physical devices, or an empty list if the command fails.
-    pub(crate) fn devices(&self) -> Vec<Physical<'_>> {
+    /// Returns the physical devices.
+    ///
+    /// # Errors
+    /// Returns the code of `vkEnumeratePhysicalDevices`.
+    pub(crate) fn devices(&self) -> Result<Vec<Physical<'_>>, Code> {
         // SAFETY: the instance is live, and the command fills lists as `listed` requires.
-        let listed = unsafe { listed(|count, entries| (self.commands.list_devices)(self.handle, count, entries)) };
-        let handles = listed.unwrap_or_default().into_iter();
-        handles.map(|handle| Physical { handle, instance: self }).collect()
+        let handles = unsafe { listed(|count, entries| (self.commands.list_devices)(self.handle, count, entries)) }?;
+        let owned = |handle| Physical { handle, instance: self };
+        Ok(handles.into_iter().map(owned).collect())
     }
 
     /// Destroys the instance.
@@ -303,5 +320,19 @@ impl Physical<'_> {
         // SAFETY: the physical device belongs to a live instance, `info` is valid, and `handle` is valid for writes.
         succeeded(unsafe { (commands.create_device)(self.handle, &info, NO_ALLOCATOR, &mut handle) })?;
         Ok((handle, commands.of_device))
+    }
+
+    /// Creates a device with one queue of the first family, and destroys it.
+    ///
+    /// # Errors
+    /// Returns the code of `vkCreateDevice`.
+    pub(crate) fn try_device(self) -> Result<(), Code> {
+        let (device, get) = self.device(0)?;
+        // SAFETY: `get` is the look-up function of the live `device`, and the table has the type of the registry.
+        if let Some(commands) = unsafe { OfDevice::find(get, device) } {
+            // SAFETY: `device` is live, and no object of it was created.
+            unsafe { (commands.destroy)(device, NO_ALLOCATOR) };
+        }
+        Ok(())
     }
 }

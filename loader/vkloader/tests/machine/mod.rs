@@ -44,6 +44,24 @@ impl Explained {
         self.report["dropped"][0]["findings"].to_string()
     }
 
+    /// What was found out with this code.
+    pub(crate) fn found(&self, code: &str) -> &Value {
+        let dropped = self.report["dropped"].as_array().expect("a list");
+        let found = dropped.iter().find(|dropped| dropped["code"] == code);
+        found.unwrap_or_else(|| panic!("no {code} in {:#}", self.report["dropped"]))
+    }
+
+    /// The codes of all that was found, in their order.
+    pub(crate) fn codes(&self) -> Vec<&str> {
+        let dropped = self.report["dropped"].as_array().expect("a list");
+        dropped.iter().filter_map(|dropped| dropped["code"].as_str()).collect()
+    }
+
+    /// What a program can use, as one word.
+    pub(crate) fn verdict(&self) -> &str {
+        self.report["verdict"].as_str().unwrap_or("none")
+    }
+
     pub(crate) fn devices(&self) -> Vec<&str> {
         let devices = self.report["devices"].as_array().expect("a list");
         devices.iter().filter_map(|device| device["name"].as_str()).collect()
@@ -104,6 +122,30 @@ impl Machine {
             "api_version": "1.3.0", "implementation_version": "1", "description": "", "disable_environment": {{"OFF_{name}": "1"}}}}}}"#
         );
         self.file(&format!("data/vulkan/implicit_layer.d/{name}.json"), text)
+    }
+
+    /// A layer that works, which behaves as these lines say, with more members in its manifest. `kind` is `implicit` or `explicit`.
+    pub(crate) fn working_layer(&self, kind: &str, name: &str, lines: &str, more: &str) -> PathBuf {
+        let library = self.path(&format!("libraries/libVkLayer_{name}.so"));
+        fs::copy(built("libmock_layer.so"), &library).expect("cargo built the mock layer");
+        self.file(
+            &format!("libraries/libVkLayer_{name}.conf"),
+            format!(
+                "name VK_LAYER_{name}\njournal {}\n{lines}\n",
+                self.path("journal").display()
+            ),
+        );
+        fs::create_dir_all(self.path(&format!("data/vulkan/{kind}_layer.d"))).expect("folders");
+        let switch = match kind {
+            "implicit" => format!(r#", "disable_environment": {{"OFF_{name}": "1"}}"#),
+            _ => String::new(),
+        };
+        let text = format!(
+            r#"{{"file_format_version": "1.2.0", "layer": {{"name": "VK_LAYER_{name}", "type": "GLOBAL", "library_path": "{}",
+            "api_version": "1.4.0", "implementation_version": "1", "description": ""{switch}{more}}}}}"#,
+            library.display()
+        );
+        self.file(&format!("data/vulkan/{kind}_layer.d/{name}.json"), text)
     }
 
     pub(crate) fn variable(&mut self, name: &str, value: impl Into<String>) -> &mut Self {

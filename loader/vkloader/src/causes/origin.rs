@@ -1,0 +1,164 @@
+//! Where a variable came from: the process that set it, and the file that sets it for every session.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Ancestors that are looked at.
+const MOST: usize = 32;
+
+/// Files that set variables for sessions, below the root.
+const FILES: [&str; 6] = [
+    "etc/environment",
+    "etc/security/pam_env.conf",
+    "etc/profile",
+    "etc/bash.bashrc",
+    "etc/zsh/zshenv",
+    "etc/zsh/zshrc",
+];
+/// Folders of such files, below the root.
+const FOLDERS: [&str; 4] = [
+    "etc/environment.d",
+    "usr/lib/environment.d",
+    "etc/profile.d",
+    "etc/systemd/user.conf.d",
+];
+/// Such files of a user.
+const OWN_FILES: [&str; 9] = [
+    ".pam_environment",
+    ".profile",
+    ".bash_profile",
+    ".bash_login",
+    ".bashrc",
+    ".zshenv",
+    ".zprofile",
+    ".zshrc",
+    ".config/fish/config.fish",
+];
+/// Folders of such files of a user.
+const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
+
+/// Where a variable of this process came from, as sentences; nothing where that cannot be found out.
+pub(super) fn of(name: &str) -> Vec<String> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let mut found: Vec<String> = process(Path::new("/proc"), std::process::id(), name).into_iter().collect();
+    found.extend(file(Path::new("/"), home.as_deref(), name));
+    found
+}
+
+/// The process that set the variable: the parent of the last ancestor that was started with it.
+fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
+    let mut holder = own;
+    for _ in 0..MOST {
+        let parent = parent(proc, holder).filter(|&parent| parent != 0)?;
+        if !has(proc, parent, name)? {
+            let called = fs::read_to_string(proc.join(parent.to_string()).join("comm")).unwrap_or_default();
+            return Some(format!("set by process {parent} ({}), or in a command that it ran", called.trim()));
+        }
+        holder = parent;
+    }
+    None
+}
+
+/// Whether a process was started with the variable; `None` where this user may not see that.
+fn has(proc: &Path, process: u32, name: &str) -> Option<bool> {
+    let bytes = fs::read(proc.join(process.to_string()).join("environ")).ok()?;
+    let mut variables = bytes.split(|&byte| byte == 0);
+    Some(variables.any(|variable| {
+        let rest = variable.strip_prefix(name.as_bytes());
+        rest.is_some_and(|rest| rest.starts_with(b"="))
+    }))
+}
+
+fn parent(proc: &Path, process: u32) -> Option<u32> {
+    let status = fs::read_to_string(proc.join(process.to_string()).join("status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    line.trim().parse().ok()
+}
+
+/// The file and line that set the variable.
+fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<String> {
+    let mut files: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
+    let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
+    if let Some(home) = home {
+        files.extend(OWN_FILES.iter().map(|file| home.join(file)));
+        folders.extend(OWN_FOLDERS.iter().map(|folder| home.join(folder)));
+    }
+    for folder in folders {
+        let mut within: Vec<PathBuf> = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        within.sort();
+        files.append(&mut within);
+    }
+    files.iter().find_map(|file| {
+        let is_file = fs::metadata(file).is_ok_and(|status| status.is_file() && status.len() < 1 << 20);
+        let text = is_file.then(|| fs::read_to_string(file).ok()).flatten()?;
+        let line = text.lines().position(|line| sets(line, name))?;
+        Some(format!("{}, line {}, sets it", file.display(), line + 1))
+    })
+}
+
+/// Whether a line of such a file sets a variable: `NAME=`, `export NAME=`, `NAME DEFAULT=` or `set -x NAME`.
+fn sets(line: &str, name: &str) -> bool {
+    let line = line.trim();
+    if line.starts_with('#') {
+        return false;
+    }
+    let mut words = line.split(|character: char| character.is_whitespace() || matches!(character, '=' | ';' | '"' | '\''));
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let assigns = line.contains('=') || first == "set" || first == "setenv";
+    assigns && words.any(|word| word == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_process_that_was_started_without_the_variable_set_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        for (process, parent, environment) in [
+            (40, 30, "A=1\0VK_X=2\0"),
+            (30, 20, "VK_X=2\0"),
+            (20, 10, "VK_XY=2\0"),
+            (10, 0, "VK_X=0\0"),
+        ] {
+            let folder = root.path().join(process.to_string());
+            fs::create_dir(&folder).expect("a folder");
+            fs::write(folder.join("status"), format!("Name:\tx\nPPid:\t{parent}\n")).expect("a file");
+            fs::write(folder.join("environ"), environment).expect("a file");
+            fs::write(folder.join("comm"), format!("shell{process}\n")).expect("a file");
+        }
+        let words = process(root.path(), 40, "VK_X").expect("it was set");
+        assert!(words.starts_with("set by process 20 (shell20)"), "{words}");
+        assert_eq!(process(root.path(), 10, "VK_X"), None);
+    }
+
+    #[test]
+    fn the_file_of_a_session_is_found_with_its_line() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("etc/environment.d");
+        fs::create_dir_all(&folder).expect("folders");
+        fs::write(folder.join("90-gpu.conf"), "# VK_X=1\nOTHER=VK\nVK_X=/a.json\n").expect("a file");
+        let words = file(root.path(), None, "VK_X").expect("it is set");
+        assert!(words.ends_with("90-gpu.conf, line 3, sets it"), "{words}");
+        assert_eq!(file(root.path(), None, "VK_Y"), None);
+    }
+
+    #[test]
+    fn lines_that_set_a_variable() {
+        for (line, expected) in [
+            ("export VK_X=1", true),
+            ("VK_X DEFAULT=1", true),
+            ("set -gx VK_X 1", true),
+            ("# VK_X=1", false),
+            ("echo VK_X", false),
+            ("VK_XY=1", false),
+        ] {
+            assert_eq!(sets(line, "VK_X"), expected, "{line}");
+        }
+    }
+}

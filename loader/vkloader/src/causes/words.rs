@@ -1,0 +1,153 @@
+//! Words in variables that match nothing: a misspelt name has no effect, and nothing says so.
+
+use super::variables;
+use crate::events::{Event, Record};
+use crate::report::{Device, Dropped, Report, codes, rank};
+use crate::show;
+use std::path::Path;
+
+/// Kinds of words.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Names of layers.
+    Layer,
+    /// Patterns of names of layers.
+    LayerPattern,
+    /// Patterns of file names of driver manifests.
+    DriverPattern,
+    /// Paths of manifests, or folders of them.
+    Path,
+}
+
+/// A variable: its name, what divides its words, their kind, and whether something is missing where a word matches nothing.
+const VARIABLES: [(&str, char, Kind, bool); 13] = [
+    ("VK_INSTANCE_LAYERS", ':', Kind::Layer, true),
+    ("VK_LOADER_LAYERS_ENABLE", ',', Kind::LayerPattern, true),
+    ("VK_LOADER_LAYERS_DISABLE", ',', Kind::LayerPattern, false),
+    ("VK_LOADER_LAYERS_ALLOW", ',', Kind::LayerPattern, false),
+    ("VK_LOADER_DRIVERS_SELECT", ',', Kind::DriverPattern, true),
+    ("VK_LOADER_DRIVERS_DISABLE", ',', Kind::DriverPattern, false),
+    ("VK_DRIVER_FILES", ':', Kind::Path, true),
+    ("VK_ICD_FILENAMES", ':', Kind::Path, true),
+    ("VK_ADD_DRIVER_FILES", ':', Kind::Path, true),
+    ("VK_LAYER_PATH", ':', Kind::Path, true),
+    ("VK_ADD_LAYER_PATH", ':', Kind::Path, true),
+    ("VK_IMPLICIT_LAYER_PATH", ':', Kind::Path, true),
+    ("VK_ADD_IMPLICIT_LAYER_PATH", ':', Kind::Path, true),
+];
+
+/// The words that stand for many layers.
+const WIDE: [&str; 4] = ["~all~", "~implicit~", "~explicit~", "*"];
+
+/// Adds words that match nothing.
+pub(super) fn find(report: &mut Report, records: &[&Record]) {
+    let mut found = Vec::new();
+    for (name, value) in variables(records) {
+        if let Some(row) = VARIABLES.iter().find(|row| row.0 == name) {
+            found.extend(unmatched(row, value, records));
+        }
+        if name == "VK_LOADER_DEVICE_SELECT" {
+            found.extend(unmatched_device(value, report));
+        }
+    }
+    report.dropped.append(&mut found);
+}
+
+fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -> Vec<Dropped> {
+    let &(name, divider, kind, is_wanted) = row;
+    let layers = names(records, "layer", |name, _| name.into());
+    let drivers = names(records, "driver", |name, path| {
+        let manifest = if path.ends_with(".json") { path } else { name };
+        manifest.rsplit('/').next().unwrap_or(manifest).into()
+    });
+    let words = value.split(divider).filter(|word| !word.is_empty() && !WIDE.contains(word));
+    let is_unmatched = |word: &&str| match kind {
+        Kind::Layer => !layers.iter().any(|layer| layer == word),
+        Kind::LayerPattern => !layers.iter().any(|layer| show::matches(word, layer)),
+        Kind::DriverPattern => !drivers.iter().any(|driver| show::matches(word, driver)),
+        Kind::Path => !has_manifest(Path::new(word)),
+    };
+    let known = match kind {
+        Kind::Layer | Kind::LayerPattern => layers.join(", "),
+        Kind::DriverPattern => drivers.join(", "),
+        Kind::Path => String::new(),
+    };
+    let describe = |word: &str| {
+        let mut found = codes::VARIABLE_NO_MATCH.about(name);
+        found.reason = match kind {
+            Kind::Path => format!("{word} in {name} leads to no manifest."),
+            Kind::Layer | Kind::LayerPattern => format!("{word} in {name} matches no layer that is installed."),
+            Kind::DriverPattern => format!("{word} in {name} matches the manifest of no driver."),
+        };
+        found.findings = (!known.is_empty()).then(|| format!("there are: {known}")).into_iter().collect();
+        found.advice = format!("Correct the word, or: unset {name}");
+        found.rank = if is_wanted { found.rank } else { rank::ASIDE };
+        found
+    };
+    words.filter(is_unmatched).map(describe).collect()
+}
+
+/// The names that decisions about a kind of thing are about, each once. `of` makes a name from that of a decision and its path.
+fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) -> Vec<String> {
+    let mut found = Vec::new();
+    for record in records {
+        let Event::Decision(decision) = &record.event else { continue };
+        let is_of_it = match subject {
+            "layer" => ["layer", "layer-library"].contains(&decision.subject.as_str()),
+            _ => ["driver", "driver-manifest"].contains(&decision.subject.as_str()),
+        };
+        let name = of(&decision.name, &decision.path);
+        if is_of_it && !name.is_empty() && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Whether a path leads to a manifest, or to a folder with one.
+fn has_manifest(path: &Path) -> bool {
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries
+            .flatten()
+            .any(|entry| entry.file_name().as_encoded_bytes().ends_with(b".json")),
+        Err(_) => path.is_file(),
+    }
+}
+
+/// What to say where no device is what `VK_LOADER_DEVICE_SELECT` asks for.
+fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
+    let words: Vec<&str> = value.split(',').filter(|word| !word.is_empty()).collect();
+    let is_chosen = |word: &&str| report.devices.iter().any(|device| chooses(word, device));
+    if words.is_empty() || report.devices.is_empty() || words.iter().any(is_chosen) {
+        return None;
+    }
+    let mut found = codes::VARIABLE_NO_MATCH.about("VK_LOADER_DEVICE_SELECT");
+    found.reason = format!("No device is what VK_LOADER_DEVICE_SELECT asks for: {value}.");
+    found.advice = "vkloader devices lists the words that choose each device".into();
+    Some(found)
+}
+
+/// Whether a word of `VK_LOADER_DEVICE_SELECT` chooses a device.
+fn chooses(word: &str, device: &Device) -> bool {
+    let same = |one: &str, other: &str| one.replace('-', "").eq_ignore_ascii_case(&other.replace('-', ""));
+    match word.split_once(':') {
+        Some(("type", kind)) => kind == device.kind,
+        Some(("name", glob)) => show::matches(glob, &device.name),
+        Some(("uuid", uuid)) => device.uuid.as_deref().is_some_and(|own| same(own, uuid)),
+        Some(("driver", part)) => {
+            let file = device.driver.rsplit('/').next().unwrap_or_default();
+            file.to_lowercase().contains(&part.to_lowercase())
+        }
+        // With or without the domain.
+        Some(("pci", place)) => device.pci.as_deref().is_some_and(|own| own.ends_with(&place.to_lowercase())),
+        Some((vendor, rest)) => {
+            let number = |text: &str| {
+                let text = text.trim_start_matches("0x").trim_start_matches("0X");
+                let end = text.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(text.len());
+                u32::from_str_radix(&text[..end], 16).ok()
+            };
+            number(vendor) == Some(device.vendor) && number(rest) == Some(device.device)
+        }
+        None => false,
+    }
+}

@@ -1,0 +1,236 @@
+//! `vkloader explain` and `vkloader devices`.
+
+use crate::child::{self, Finished, Watched};
+use crate::commands::{Library, NONE, USABLE, heard, json, print};
+use crate::library_folder::LibraryFolder;
+use crate::probe::Seen;
+use crate::report::{self, Received, Report};
+use crate::{causes, show};
+use clap::Args;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode};
+
+/// The variable that leaves layers out.
+const WITHOUT_LAYERS: &str = "VK_LOADER_LAYERS_DISABLE";
+
+/// What to explain, and how.
+#[derive(Args)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    library: Library,
+    /// Print the whole report as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Write the report as one page with a picture, which needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// End with 0 only when a device fits, such as type:discrete, name:*NVIDIA* or driver:radv.
+    #[arg(long, value_name = "CONDITION")]
+    check: Option<show::Condition>,
+    /// Hand the trace to the program as an open descriptor: a program in a sandbox does not see the file of that name.
+    #[arg(long, requires = "program")]
+    descriptor: bool,
+    /// A program to run, and its arguments.
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl Explain {
+    pub(crate) fn run(&self) -> io::Result<ExitCode> {
+        let folder = match (&self.library.library, self.program.is_empty()) {
+            (Some(library), false) => Some(LibraryFolder::of(library)?),
+            _ => None,
+        };
+        let finished = self.watch(folder.as_ref(), false)?;
+        let (seen, mut report) = self.report(&finished)?;
+        let watched = match !report.is_usable() && causes::worth_watching(&report) {
+            true => Some(self.watch(folder.as_ref(), true)?),
+            false => None,
+        };
+        causes::find(&mut report, &finished, watched.as_ref());
+        if let (Some(folder), Some(program)) = (&folder, self.program.first())
+            && let Some(why) = folder.missed_by(program, &finished.records)
+        {
+            return Err(io::Error::other(why));
+        }
+        if report.loader.is_none() {
+            return Err(io::Error::other(self.no_trace(seen.as_ref())));
+        }
+        if let Some(file) = &self.html {
+            std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
+        }
+        heard(match self.json {
+            true => print(json(&report)?),
+            false => show::text(&report),
+        })?;
+        let fits = match &self.check {
+            Some(condition) => report
+                .devices
+                .iter()
+                .any(|device| device.is_usable && condition.fits(device)),
+            None => report.is_usable(),
+        };
+        Ok(ExitCode::from(if fits { USABLE } else { NONE }))
+    }
+
+    /// What the run received, where it was the probe, and the report about it.
+    fn report(&self, finished: &Finished) -> io::Result<(Option<Seen>, Report)> {
+        if self.program.is_empty() {
+            let seen = Seen::last(&finished.output);
+            let report = of_probe(&self.library, finished, seen.as_ref())?;
+            return Ok((seen, report));
+        }
+        let alone = report::build(finished, Received::default());
+        if alone.layers.is_empty() || alone.devices.is_empty() && alone.hidden.is_empty() {
+            return Ok((None, alone));
+        }
+        // The trace does not say what the layers made of the list, and the probe with the same layers sees that.
+        let beside = self.beside(&alone)?;
+        let own =
+            Seen::last(&beside.output).filter(|_| report::build(&beside, Received::default()).has_layers_of(&alone));
+        let Some(seen) = own else { return Ok((None, alone)) };
+        let report = of_devices(finished, &seen, |layer| self.library.looks_without(layer))?;
+        Ok((None, report))
+    }
+
+    /// Runs the probe with the library and the layers that a program had.
+    fn beside(&self, report: &Report) -> io::Result<Finished> {
+        let library = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+        let mut command = Process::new(std::env::current_exe()?);
+        command.arg(crate::probe::ARGUMENT);
+        let asked = report.layers.iter().filter(|layer| layer.is_asked_for);
+        command.args(asked.map(|layer| format!("--layer={}", layer.name)));
+        command.arg(library.map_or_else(|| self.library.path(), PathBuf::from));
+        child::run(command, self.library.limit(), KEPT)
+    }
+
+    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
+    fn watch(&self, folder: Option<&LibraryFolder>, linker: bool) -> io::Result<Finished> {
+        let mut watched = Watched {
+            keeps_output: true,
+            linker,
+            descriptor: self.descriptor,
+        };
+        let command = match self.program.split_first() {
+            None => self.library.probe()?,
+            Some((program, arguments)) => {
+                // Its output is its user's, the first time.
+                watched.keeps_output = linker || self.json;
+                let mut command = Process::new(program);
+                command.args(arguments);
+                if let Some(folder) = folder {
+                    folder.search_first(&mut command);
+                }
+                command
+            }
+        };
+        let mut finished = child::run(command, self.library.limit(), watched)?;
+        if let Some(folder) = folder {
+            folder.name_library(&mut finished.records);
+        }
+        Ok(finished)
+    }
+
+    /// Why there is no trace to explain.
+    fn no_trace(&self, seen: Option<&Seen>) -> String {
+        match seen {
+            _ if !self.program.is_empty() => {
+                "the program did not load this loader, or runs with raised privileges, where no trace is \
+                                              written, or in a sandbox, where --descriptor helps"
+                    .into()
+            }
+            Some(Seen {
+                not_opened: Some(words),
+                ..
+            }) => format!("no Vulkan loader could be opened: {words}"),
+            Some(_) if self.library.library.is_some() => {
+                "the library is another loader, or an older one, and writes no trace".into()
+            }
+            Some(Seen {
+                library: Some(path), ..
+            }) => format!(
+                "programs on this machine get {path}, which is another loader, or an older one, and writes no trace; \
+                 --library names the one to ask"
+            ),
+            _ => "the loader left no trace".into(),
+        }
+    }
+}
+
+/// The output of a process is kept, and nothing more is to be known of it.
+const KEPT: Watched = Watched {
+    keeps_output: true,
+    linker: false,
+    descriptor: false,
+};
+
+impl Library {
+    /// What the probe receives without a layer.
+    fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
+        let mut command = self.probe()?;
+        let others = std::env::var(WITHOUT_LAYERS).unwrap_or_default();
+        command.env(WITHOUT_LAYERS, format!("{layer},{others}"));
+        Ok(Seen::last(&child::run(command, self.limit(), KEPT)?.output))
+    }
+}
+
+/// The report about a run of the probe.
+fn of_probe(library: &Library, finished: &Finished, seen: Option<&Seen>) -> io::Result<Report> {
+    let nothing = Seen::default();
+    of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
+}
+
+/// The report about a run that received these devices. Where a layer changed the list and several may have, `without` tells what a
+/// run without one of them receives.
+fn of_devices(
+    finished: &Finished,
+    seen: &Seen,
+    without: impl Fn(&str) -> io::Result<Option<Seen>>,
+) -> io::Result<Report> {
+    let devices = Some(&seen.devices[..]);
+    let report = report::build(finished, Received { devices, changer: None });
+    if !report.is_changed_by_layer() {
+        return Ok(report);
+    }
+    let changer = match &report.layers[..] {
+        [only] => Some(only.name.clone()),
+        several => culprit(several.iter().map(|layer| layer.name.as_str()), seen, without)?,
+    };
+    let changer = changer.as_deref();
+    Ok(report::build(finished, Received { devices, changer }))
+}
+
+/// The first layer without which the list of devices is another one.
+fn culprit<'a>(
+    layers: impl Iterator<Item = &'a str>,
+    seen: &Seen,
+    without: impl Fn(&str) -> io::Result<Option<Seen>>,
+) -> io::Result<Option<String>> {
+    let names = |seen: &Seen| -> Vec<(String, u32)> {
+        let devices = seen.devices.iter();
+        devices.map(|device| (device.name.clone(), device.device)).collect()
+    };
+    for layer in layers {
+        if without(layer)?.is_some_and(|other| names(&other) != names(seen)) {
+            return Ok(Some(layer.into()));
+        }
+    }
+    Ok(None)
+}
+
+/// Lists the devices, with the words that choose each.
+pub(crate) fn devices(library: &Library) -> io::Result<ExitCode> {
+    let finished = child::run(library.probe()?, library.limit(), KEPT)?;
+    let seen = Seen::last(&finished.output).ok_or_else(|| {
+        io::Error::other("the process that lists devices did not end by itself; see vkloader explain")
+    })?;
+    if let Some(words) = &seen.not_opened {
+        return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
+    }
+    // The report has matched what the probe received with the drivers of the trace.
+    let report = of_probe(library, &finished, Some(&seen))?;
+    heard(show::devices(&seen.devices, &report.devices))?;
+    Ok(ExitCode::from(if report.is_usable() { USABLE } else { NONE }))
+}

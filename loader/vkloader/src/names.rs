@@ -1,0 +1,90 @@
+//! Results and signals by name.
+
+/// Values of `VkResult`.
+macro_rules! results {
+    ($($name:ident = $value:literal,)*) => {
+        const RESULTS: &[(i32, &str)] = &[$(($value, concat!("VK_", stringify!($name)))),*];
+    };
+}
+
+results! {
+    SUCCESS = 0,
+    NOT_READY = 1,
+    TIMEOUT = 2,
+    INCOMPLETE = 5,
+    ERROR_OUT_OF_HOST_MEMORY = -1,
+    ERROR_OUT_OF_DEVICE_MEMORY = -2,
+    ERROR_INITIALIZATION_FAILED = -3,
+    ERROR_DEVICE_LOST = -4,
+    ERROR_MEMORY_MAP_FAILED = -5,
+    ERROR_LAYER_NOT_PRESENT = -6,
+    ERROR_EXTENSION_NOT_PRESENT = -7,
+    ERROR_FEATURE_NOT_PRESENT = -8,
+    ERROR_INCOMPATIBLE_DRIVER = -9,
+    ERROR_TOO_MANY_OBJECTS = -10,
+    ERROR_FORMAT_NOT_SUPPORTED = -11,
+    ERROR_FRAGMENTED_POOL = -12,
+    ERROR_UNKNOWN = -13,
+    ERROR_SURFACE_LOST_KHR = -1_000_000_000,
+    ERROR_NATIVE_WINDOW_IN_USE_KHR = -1_000_000_001,
+    ERROR_OUT_OF_DATE_KHR = -1_000_001_004,
+    ERROR_NOT_PERMITTED = -1_000_174_001,
+}
+
+/// The name of a `VkResult`, or its number.
+pub(crate) fn result(code: i32) -> String {
+    match RESULTS.iter().find(|(known, _)| *known == code) {
+        Some((_, name)) => (*name).into(),
+        None => format!("VkResult {code}"),
+    }
+}
+
+/// Signals that end processes.
+const SIGNALS: &[(i32, &str)] = &[
+    (libc::SIGHUP, "SIGHUP"),
+    (libc::SIGINT, "SIGINT"),
+    (libc::SIGQUIT, "SIGQUIT"),
+    (libc::SIGILL, "SIGILL"),
+    (libc::SIGTRAP, "SIGTRAP"),
+    (libc::SIGABRT, "SIGABRT"),
+    (libc::SIGBUS, "SIGBUS"),
+    (libc::SIGFPE, "SIGFPE"),
+    (libc::SIGKILL, "SIGKILL"),
+    (libc::SIGSEGV, "SIGSEGV"),
+    (libc::SIGPIPE, "SIGPIPE"),
+    (libc::SIGALRM, "SIGALRM"),
+    (libc::SIGTERM, "SIGTERM"),
+    (libc::SIGXCPU, "SIGXCPU"),
+    (libc::SIGXFSZ, "SIGXFSZ"),
+    (libc::SIGSYS, "SIGSYS"),
+];
+
+/// A signal by name and number.
+pub(crate) fn signal(number: i32) -> String {
+    match SIGNALS.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => format!("signal {number} ({name})"),
+        None => format!("signal {number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_those_of_the_registry() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../registry/snapshot/enums.txt");
+        let snapshot = std::fs::read_to_string(path).expect("the snapshot is there");
+        for (value, name) in RESULTS {
+            let line = format!("  value {name} {value}");
+            assert!(snapshot.lines().any(|known| known == line), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_name_keeps_its_number() {
+        assert_eq!(result(-3), "VK_ERROR_INITIALIZATION_FAILED");
+        assert_eq!(result(-77), "VkResult -77");
+        assert_eq!(signal(11), "signal 11 (SIGSEGV)");
+    }
+}

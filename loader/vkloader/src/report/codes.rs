@@ -1,0 +1,110 @@
+//! The codes of what this program finds out by itself, beside those of the library's decisions (`loader/reasons`).
+
+use super::{Dropped, rank};
+
+/// One line of [`TABLE`].
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// How the code is written.
+    pub(crate) name: &'static str,
+    /// What kind of thing it is about.
+    subject: &'static str,
+    rank: u8,
+    /// What it means, as one sentence.
+    pub(crate) meaning: &'static str,
+    /// What helps, as one sentence; empty where nothing is wrong.
+    pub(crate) remedy: &'static str,
+}
+
+macro_rules! rows {
+    ($($constant:ident = $name:literal, $subject:literal, $rank:expr, $meaning:literal, $remedy:literal;)+) => {
+        $(#[doc = concat!("`", $name, "`. ", $meaning)] pub(crate) const $constant: &Row = &Row {
+            name: $name,
+            subject: $subject,
+            rank: $rank,
+            meaning: $meaning,
+            remedy: $remedy,
+        };)+
+
+        /// All of them, in the order in which the documentation lists them.
+        #[cfg(test)]
+        pub(crate) const TABLE: &[&Row] = &[$($constant),+];
+    };
+}
+
+rows! {
+    PROGRAM_CRASHED = "program.crashed", "program", rank::FIRST,
+        "The program was ended by a signal.",
+        "Look at the program itself, for example in a debugger.";
+    PROGRAM_HUNG = "program.hung", "program", rank::FIRST,
+        "The program did not end within the time that it had.",
+        "Give it more time with --timeout, or look at it in a debugger.";
+    SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
+        "A variable replaces all places where drivers are looked for.",
+        "If this is unintended, unset the variable.";
+    SETTINGS_ACTIVE = "settings.active", "settings file", rank::SILENT,
+        "A settings file decides about layers, drivers or devices.",
+        "If this is unintended, delete the file, or change it with the program that wrote it, such as Vulkan Configurator.";
+    LAYER_OVERRIDE_ACTIVE = "layer.override-active", "layer", rank::SILENT,
+        "An override layer decides about layers, and may replace the places where they are looked for.",
+        "If this is unintended, delete its manifest, or change it with Vulkan Configurator.";
+    DRIVER_NAMED_TWICE = "driver.named-twice", "driver", rank::ASIDE,
+        "Several manifests name this driver, so its devices come several times.",
+        "Remove all but one of these manifests.";
+    DRIVER_NONE_INSTALLED = "driver.none-installed", "driver", rank::NOTHING,
+        "No Vulkan driver is installed where this program looks.",
+        "Install a driver: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-radeon, vulkan-intel or vulkan-swrast (Arch), or the \
+         driver of your graphics card's maker; in a sandbox, its extension for graphics.";
+    DEVICE_HIDDEN_BY_LAYER = "device.hidden-by-layer", "device", rank::SILENT,
+        "A layer hides the device from the program.",
+        "Start the program without the layer, or change what the layer reads.";
+    DEVICE_MOVED_BY_LAYER = "device.moved-by-layer", "layer", rank::ASIDE,
+        "A layer changed the order of the devices.",
+        "Start the program without the layer, or change what the layer reads.";
+    DEVICE_NOT_CREATED = "device.not-created", "device", rank::BROKEN,
+        "The device is listed, but vkCreateDevice fails for it.",
+        "Look for messages of the driver, and for its kernel module; until then, choose another device.";
+    HARDWARE_NO_PERMISSION = "hardware.no-permission", "hardware", rank::HARDWARE,
+        "This user may not open the device node of the graphics card.",
+        "Give the user permission to read and write the node.";
+    HARDWARE_NO_KERNEL_DRIVER = "hardware.no-kernel-driver", "hardware", rank::HARDWARE,
+        "No kernel driver is bound to the graphics card.",
+        "Load the kernel module of the card (amdgpu, i915, xe, nouveau or nvidia), or look in dmesg why it does not load.";
+}
+
+impl Row {
+    /// A finding with the words of this line.
+    pub(crate) fn about(&self, name: impl Into<String>) -> Dropped {
+        Dropped {
+            subject: self.subject.into(),
+            code: self.name.into(),
+            name: name.into(),
+            file: None,
+            named_by: None,
+            reason: self.meaning.into(),
+            findings: Vec::new(),
+            advice: self.remedy.into(),
+            rank: self.rank,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_code_is_in_the_documentation() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/using.md");
+        let page = std::fs::read_to_string(path).expect("the page is there");
+        for row in TABLE {
+            let line = format!("| `{}` | {} | {} |", row.name, row.meaning, row.remedy);
+            assert!(page.lines().any(|known| known == line), "docs/using.md lacks: {line}");
+            assert!(
+                reasons::Code::of_name(row.name).is_none(),
+                "{} is a code of the library",
+                row.name
+            );
+        }
+    }
+}

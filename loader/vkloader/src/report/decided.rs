@@ -1,0 +1,156 @@
+//! What the library decided about devices and drivers, below all layers, as its trace tells it.
+
+use crate::events::{Event, Record, Step};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The calls by which a driver is asked for its devices.
+const LISTING: [&str; 3] = [
+    "vkEnumeratePhysicalDevices",
+    "vkEnumeratePhysicalDeviceGroups",
+    "vkEnumeratePhysicalDeviceGroupsKHR",
+];
+
+/// A device in the list of the library.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Listed {
+    pub(super) place: usize,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) vendor: u32,
+    pub(super) device: u32,
+    pub(super) api_version: String,
+    /// The path of the driver's library.
+    pub(super) driver: String,
+    pub(super) manifest: Option<String>,
+    /// The word of the trace for what put it there.
+    pub(super) rule: String,
+}
+
+/// What the library decided.
+#[derive(Debug, Default)]
+pub(super) struct Decided {
+    /// The devices of the last enumeration, in the library's order.
+    pub(super) devices: Vec<Listed>,
+    /// Drivers that were asked for devices and have none, in their order.
+    pub(super) idle: Vec<String>,
+    /// Names of devices that a filter hid, each with its variable.
+    pub(super) filtered: Vec<(String, String)>,
+    /// Names of the layers between the program and the library's list, from the program down.
+    pub(super) layers: Vec<String>,
+}
+
+impl Decided {
+    pub(super) fn of(records: &[&Record]) -> Self {
+        let mut decided = Self::default();
+        let mut counts: Vec<(&str, u64)> = Vec::new();
+        for record in records {
+            match &record.event {
+                Event::Device(device) => {
+                    decided.devices.truncate(device.place);
+                    decided.devices.push(Listed {
+                        place: device.place,
+                        name: device.name.clone(),
+                        kind: device.kind.clone(),
+                        vendor: device.vendor,
+                        device: device.device,
+                        api_version: device.api_version.clone(),
+                        driver: device.driver.clone(),
+                        manifest: None,
+                        rule: device.rule.clone(),
+                    });
+                }
+                Event::End(step) => counts.extend(listed_by_driver(step)),
+                Event::Decision(decision) if decision.code.as_deref() == Some("device.id-filter") => {
+                    let variable = decision.details.get("variable").and_then(|word| word.as_str());
+                    let hidden = (decision.name.clone(), variable.unwrap_or_default().to_owned());
+                    decided.filtered.push(hidden);
+                }
+                Event::Chain(chain) if chain.call == "vkCreateInstance" => {
+                    decided.layers = chain.layers.iter().map(|layer| layer.name.clone()).collect();
+                }
+                _ => {}
+            }
+        }
+        decided.find_idle(&counts);
+        decided.name_manifests(&Manifests::of(records));
+        decided
+    }
+
+    /// The variable that hides the devices of this name.
+    pub(super) fn filter_of(&self, name: &str) -> Option<&str> {
+        let mut hidden = self.filtered.iter();
+        hidden
+            .find(|(hidden, _)| hidden == name)
+            .map(|(_, variable)| variable.as_str())
+    }
+
+    /// Finds the drivers whose last answer was an empty list.
+    fn find_idle(&mut self, counts: &[(&str, u64)]) {
+        let last: HashMap<&str, u64> = counts.iter().copied().collect();
+        for (driver, _) in counts {
+            if last.get(driver) == Some(&0) && !self.idle.iter().any(|known| known == driver) {
+                self.idle.push((*driver).into());
+            }
+        }
+    }
+
+    /// Gives each device its manifest. Of devices that differ in nothing, each manifest of their driver has its own.
+    fn name_manifests(&mut self, manifests: &Manifests) {
+        for place in 0..self.devices.len() {
+            let (before, rest) = self.devices.split_at_mut(place);
+            let device = &mut rest[0];
+            let same = |other: &&Listed| {
+                (&other.driver, &other.name, other.vendor, other.device)
+                    == (&device.driver, &device.name, device.vendor, device.device)
+            };
+            let earlier = before.iter().filter(same).count();
+            device.manifest = manifests.of_library(&device.driver, earlier).map(String::from);
+        }
+    }
+}
+
+/// How many devices a driver listed, where this is the end of that step.
+fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
+    let is_listing = step.step == "driver" && LISTING.contains(&step.name.as_str());
+    let counted = step.devices.filter(|_| is_listing && step.result == Some(0));
+    Some((step.library.as_deref()?, counted?))
+}
+
+/// The manifests that name each library, with what named them.
+#[derive(Default)]
+pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, String)>>);
+
+impl Manifests {
+    pub(super) fn of(records: &[&Record]) -> Self {
+        let mut manifests = Self::default();
+        for record in records {
+            if let Event::Decision(decision) = &record.event
+                && decision.subject == "driver"
+                && decision.is_kept()
+            {
+                let known = manifests.0.entry(real(&decision.name)).or_default();
+                if !known.iter().any(|(path, _)| *path == decision.path) {
+                    known.push((decision.path.clone(), decision.source.words()));
+                }
+            }
+        }
+        manifests
+    }
+
+    /// The manifests of a library, each with what named it.
+    pub(super) fn all(&self, library: &str) -> &[(String, String)] {
+        self.0.get(&real(library)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The manifest of the device before which `earlier` equal ones of the same library stand.
+    pub(super) fn of_library(&self, library: &str, earlier: usize) -> Option<&str> {
+        let all = self.all(library);
+        let place = earlier.checked_rem(all.len())?;
+        all.get(place).map(|(path, _)| path.as_str())
+    }
+}
+
+fn real(path: &str) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).into())
+}

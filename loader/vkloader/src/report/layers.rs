@@ -1,0 +1,89 @@
+//! Layers: those of the last instance, and those that are installed and take no part.
+
+use super::{ActiveLayer, InactiveLayer};
+use crate::events::{Event, Record};
+use reasons::Code;
+use std::collections::BTreeMap;
+
+/// The layers of the last instance.
+pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
+    let chain = records.iter().rev().find_map(|record| match &record.event {
+        Event::Chain(chain) if chain.call == "vkCreateInstance" => Some(chain),
+        _ => None,
+    });
+    let layers = chain.map_or(&[][..], |chain| &chain.layers);
+    layers
+        .iter()
+        .map(|layer| ActiveLayer {
+            name: layer.name.clone(),
+            is_asked_for: layer.enabled_by == "application",
+            enabled_by: enabled_by(&layer.enabled_by, layer.implicit),
+            manifest: layer.manifest.clone(),
+            library: layer.library.clone(),
+        })
+        .collect()
+}
+
+fn enabled_by(word: &str, implicit: bool) -> String {
+    match (word, implicit) {
+        ("settings", _) => "the settings file".into(),
+        ("implicit", _) => "it is implicit, and nothing switches it off".into(),
+        ("application", _) => "the program".into(),
+        ("meta-layer", _) => "a meta-layer that it is a part of".into(),
+        (variable, _) => format!("the variable {variable}"),
+    }
+}
+
+/// Layers that were kept and are not in the chain.
+pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
+    let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
+    for record in records {
+        match &record.event {
+            Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {
+                let row = Code::LayerInactive.row();
+                found.entry(decision.name.clone()).or_insert_with(|| InactiveLayer {
+                    name: decision.name.clone(),
+                    manifest: decision.path.clone(),
+                    code: row.name.into(),
+                    reason: row.meaning.into(),
+                    advice: row.remedy.into(),
+                });
+            }
+            Event::Layer(layer) => {
+                if let (Some(known), Some(code)) = (found.get_mut(&layer.name), Code::of_name(&layer.code)) {
+                    let variable = layer.variable.as_ref().map(|variable| format!(" ({variable})"));
+                    known.code = layer.code.clone();
+                    known.reason = with_variable(code.row().meaning, variable.as_deref());
+                    known.advice = with_variable(code.row().remedy, variable.as_deref());
+                }
+            }
+            _ => {}
+        }
+    }
+    for layer in active {
+        found.remove(&layer.name);
+    }
+    found.into_values().collect()
+}
+
+/// A sentence with the name of a variable before its end.
+fn with_variable(sentence: &str, variable: Option<&str>) -> String {
+    match (sentence.strip_suffix('.'), variable) {
+        (Some(sentence), Some(variable)) => format!("{sentence}{variable}."),
+        _ => sentence.into(),
+    }
+}
+
+/// Mesa's layer that changes the list of devices, and the variables by which it decides.
+const MESA: (&str, &str) = ("VK_LAYER_MESA_device_select", "MESA_VK_DEVICE_SELECT and DRI_PRIME");
+
+/// How to start a program without a layer.
+pub(super) fn without(layer: &str) -> String {
+    match layer {
+        "" => "To find out which, start the program without one layer after the other: VK_LOADER_LAYERS_DISABLE=LAYER PROGRAM".into(),
+        _ if layer == MESA.0 => {
+            format!("Unset {}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM", MESA.1)
+        }
+        _ => format!("To start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM"),
+    }
+}

@@ -1,0 +1,229 @@
+//! `vkloader explain` tells which devices the program received above all layers and filters, and who changed the library's list.
+
+mod machine;
+
+use machine::{Explained, Machine, library};
+
+/// Two drivers, one with a graphics card, one with software.
+fn two_drivers() -> Machine {
+    let machine = Machine::new();
+    machine.driver("card", "device card\ndevice.vendor 4318\ndevice.id 7\ndevice.uuid 1");
+    machine.driver("soft", "device soft\ndevice.vendor 65541\ndevice.type 4\ndevice.uuid 2");
+    machine
+}
+
+fn drivers(explained: &Explained) -> Vec<&str> {
+    let devices = explained.report["devices"].as_array().expect("a list");
+    let files = devices.iter().filter_map(|device| device["driver"].as_str());
+    files.map(|path| path.rsplit('/').next().unwrap_or(path)).collect()
+}
+
+fn said(machine: &Machine, words: &[&str]) -> (Option<i32>, String) {
+    let library = library();
+    let output = machine.run(&[words, &["--library", library.to_str().expect("plain")]].concat());
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
+}
+
+#[test]
+fn what_a_filter_hides_is_no_device_of_the_program() {
+    let mut machine = two_drivers();
+    machine.variable("VK_LOADER_VENDOR_ID_FILTER", "0x1002");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (1, vec![]));
+    assert_eq!(
+        (explained.verdict(), explained.first()),
+        ("nothing", "device.id-filter")
+    );
+    let hidden = &explained.report["hidden"][0];
+    assert_eq!(
+        (&hidden["by"], &hidden["by_what"]),
+        (&"VK_LOADER_VENDOR_ID_FILTER".into(), &"variable".into())
+    );
+    assert!(
+        explained.advice().contains("unset VK_LOADER_VENDOR_ID_FILTER"),
+        "{}",
+        explained.advice()
+    );
+    let (code, said) = said(&machine, &["explain", "--check", "name:soft"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("VK_LOADER_VENDOR_ID_FILTER hid it"), "{said}");
+}
+
+#[test]
+fn a_filter_that_leaves_one_device() {
+    let mut machine = two_drivers();
+    machine.variable("VK_LOADER_VENDOR_ID_FILTER", "4318");
+    let explained = machine.explain();
+    assert_eq!(
+        (explained.code, explained.devices(), explained.verdict()),
+        (0, vec!["card"], "hardware")
+    );
+    assert_eq!(explained.report["hidden"][0]["name"], "soft");
+}
+
+#[test]
+fn a_layer_that_drops_a_device_is_named() {
+    let machine = two_drivers();
+    machine.working_layer("implicit", "drops", "devices drop-first", "");
+    let explained = machine.explain();
+    assert_eq!(
+        (explained.devices(), drivers(&explained)),
+        (vec!["soft"], vec!["libmock_soft.so"])
+    );
+    assert_eq!((explained.code, explained.verdict()), (0, "software-only"));
+    let found = explained.found("device.hidden-by-layer");
+    assert_eq!(
+        (&found["name"], &explained.report["hidden"][0]["by"]),
+        (&"card".into(), &"VK_LAYER_drops".into())
+    );
+    let advice = found["advice"].as_str().expect("a text");
+    assert!(advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_drops"), "{advice}");
+    // The advice is followed.
+    let mut machine = machine;
+    machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_drops");
+    assert_eq!(machine.explain().devices(), ["card", "soft"]);
+}
+
+#[test]
+fn a_layer_that_reorders_devices_is_named_among_several() {
+    let mut machine = two_drivers();
+    machine.working_layer("implicit", "calm", "", "");
+    machine.working_layer("implicit", "turns", "devices reverse", "");
+    machine.variable("VK_LOADER_DEVICE_SELECT", "name:card");
+    let explained = machine.explain();
+    assert_eq!(explained.devices(), ["soft", "card"]);
+    assert_eq!(drivers(&explained), ["libmock_soft.so", "libmock_card.so"]);
+    for device in explained.report["devices"].as_array().expect("a list") {
+        assert_eq!(device["moved_by"], "VK_LAYER_turns", "{device:#}");
+        assert!(
+            device["order"]
+                .as_str()
+                .is_some_and(|words| words.starts_with("VK_LAYER_turns moved it"))
+        );
+    }
+    assert_eq!(explained.found("device.moved-by-layer")["name"], "VK_LAYER_turns");
+    let (_, words) = said(&machine, &["devices"]);
+    let at = |word: &str| words.find(word).unwrap_or_else(|| panic!("no {word} in {words}"));
+    assert!(
+        at("soft\n") < at("'driver:mock_soft'") && at("'driver:mock_soft'") < at("card\n"),
+        "{words}"
+    );
+    assert!(at("card\n") < at("'driver:mock_card'"), "{words}");
+}
+
+#[test]
+fn a_program_whose_layer_drops_a_device() {
+    let machine = two_drivers();
+    machine.working_layer("implicit", "drops", "devices drop-first", "");
+    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
+    let output = machine.run(&program);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let names: Vec<&str> = report["devices"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|device| device["name"].as_str())
+        .collect();
+    assert_eq!(names, ["soft"]);
+    assert_eq!(report["hidden"][0]["by"], "VK_LAYER_drops");
+}
+
+#[test]
+fn a_driver_without_devices_is_named_where_it_is_the_only_one() {
+    let machine = Machine::new();
+    let manifest = machine.driver("empty", "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.verdict()), (1, "nothing"));
+    let found = explained.found("driver.no-devices");
+    assert!(
+        found["name"]
+            .as_str()
+            .is_some_and(|name| name.ends_with("libmock_empty.so")),
+        "{found:#}"
+    );
+    assert_eq!(found["file"].as_str(), manifest.to_str());
+}
+
+#[test]
+fn software_alone_is_a_verdict_of_its_own() {
+    let machine = Machine::new();
+    machine.driver("soft", "device soft\ndevice.type 4");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.verdict()), (0, "software-only"));
+    let (code, words) = said(&machine, &["explain"]);
+    assert_eq!(code, Some(0));
+    assert!(words.starts_with("! Only software draws here (soft)"), "{words}");
+    for (condition, expected) in [("type:discrete", 1), ("type:hardware", 1), ("type:cpu", 0)] {
+        assert_eq!(
+            said(&machine, &["explain", "--check", condition]).0,
+            Some(expected),
+            "{condition}"
+        );
+    }
+}
+
+#[test]
+fn a_device_that_cannot_be_created_is_not_usable() {
+    let machine = Machine::new();
+    machine.driver("bad", "device one\nfail vkCreateDevice -3");
+    let explained = machine.explain();
+    assert_eq!(
+        (explained.code, explained.verdict(), explained.first()),
+        (1, "nothing", "device.not-created")
+    );
+    assert!(
+        explained.findings().contains("VK_ERROR_INITIALIZATION_FAILED"),
+        "{}",
+        explained.findings()
+    );
+    assert_eq!(explained.report["devices"][0]["is_usable"], false);
+    let (code, _) = said(&machine, &["explain", "--check", "name:one"]);
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn equal_devices_of_two_manifests_have_a_manifest_each() {
+    let machine = Machine::new();
+    let first = machine.driver("good", "device one");
+    let copy = machine.path("libraries/libmock_good.so");
+    let second = machine.manifest("again", &copy, "");
+    let explained = machine.explain();
+    let devices = explained.report["devices"].as_array().expect("a list");
+    let mut manifests: Vec<&str> = devices
+        .iter()
+        .filter_map(|device| device["manifest"].as_str())
+        .collect();
+    manifests.sort_unstable();
+    let mut expected = [first.to_str().expect("plain"), second.to_str().expect("plain")];
+    expected.sort_unstable();
+    assert_eq!(manifests, expected);
+}
+
+/// The layer of Mesa that programs have on most machines.
+#[test]
+fn mesas_layer_undoes_what_the_loader_chose() {
+    let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
+    if !std::path::Path::new(manifest).exists() {
+        return machine::skip("Mesa's layer device-select is not installed");
+    }
+    let mut machine = two_drivers();
+    machine.variable("VK_IMPLICIT_LAYER_PATH", manifest);
+    machine.variable("MESA_VK_DEVICE_SELECT", "10005:1!");
+    machine.variable("MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE", "1");
+    machine.variable("VK_LOADER_DEVICE_SELECT", "name:card");
+    let explained = machine.explain();
+    assert_eq!(
+        (explained.devices(), drivers(&explained)),
+        (vec!["soft"], vec!["libmock_soft.so"])
+    );
+    assert_eq!(explained.found("device.hidden-by-layer")["name"], "card");
+    assert!(
+        explained.report.to_string().contains("MESA_VK_DEVICE_SELECT"),
+        "{:#}",
+        explained.report
+    );
+}
