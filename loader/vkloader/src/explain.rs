@@ -49,7 +49,7 @@ impl Explain {
             true => Some(self.watch(folder.as_ref(), true)?),
             false => None,
         };
-        causes::find(&mut report, &finished, watched.as_ref());
+        causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
         if let (Some(folder), Some(program)) = (&folder, self.program.first())
             && let Some(why) = folder.missed_by(program, &finished.records)
         {

@@ -67,6 +67,20 @@ pub(crate) fn signal(number: i32) -> String {
     }
 }
 
+/// What a shell adds to the number of the signal that ended a command.
+const OF_SHELL: i32 = 128;
+
+/// The status of a process that ended by itself, with what is known of it.
+pub(crate) fn status(number: i32) -> String {
+    let known = SIGNALS.iter().find(|(signal, _)| *signal == number - OF_SHELL);
+    match (number, known) {
+        (126, _) => "status 126, as of a command that cannot be executed".into(),
+        (127, _) => "status 127, as of a command or library that was not found".into(),
+        (_, Some((signal, name))) => format!("status {number}, as of a command that signal {signal} ({name}) ended"),
+        _ => format!("status {number}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +100,7 @@ mod tests {
         assert_eq!(result(-3), "VK_ERROR_INITIALIZATION_FAILED");
         assert_eq!(result(-77), "VkResult -77");
         assert_eq!(signal(11), "signal 11 (SIGSEGV)");
+        assert_eq!(status(3), "status 3");
+        assert!(status(139).ends_with("signal 11 (SIGSEGV) ended"));
     }
 }

@@ -1,21 +1,25 @@
 //! Causes that no loader can know: libraries that are missing, hardware that cannot be reached, files that win without a word.
 
+mod display;
 pub(crate) mod elf;
 mod hardware;
+mod instance;
 mod linker;
+mod origin;
 mod overriding;
 mod packages;
+mod words;
 
 pub(crate) use linker::worth_watching;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::Report;
+use crate::report::{Report, rank};
 use std::path::Path;
 
 /// Adds to a report what can be found out beside the trace. `watched` is a second run in which the dynamic linker told what it looked
-/// for, if there was one.
-pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>) {
+/// for, if there was one. `of_program` is `true` where a program was run, and not the probe.
+pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     for dropped in &mut report.dropped {
@@ -24,9 +28,30 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
             linker::explain(dropped, &watched.linker);
         }
     }
-    overriding::find(report, &records);
+    if report.loader.is_some() {
+        overriding::find(report, &records);
+        words::find(report, &records);
+        instance::find(report, &records, of_program);
+        origins(report, &records);
+    }
     hardware::find(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
+}
+
+/// Adds where the variables came from that findings are about.
+fn origins(report: &mut Report, records: &[&Record]) {
+    for (name, _) in variables(records) {
+        let mut origin = None;
+        for dropped in &mut report.dropped {
+            let is_about = dropped.name == name || dropped.advice.ends_with(&format!("unset {name}"));
+            if is_about && dropped.rank < rank::ASIDE {
+                let origin = origin.get_or_insert_with(|| origin::of(name));
+                dropped
+                    .findings
+                    .extend(origin.iter().map(|words| format!("{name}: {words}")));
+            }
+        }
+    }
 }
 
 /// The variables that count in the process.

@@ -40,7 +40,9 @@ const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspa
 /// Where a variable of this process came from, as sentences; nothing where that cannot be found out.
 pub(super) fn of(name: &str) -> Vec<String> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let mut found: Vec<String> = process(Path::new("/proc"), std::process::id(), name).into_iter().collect();
+    let mut found: Vec<String> = process(Path::new("/proc"), std::process::id(), name)
+        .into_iter()
+        .collect();
     found.extend(file(Path::new("/"), home.as_deref(), name));
     found
 }
@@ -52,7 +54,10 @@ fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
         let parent = parent(proc, holder).filter(|&parent| parent != 0)?;
         if !has(proc, parent, name)? {
             let called = fs::read_to_string(proc.join(parent.to_string()).join("comm")).unwrap_or_default();
-            return Some(format!("set by process {parent} ({}), or in a command that it ran", called.trim()));
+            return Some(format!(
+                "set by process {parent} ({}), or in a command that it ran",
+                called.trim()
+            ));
         }
         holder = parent;
     }
@@ -107,7 +112,8 @@ fn sets(line: &str, name: &str) -> bool {
     if line.starts_with('#') {
         return false;
     }
-    let mut words = line.split(|character: char| character.is_whitespace() || matches!(character, '=' | ';' | '"' | '\''));
+    let mut words =
+        line.split(|character: char| character.is_whitespace() || matches!(character, '=' | ';' | '"' | '\''));
     let first = line.split_whitespace().next().unwrap_or_default();
     let assigns = line.contains('=') || first == "set" || first == "setenv";
     assigns && words.any(|word| word == name)

@@ -15,9 +15,6 @@ const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
 /// Adds what stands in the way of drivers and layers.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
-    if report.loader.is_none() {
-        return;
-    }
     // What wins is the cause where nothing can be used, and worth a word elsewhere.
     let silent = if report.is_usable() { rank::ASIDE } else { rank::SILENT };
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
@@ -30,7 +27,11 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             advice: format!("If this is unintended: unset {name}"),
             ..codes::SEARCH_REPLACED.about(name)
         });
-    } else if !report.is_usable() && report.ended.is_none() && !has_manifests(records) {
+    } else if !report.is_usable()
+        && report.ended.is_none()
+        && searched(records).next().is_some()
+        && !has_manifests(records)
+    {
         found.push(nothing_installed(records));
     }
     for decision in kept(records, "settings") {
@@ -47,6 +48,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         });
     }
     found.extend(twice(records));
+    found.extend(none_has_device(report));
     let mut seen = Vec::new();
     found.retain(|one| {
         let is_new = !seen.contains(&(one.code.clone(), one.name.clone()));
@@ -99,6 +101,22 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
             ..codes::DRIVER_NAMED_TWICE.about(library.display().to_string())
         })
         .collect()
+}
+
+/// What to say where drivers are installed and none of them has a device.
+fn none_has_device(report: &Report) -> Option<Dropped> {
+    let reasons = report
+        .dropped
+        .iter()
+        .filter(|dropped| dropped.code == "driver.no-devices");
+    let findings: Vec<String> = reasons
+        .map(|driver| format!("{}: {}", driver.name, driver.reason))
+        .collect();
+    let is_all = report.devices.is_empty() && report.hidden.is_empty() && report.ended.is_none();
+    (is_all && !findings.is_empty()).then(|| Dropped {
+        findings,
+        ..codes::DRIVER_NONE_HAS_DEVICE.about("all drivers")
+    })
 }
 
 fn nothing_installed(records: &[&Record]) -> Dropped {

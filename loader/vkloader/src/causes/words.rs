@@ -60,7 +60,9 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         let manifest = if path.ends_with(".json") { path } else { name };
         manifest.rsplit('/').next().unwrap_or(manifest).into()
     });
-    let words = value.split(divider).filter(|word| !word.is_empty() && !WIDE.contains(word));
+    let words = value
+        .split(divider)
+        .filter(|word| !word.is_empty() && !WIDE.contains(word));
     let is_unmatched = |word: &&str| match kind {
         Kind::Layer => !layers.iter().any(|layer| layer == word),
         Kind::LayerPattern => !layers.iter().any(|layer| show::matches(word, layer)),
@@ -79,7 +81,10 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
             Kind::Layer | Kind::LayerPattern => format!("{word} in {name} matches no layer that is installed."),
             Kind::DriverPattern => format!("{word} in {name} matches the manifest of no driver."),
         };
-        found.findings = (!known.is_empty()).then(|| format!("there are: {known}")).into_iter().collect();
+        found.findings = (!known.is_empty())
+            .then(|| format!("there are: {known}"))
+            .into_iter()
+            .collect();
         found.advice = format!("Correct the word, or: unset {name}");
         found.rank = if is_wanted { found.rank } else { rank::ASIDE };
         found
@@ -91,7 +96,9 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
 fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) -> Vec<String> {
     let mut found = Vec::new();
     for record in records {
-        let Event::Decision(decision) = &record.event else { continue };
+        let Event::Decision(decision) = &record.event else {
+            continue;
+        };
         let is_of_it = match subject {
             "layer" => ["layer", "layer-library"].contains(&decision.subject.as_str()),
             _ => ["driver", "driver-manifest"].contains(&decision.subject.as_str()),
@@ -139,11 +146,16 @@ fn chooses(word: &str, device: &Device) -> bool {
             file.to_lowercase().contains(&part.to_lowercase())
         }
         // With or without the domain.
-        Some(("pci", place)) => device.pci.as_deref().is_some_and(|own| own.ends_with(&place.to_lowercase())),
+        Some(("pci", place)) => device
+            .pci
+            .as_deref()
+            .is_some_and(|own| own.ends_with(&place.to_lowercase())),
         Some((vendor, rest)) => {
             let number = |text: &str| {
                 let text = text.trim_start_matches("0x").trim_start_matches("0X");
-                let end = text.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(text.len());
+                let end = text
+                    .find(|digit: char| !digit.is_ascii_hexdigit())
+                    .unwrap_or(text.len());
                 u32::from_str_radix(&text[..end], 16).ok()
             };
             number(vendor) == Some(device.vendor) && number(rest) == Some(device.device)

@@ -252,6 +252,11 @@ fn explained(decision: &Decision) -> Dropped {
             format!("{variable} hides the device by its numbers."),
             format!("If this is unintended: unset {variable}"),
         ),
+        (Some(Code::DriverManifestDisabled | Code::DriverManifestNotSelected), Some(variable)) => {
+            let row = code.map(Code::row);
+            let meaning = row.map_or("", |row| row.meaning);
+            (meaning.into(), format!("If this is unintended: unset {variable}"))
+        }
         (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
         // A newer library than this program.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),

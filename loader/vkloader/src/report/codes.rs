@@ -39,6 +39,36 @@ rows! {
     PROGRAM_HUNG = "program.hung", "program", rank::FIRST,
         "The program did not end within the time that it had.",
         "Give it more time with --timeout, or look at it in a debugger.";
+    PROGRAM_EXITED = "program.exited", "program", rank::FIRST,
+        "The program ended itself in the middle of a call, most often because a driver or layer did.",
+        "Look at the program itself, for example in a debugger.";
+    PROGRAM_FAILED = "program.failed", "program", rank::STATUS,
+        "The program ended with a status that says that it failed.",
+        "Read what the program printed, and the calls that failed.";
+    PROGRAM_NO_INSTANCE = "program.no-instance", "program", rank::NOTHING,
+        "The program opened the library and never created an instance, so no driver was looked for.",
+        "Run the program so that it uses Vulkan; it may have chosen another interface, such as OpenGL.";
+    INSTANCE_LAYER_MISSING = "instance.layer-missing", "program", rank::REFUSED,
+        "The program asked for a layer that is not installed, so it got no instance.",
+        "Install the layer, or start the program without the option that asks for it.";
+    INSTANCE_EXTENSION_MISSING = "instance.extension-missing", "program", rank::REFUSED,
+        "The program asked for an instance extension that no driver or layer has, so it got no instance.",
+        "Install a driver that has the extension; for those of windows, one with support for the window system.";
+    INSTANCE_FAILED = "instance.failed", "program", rank::CONSEQUENCE,
+        "The program got no instance.",
+        "See the other findings, and the calls that failed.";
+    DISPLAY_MISSING = "display.missing", "program", rank::STATUS - 1,
+        "There is no display on which the program could open a window.",
+        "Start the program in a graphical session, or set DISPLAY or WAYLAND_DISPLAY to that of one.";
+    VARIABLE_NO_MATCH = "variable.no-match", "variable", rank::SILENT + 2,
+        "A word in a variable matches nothing, so it has no effect.",
+        "Correct the word, or unset the variable.";
+    LAYER_OLDER = "layer.older", "layer", rank::ASIDE,
+        "The layer is for an older version of the API than the program asks for.",
+        "Update the layer, or start the program without it.";
+    LAYER_NO_INSTANCE = "layer.no-instance", "layer", rank::ASIDE,
+        "No instance was created, so no layer came into play.",
+        "";
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where drivers are looked for.",
         "If this is unintended, unset the variable.";
@@ -51,6 +81,9 @@ rows! {
     DRIVER_NAMED_TWICE = "driver.named-twice", "driver", rank::ASIDE,
         "Several manifests name this driver, so its devices come several times.",
         "Remove all but one of these manifests.";
+    DRIVER_NONE_HAS_DEVICE = "driver.none-has-device", "driver", rank::NOTHING,
+        "Drivers are installed, and none of them found a device that it can use.",
+        "See the reason of each driver, and the hardware that the system shows.";
     DRIVER_NONE_INSTALLED = "driver.none-installed", "driver", rank::NOTHING,
         "No Vulkan driver is installed where this program looks.",
         "Install a driver: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-radeon, vulkan-intel or vulkan-swrast (Arch), or the \

@@ -13,34 +13,55 @@ pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
     finding(finished.ending, &busiest(&finished.records)).map(|ended| ended.reason)
 }
 
-/// What to say of a process that did not end by itself: in which library and call it was.
+/// What to say of a process that did not end by itself with success: in which library and call it was.
 pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
-    let how = match ending {
-        Ending::Status(_) => return None,
-        Ending::Signal(number) => format!("ended by {}", names::signal(number)),
-        Ending::TooLong(limit) => format!("did not end within {} s", limit.as_secs_f64()),
-    };
     let open = unfinished(records);
-    let within = open.iter().rev().find(|step| step.runs().is_some()).or(open.last());
-    let (place, library) = match within {
-        Some(step) => match step.runs() {
-            Some(library) if step.step == "open" => (format!("while {library} was opened"), Some(library)),
-            Some(library) => (format!("in {} of {library}", step.name), Some(library)),
-            None if step.step == "chain" => (format!("in {} of a layer or driver", step.name), None),
-            None => (format!("in {}", step.name), None),
-        },
-        None => ("outside the loader".into(), None),
+    let within = open
+        .iter()
+        .rev()
+        .find(|step| step.runs().is_some())
+        .or(open.last())
+        .copied();
+    let (row, how) = match ending {
+        Ending::Status(status) if within.is_some() => (
+            codes::PROGRAM_EXITED,
+            format!("ended itself with {}", names::status(status)),
+        ),
+        Ending::Status(0) => return None,
+        Ending::Status(status) => {
+            let mut found = codes::PROGRAM_FAILED.about("the program");
+            found.reason = format!("The program ended with {}.", names::status(status));
+            return Some(found);
+        }
+        Ending::Signal(number) => (
+            codes::PROGRAM_CRASHED,
+            format!("was ended by {}", names::signal(number)),
+        ),
+        Ending::TooLong(limit) => (
+            codes::PROGRAM_HUNG,
+            format!("did not end within {} s", limit.as_secs_f64()),
+        ),
     };
-    let row = match ending {
-        Ending::TooLong(_) => codes::PROGRAM_HUNG,
-        _ => codes::PROGRAM_CRASHED,
-    };
+    let library = within.and_then(|step| step.runs());
     let mut found = row.about(library.unwrap_or("the program"));
-    found.reason = format!("The program {how} {place}.");
+    found.reason = format!("The program {how} {}.", place(within));
     if let Some(library) = library {
         found.advice = without(library, records);
     }
     Some(found)
+}
+
+/// Where a process was, for people.
+fn place(within: Option<&Step>) -> String {
+    let Some(step) = within else {
+        return "outside the loader".into();
+    };
+    match step.runs() {
+        Some(library) if step.step == "open" => format!("while {library} was opened"),
+        Some(library) => format!("in {} of {library}", step.name),
+        None if step.step == "chain" => format!("in {} of a layer or driver", step.name),
+        None => format!("in {}", step.name),
+    }
 }
 
 /// How to do without a library in which a program ended.

@@ -1,6 +1,6 @@
 //! Layers: those of the last instance, and those that are installed and take no part.
 
-use super::{ActiveLayer, InactiveLayer};
+use super::{ActiveLayer, InactiveLayer, codes};
 use crate::events::{Event, Record};
 use reasons::Code;
 use std::collections::BTreeMap;
@@ -37,16 +37,24 @@ fn enabled_by(word: &str, implicit: bool) -> String {
 /// Layers that were kept and are not in the chain.
 pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
     let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
+    let has_chain = records
+        .iter()
+        .any(|record| matches!(&record.event, Event::Chain(chain) if chain.call == "vkCreateInstance"));
     for record in records {
         match &record.event {
             Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {
                 let row = Code::LayerInactive.row();
+                let unseen = codes::LAYER_NO_INSTANCE;
+                let (code, reason, advice) = match has_chain {
+                    true => (row.name, row.meaning, row.remedy),
+                    false => (unseen.name, unseen.meaning, unseen.remedy),
+                };
                 found.entry(decision.name.clone()).or_insert_with(|| InactiveLayer {
                     name: decision.name.clone(),
                     manifest: decision.path.clone(),
-                    code: row.name.into(),
-                    reason: row.meaning.into(),
-                    advice: row.remedy.into(),
+                    code: code.into(),
+                    reason: reason.into(),
+                    advice: advice.into(),
                 });
             }
             Event::Layer(layer) => {

@@ -80,6 +80,8 @@ pub(crate) struct Device {
     pub(crate) device: u32,
     pub(crate) api_version: String,
     pub(crate) uuid: Option<String>,
+    /// Domain, bus, device and function.
+    pub(crate) pci: Option<String>,
     /// What the driver calls itself.
     pub(crate) driver_name: Option<String>,
     /// The path of the driver's library; empty where a layer made the device up.

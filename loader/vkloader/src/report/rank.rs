@@ -4,6 +4,12 @@ use reasons::Code;
 
 /// The rank of what is no decision of the loader: a process that did not end by itself, and the like.
 pub(crate) const FIRST: u8 = 0;
+/// The program asked for something that is not there.
+pub(crate) const REFUSED: u8 = 5;
+/// The program says that it failed, without a reason.
+pub(crate) const STATUS: u8 = 40;
+/// What follows from other findings.
+pub(crate) const CONSEQUENCE: u8 = 58;
 /// Settings and variables that win without a word.
 pub(crate) const SILENT: u8 = 10;
 /// What is worth a word, and in no program's way.

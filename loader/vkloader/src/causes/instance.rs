@@ -1,0 +1,76 @@
+//! Why a program has no instance, and layers that are too old for it.
+
+use super::display;
+use crate::events::{Event, Record};
+use crate::names;
+use crate::report::{Dropped, Report, codes};
+
+const LAYER_NOT_PRESENT: i32 = -6;
+const EXTENSION_NOT_PRESENT: i32 = -7;
+
+/// Words of the log about a layer that is older than the program.
+const OLDER: [&str; 3] = [
+    "Layer ",
+    " uses API version ",
+    " which is older than the application specified API version of ",
+];
+
+/// Adds why there is no instance. `of_program` is `true` where a program was run, and not the probe, which asks for the newest version.
+pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
+    let mut found = Vec::new();
+    if report.loader.is_some() && report.ended.is_none() || of_program {
+        found.extend(refused(report, records));
+    }
+    if of_program {
+        found.extend(records.iter().filter_map(|record| older(record)));
+        found.extend(display::missing(report));
+    }
+    for one in found {
+        if !report
+            .dropped
+            .iter()
+            .any(|known| (&known.code, &known.name) == (&one.code, &one.name))
+        {
+            report.dropped.push(one);
+        }
+    }
+}
+
+/// What became of the last instance, where that is no success.
+fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
+    let mut results = records.iter().filter_map(|record| match &record.event {
+        Event::Begin(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(None),
+        Event::End(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(step.result),
+        _ => None,
+    });
+    let Some(last) = results.next_back() else {
+        return Some(codes::PROGRAM_NO_INSTANCE.about("the program"));
+    };
+    let code = last.filter(|&code| code < 0)?;
+    let row = match code {
+        LAYER_NOT_PRESENT => codes::INSTANCE_LAYER_MISSING,
+        EXTENSION_NOT_PRESENT => codes::INSTANCE_EXTENSION_MISSING,
+        _ => codes::INSTANCE_FAILED,
+    };
+    let mut found = row.about("vkCreateInstance");
+    found.findings = vec![format!("the result: {}", names::result(code))];
+    found
+        .findings
+        .extend(report.errors.iter().map(|error| format!("the log says: {error}")));
+    Some(found)
+}
+
+/// What a message says of a layer that is older than the program.
+fn older(record: &Record) -> Option<Dropped> {
+    let Event::Message(message) = &record.event else {
+        return None;
+    };
+    let (layer, versions) = message.text.strip_prefix(OLDER[0])?.split_once(OLDER[1])?;
+    let (own, wanted) = versions.split_once(OLDER[2])?;
+    let wanted = wanted.split(". ").next().unwrap_or(wanted);
+    let mut found = codes::LAYER_OLDER.about(layer);
+    found.findings = vec![format!("it is for Vulkan {own}, and the program asks for {wanted}")];
+    found.advice =
+        format!("Update the layer, or start the program without it: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM");
+    Some(found)
+}

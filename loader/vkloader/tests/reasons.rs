@@ -1,0 +1,254 @@
+//! `vkloader explain` never has an empty or wrong reason: failed calls, endings, what drivers print, and words that match nothing.
+
+mod machine;
+
+use machine::{Explained, Machine, library};
+use std::process::Command;
+
+/// Explains a program that a shell runs. In the line `$P` stands for the probe with the library.
+fn of_shell(machine: &Machine, line: &str) -> Explained {
+    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let file = file.to_str().expect("plain");
+    let line = line.replace("$P", "\"$0\" probe \"$1\" >/dev/null");
+    let output = machine.run(&["explain", "--json", "--", "sh", "-c", &line, own, file]);
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&output.stderr)));
+    Explained {
+        report,
+        code: output.status.code().expect("it ends by itself"),
+    }
+}
+
+/// Compiles a C program.
+fn program(machine: &Machine, text: &str) -> String {
+    let source = machine.file("program.c", text);
+    let program = machine.path("program");
+    let status = Command::new("cc")
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .arg("-ldl")
+        .status();
+    assert!(status.expect("a compiler").success());
+    program.to_str().expect("plain").into()
+}
+
+fn reason<'a>(explained: &'a Explained, code: &str) -> &'a str {
+    explained.found(code)["reason"].as_str().expect("a text")
+}
+
+#[test]
+fn how_a_program_ended_is_said_by_status_and_name() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let explained = of_shell(&machine, "$P; exit 3");
+    assert!(reason(&explained, "program.failed").contains("status 3"));
+    let explained = of_shell(&machine, "$P; exit 139");
+    assert!(reason(&explained, "program.failed").contains("signal 11 (SIGSEGV)"));
+    let explained = of_shell(&machine, "$P; kill -SEGV $$");
+    assert!(reason(&explained, "program.crashed").contains("signal 11 (SIGSEGV)"));
+}
+
+#[test]
+fn a_driver_that_ends_the_process_is_named_with_what_switches_it_off() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.driver("bad", "exit vkCreateInstance");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "program.exited"));
+    assert!(reason(&explained, "program.exited").contains("libmock_bad.so"));
+    let advice = explained.advice().to_owned();
+    let (_, command) = advice.split_once("VK_LOADER_DRIVERS_DISABLE=").expect("a command");
+    let pattern = command.split(' ').next().expect("a word");
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", pattern);
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (0, vec!["one"]), "{advice}");
+}
+
+#[test]
+fn failed_calls_and_what_the_driver_printed_are_told() {
+    let machine = Machine::new();
+    machine.driver(
+        "bad",
+        "run vkCreateInstance echo the module is too old >&2\nfail vkCreateInstance -3",
+    );
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.creation-failed"));
+    let findings = explained.findings();
+    assert!(findings.contains("it printed: the module is too old"), "{findings}");
+    assert!(findings.contains("VK_ERROR_INITIALIZATION_FAILED"), "{findings}");
+    let failed = explained.report["failed"].as_array().expect("a list");
+    let of_driver = failed
+        .iter()
+        .find(|call| call["library"].is_string())
+        .expect("the driver's call");
+    assert_eq!(
+        (&of_driver["name"], &of_driver["code"]),
+        (&"vkCreateInstance".into(), &(-3).into())
+    );
+    let of_program = failed
+        .iter()
+        .find(|call| call["library"].is_null())
+        .expect("the program's call");
+    assert_eq!(of_program["result"], "VK_ERROR_INCOMPATIBLE_DRIVER");
+}
+
+#[test]
+fn drivers_without_any_device_are_named_each() {
+    let machine = Machine::new();
+    machine.driver("first", "");
+    machine.driver("second", "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.none-has-device"));
+    let findings = explained.findings();
+    assert!(
+        findings.contains("libmock_first.so") && findings.contains("libmock_second.so"),
+        "{findings}"
+    );
+}
+
+#[test]
+fn a_program_without_an_instance_is_said_as_that() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = program(
+        &machine,
+        "#include <dlfcn.h>\nint main(int n, char **v) { return dlopen(v[1], 2) ? 0 : 1; }\n",
+    );
+    let file = library();
+    let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(report["dropped"][0]["code"], "program.no-instance", "{report:#}");
+    assert!(!report.to_string().contains("driver.none-installed"));
+}
+
+#[test]
+fn a_layer_or_extension_that_is_missing_is_said_as_that() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let explained = of_shell(&machine, "\"$0\" probe --layer=VK_LAYER_nowhere \"$1\" >/dev/null");
+    assert_eq!(explained.first(), "instance.layer-missing");
+    let text = "#include <dlfcn.h>\n#include <stddef.h>\n\
+        struct info { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const char **list; };\n\
+        int main(int n, char **v) { void *l = dlopen(v[1], 2); int (*create)(const struct info *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
+        const char *name = \"VK_EXT_nowhere\"; struct info info = {1, NULL, 0, NULL, 0, NULL, 1, &name}; void *made; return create(&info, NULL, &made) ? 0 : 1; }\n";
+    let program = program(&machine, text);
+    let file = library();
+    let output = machine.run(&["explain", "--json", "--", &program, file.to_str().expect("plain")]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(report["dropped"][0]["code"], "instance.extension-missing", "{report:#}");
+    assert!(
+        report["dropped"][0]["findings"].to_string().contains("VK_EXT_nowhere"),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn a_missing_display_is_said_where_a_program_failed() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let explained = of_shell(&machine, "$P; exit 1");
+    assert!(
+        explained.found("display.missing")["findings"]
+            .to_string()
+            .contains("neither DISPLAY")
+    );
+    machine.variable("DISPLAY", ":4711");
+    let explained = of_shell(&machine, "$P; exit 1");
+    assert!(
+        explained.found("display.missing")["findings"]
+            .to_string()
+            .contains("/tmp/.X11-unix/X4711")
+    );
+    assert!(!of_shell(&machine, "$P; exit 0").codes().contains(&"display.missing"));
+}
+
+#[test]
+fn words_that_match_nothing_are_findings() {
+    for (name, value, word) in [
+        ("VK_INSTANCE_LAYERS", "VK_LAYER_real:VK_LAYER_unreal", "VK_LAYER_unreal"),
+        ("VK_LOADER_LAYERS_ENABLE", "*validaton*", "*validaton*"),
+        ("VK_LOADER_DEVICE_SELECT", "type:discret", "type:discret"),
+        ("VK_LOADER_DEVICE_SELECT", "dead:beef", "dead:beef"),
+        ("VK_ADD_DRIVER_FILES", "/nowhere/driver.json", "/nowhere/driver.json"),
+        ("VK_LOADER_DRIVERS_DISABLE", "radeon*", "radeon*"),
+    ] {
+        let mut machine = Machine::new();
+        machine.driver("good", "device one");
+        machine.working_layer("explicit", "real", "", "");
+        machine.variable(name, value);
+        let explained = machine.explain();
+        assert_eq!((explained.code, explained.devices()), (0, vec!["one"]), "{name}");
+        let found = explained.found("variable.no-match");
+        assert_eq!(found["name"], name);
+        assert!(
+            found["reason"].as_str().is_some_and(|reason| reason.contains(word)),
+            "{found:#}"
+        );
+        assert!(!found["reason"].to_string().contains("VK_LAYER_real "), "{found:#}");
+    }
+    // What matches is no finding.
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.working_layer("explicit", "real", "", "");
+    machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_real");
+    machine.variable("VK_LOADER_DEVICE_SELECT", "pci:1,name:o*");
+    assert!(!machine.explain().codes().contains(&"variable.no-match"));
+}
+
+#[test]
+fn a_layer_is_not_said_to_be_off_where_no_instance_was_made() {
+    let machine = Machine::new();
+    machine.working_layer("implicit", "ready", "", "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
+    let layers = explained.report["inactive"].as_array().expect("a list");
+    let ready = layers.iter().find(|layer| layer["name"] == "VK_LAYER_ready");
+    if let Some(ready) = ready {
+        assert_eq!(ready["code"], "layer.no-instance", "{ready:#}");
+    } else {
+        assert_eq!(explained.report["layers"][0]["name"], "VK_LAYER_ready");
+    }
+}
+
+#[test]
+fn a_layer_that_is_older_than_the_program_is_named() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let manifest = machine.working_layer("implicit", "old", "", "");
+    let text = std::fs::read_to_string(&manifest).expect("just written");
+    std::fs::write(&manifest, text.replace("\"1.4.0\"", "\"1.1.0\"")).expect("it can be written");
+    let explained = of_shell(&machine, "$P");
+    let found = explained.found("layer.older");
+    assert_eq!(found["name"], "VK_LAYER_old");
+    assert!(found["findings"].to_string().contains("Vulkan 1.1"), "{found:#}");
+}
+
+#[test]
+fn a_variable_comes_with_the_process_that_set_it() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let mut command = machine.command(&[]);
+    let environment: Vec<(std::ffi::OsString, std::ffi::OsString)> = command
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
+    command = Command::new("sh");
+    command
+        .env_clear()
+        .envs(environment)
+        .args([
+            "-c",
+            "VK_LOADER_DRIVERS_SELECT=nothing* \"$0\" explain --json --library \"$1\"; exit 0",
+            own,
+        ])
+        .arg(file);
+    let output = command.output().expect("a shell");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let findings = report["dropped"][0]["findings"].to_string();
+    assert!(
+        findings.contains("VK_LOADER_DRIVERS_SELECT: set by process") && findings.contains("(sh)"),
+        "{findings}"
+    );
+}
