@@ -3,6 +3,41 @@
 use std::path::Path;
 use std::process::Command;
 
+/// A package manager: how it is asked who owns a file, and what stands before and after the package in its answer.
+struct Manager {
+    program: &'static str,
+    arguments: &'static [&'static str],
+    before: &'static str,
+    after: &'static str,
+}
+
+const MANAGERS: [Manager; 4] = [
+    Manager {
+        program: "dpkg-query",
+        arguments: &["-S"],
+        before: "",
+        after: ": ",
+    },
+    Manager {
+        program: "rpm",
+        arguments: &["-qf"],
+        before: "",
+        after: "",
+    },
+    Manager {
+        program: "pacman",
+        arguments: &["-Qo"],
+        before: " is owned by ",
+        after: " ",
+    },
+    Manager {
+        program: "apk",
+        arguments: &["info", "--who-owns"],
+        before: " is owned by ",
+        after: "",
+    },
+];
+
 /// The package that a file belongs to, in the words of the package manager; `None` where none knows it.
 pub(crate) fn owner(path: &str) -> Option<String> {
     let real = std::fs::canonicalize(path).ok();
@@ -13,19 +48,66 @@ pub(crate) fn owner(path: &str) -> Option<String> {
     candidates
         .into_iter()
         .flatten()
-        .find_map(|path| by_dpkg(&path).or_else(|| by_rpm(&path)))
+        .find_map(|path| MANAGERS.iter().find_map(|manager| manager.owner(&path)))
 }
 
-fn by_dpkg(path: &Path) -> Option<String> {
-    let found = Command::new("dpkg-query").arg("-S").arg(path).output().ok()?;
-    let text = String::from_utf8_lossy(&found.stdout).into_owned();
-    let (packages, _) = text.lines().next()?.split_once(": ")?;
-    Some(format!("package {packages}"))
+impl Manager {
+    fn owner(&self, path: &Path) -> Option<String> {
+        let mut command = Command::new(self.program);
+        let found = command
+            .env("LC_ALL", "C")
+            .args(self.arguments)
+            .arg(path)
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&found.stdout).into_owned();
+        self.package(&text).filter(|_| found.status.success())
+    }
+
+    /// The package in an answer.
+    fn package(&self, answer: &str) -> Option<String> {
+        let line = answer.lines().next()?.trim();
+        let at = line.find(self.before)?;
+        let rest = &line[at + self.before.len()..];
+        let name = match self.after {
+            "" => rest,
+            after => rest.split_once(after)?.0,
+        };
+        (!name.is_empty()).then(|| format!("package {name}"))
+    }
 }
 
-fn by_rpm(path: &Path) -> Option<String> {
-    let found = Command::new("rpm").arg("-qf").arg(path).output().ok()?;
-    let text = String::from_utf8_lossy(&found.stdout).into_owned();
-    let name = text.lines().next()?.trim();
-    (found.status.success() && !name.is_empty()).then(|| format!("package {name}"))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_found_in_the_answers_of_package_managers() {
+        for (manager, answer, package) in [
+            (
+                0,
+                "libvulkan1:amd64: /usr/lib/libvulkan.so.1\n",
+                Some("package libvulkan1:amd64"),
+            ),
+            (
+                1,
+                "mesa-vulkan-drivers-24.1-1.fc40.x86_64\n",
+                Some("package mesa-vulkan-drivers-24.1-1.fc40.x86_64"),
+            ),
+            (
+                2,
+                "/usr/lib/libvulkan_radeon.so is owned by vulkan-radeon 1:24.1-1\n",
+                Some("package vulkan-radeon"),
+            ),
+            (
+                3,
+                "/usr/lib/libvulkan_lvp.so is owned by mesa-vulkan-swrast-24.1-r0\n",
+                Some("package mesa-vulkan-swrast-24.1-r0"),
+            ),
+            (0, "", None),
+            (2, "error: No package owns /x\n", None),
+        ] {
+            assert_eq!(MANAGERS[manager].package(answer).as_deref(), package, "{answer}");
+        }
+    }
 }

@@ -252,3 +252,135 @@ fn a_variable_comes_with_the_process_that_set_it() {
         "{findings}"
     );
 }
+
+/// Compiles C to a library.
+fn compile(machine: &Machine, name: &str, text: &str, words: &[&str]) -> std::path::PathBuf {
+    let source = machine.file(&format!("{name}.c"), text);
+    let library = machine.path(&format!("libraries/lib{name}.so"));
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-fPIC", "-Wl,-rpath,$ORIGIN", "-o"])
+        .arg(&library)
+        .arg(source);
+    command.arg("-L").arg(machine.path("libraries")).args(words);
+    assert!(command.status().expect("a compiler").success());
+    library
+}
+
+#[test]
+fn a_library_that_lacks_a_version_of_a_symbol_is_named() {
+    let machine = Machine::new();
+    let versions = |text: &str| format!("-Wl,--version-script={}", machine.file("versions", text).display());
+    let newer = versions("DEP_1 { };\nDEP_2 { global: dep; };\n");
+    let text = "int dep(void) { return 0; }\n";
+    let dependency = compile(&machine, "vkltdep", text, &[&newer]);
+    let driver = compile(
+        &machine,
+        "vkltuser",
+        "int dep(void);\nint use(void) { return dep(); }\n",
+        &["-lvkltdep"],
+    );
+    let older = versions("DEP_1 { global: dep; };\n");
+    compile(&machine, "vkltdep", text, &[&older]);
+    machine.manifest("user", &driver, "");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
+    let findings = explained.findings();
+    assert!(
+        findings.contains("lacks the version DEP_2") && findings.contains("libvkltuser.so needs"),
+        "{findings}"
+    );
+    let advice = explained.advice();
+    assert!(
+        advice.starts_with(dependency.to_str().expect("plain")) && advice.contains("is too old"),
+        "{advice}"
+    );
+}
+
+#[test]
+fn a_symbol_that_no_library_has_is_named() {
+    let machine = Machine::new();
+    let driver = compile(
+        &machine,
+        "vkltsymbol",
+        "extern int nowhere_to_be_found;\nint *use = &nowhere_to_be_found;\n",
+        &[],
+    );
+    machine.manifest("symbol", &driver, "");
+    let explained = machine.explain();
+    assert_eq!(explained.first(), "driver.not-opened");
+    assert!(
+        explained.findings().contains("needs the symbol nowhere_to_be_found"),
+        "{}",
+        explained.findings()
+    );
+}
+
+#[test]
+fn a_library_that_is_cut_and_one_for_another_processor() {
+    let machine = Machine::new();
+    let manifest = machine.driver("cut", "device one");
+    let library = machine.path("libraries/libmock_cut.so");
+    let bytes = std::fs::read(&library).expect("just copied");
+    std::fs::write(&library, &bytes[..bytes.len() / 8]).expect("it can be written");
+    let explained = machine.explain();
+    assert!(
+        explained.findings().contains("libmock_cut.so is cut: it has"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert!(explained.advice().starts_with("Reinstall"), "{}", explained.advice());
+    std::fs::write(&library, "").expect("it can be written");
+    assert!(machine.explain().findings().contains("is no library: 0 bytes"));
+    let mut other = bytes.clone();
+    // No processor that tests run on.
+    other[18] = 0xF7;
+    std::fs::write(&library, other).expect("it can be written");
+    let explained = machine.explain();
+    assert!(
+        explained.findings().contains("libmock_cut.so is for machine"),
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert!(explained.advice().contains("libmock_cut.so"), "{}", explained.advice());
+    // With the same driver for this processor nothing is wrong.
+    let folder = machine.path("libraries/own");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::write(folder.join("libmock_cut.so"), &bytes).expect("it can be written");
+    std::fs::copy(
+        machine.path("libraries/libmock_cut.conf"),
+        folder.join("libmock_cut.conf"),
+    )
+    .expect("just written");
+    machine.manifest("cut.own", &folder.join("libmock_cut.so"), "");
+    let explained = machine.explain();
+    assert_eq!(
+        (explained.code, explained.codes()),
+        (0, vec![]),
+        "{:#} {manifest:?}",
+        explained.report["dropped"]
+    );
+}
+
+#[test]
+fn a_folder_that_may_not_be_searched_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut machine = Machine::new();
+    let folder = machine.path("libraries/closed");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::copy(machine::built("libmock_driver.so"), folder.join("libclosed.so")).expect("cargo built it");
+    machine.manifest("closed", &folder.join("libclosed.so"), "");
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).expect("the owner may");
+    if !machine.unprivileged() {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!(explained.first(), "driver.not-opened");
+    let expected = format!("this user may not search the folder {}", folder.display());
+    assert!(explained.findings().contains(&expected), "{}", explained.findings());
+    assert!(
+        explained.advice().ends_with(&format!("chmod o+x {}", folder.display())),
+        "{}",
+        explained.advice()
+    );
+}

@@ -4,8 +4,11 @@ mod cache;
 mod closure;
 
 use super::packages;
-use crate::report::Dropped;
+use crate::installed;
+use crate::report::{Dropped, rank};
 pub(crate) use closure::{Closure, Identity, folders_before_variable, interpreter, is_usual, locate, named_path};
+use reasons::Code;
+use rustix::fs::{Access, access};
 use std::path::Path;
 
 /// Adds what is missing or wrong about a library that did not open.
@@ -28,15 +31,19 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     // A program may be for another word size than this one.
     let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
     let Some(path) = locate(&library, own) else {
-        dropped
-            .findings
-            .insert(0, format!("{library} is nowhere that the dynamic linker looks"));
-        dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
-        return;
+        return absent(dropped, &library);
     };
     if !path.is_file() {
         dropped.findings.insert(0, format!("{} is no file", shown(&path)));
         dropped.advice = "Correct library_path in the manifest.".into();
+        return;
+    }
+    if let Err(error) = std::fs::File::open(&path) {
+        dropped.findings.insert(0, format!("{}: {error}", path.display()));
+        dropped.advice = format!("Let this user read the file: chmod o+r {}", path.display());
+        return;
+    }
+    if damaged(dropped, &path) {
         return;
     }
     if let Some(found) = Identity::of(&path)
@@ -45,25 +52,141 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
         dropped
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
+        dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&library));
+        // The system says of another processor with the same word size only that it does not open.
+        if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
+            dropped.code = code.name().into();
+            dropped.reason = code.row().meaning.into();
+            dropped.rank = rank::of(Some(code));
+        }
         return;
     }
-    if let Err(error) = std::fs::File::open(&path) {
-        dropped.findings.insert(0, format!("{}: {error}", path.display()));
-        dropped.advice = format!("Let this user read {}.", path.display());
+    if !missing(dropped, &path, own) {
+        in_words_of_the_linker(dropped);
+    }
+}
+
+/// Says why a library is not found.
+fn absent(dropped: &mut Dropped, library: &str) {
+    if let Some(folder) = closed_folder(Path::new(library)) {
+        let folder = shown(folder);
+        dropped
+            .findings
+            .insert(0, format!("this user may not search the folder {folder}"));
+        dropped.advice = format!("Let this user search the folder: chmod o+x {folder}");
         return;
     }
-    let missing = Closure::of(&path, own).missing;
+    dropped
+        .findings
+        .insert(0, format!("{library} is nowhere that the dynamic linker looks"));
+    dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
+}
+
+/// The folder above a path that this user may not search.
+fn closed_folder(path: &Path) -> Option<&Path> {
+    let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
+    folders.reverse();
+    folders
+        .into_iter()
+        .take_while(|folder| folder.is_dir())
+        .find(|folder| access(*folder, Access::EXEC_OK).is_err())
+}
+
+/// Says that a file is no library, or only the beginning of one. Returns `true` if it is.
+pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
+    let size = std::fs::metadata(path).map_or(0, |status| status.len());
+    let finding = match (Identity::of(path), closure::whole_size(path)) {
+        (None, _) => format!("{} is no library: {size} bytes that do not begin as one", shown(path)),
+        (_, Some(whole)) if whole > size => format!("{} is cut: it has {size} bytes of at least {whole}", shown(path)),
+        _ => return false,
+    };
+    dropped.findings.insert(0, finding);
+    let owner = installed::owner(&shown(path)).unwrap_or_else(|| "the package that it belongs to".into());
+    dropped.advice = format!("Reinstall {owner}; if this happens again, check the disk.");
+    true
+}
+
+/// Adds the libraries that are missing. Returns `false` if none is.
+fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
+    let missing = Closure::of(path, own).missing;
     for (name, needed_by) in &missing {
         dropped
             .findings
             .insert(0, format!("{name} is missing, which {} needs", shown(needed_by)));
     }
-    if !missing.is_empty() {
-        let mut names: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
+    let mut names: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if !names.is_empty() {
         dropped.advice = packages::install(&names);
     }
+    !names.is_empty()
+}
+
+/// Explains what the dynamic linker says of symbols and versions.
+fn in_words_of_the_linker(dropped: &mut Dropped) {
+    let said = |dropped: &Dropped| -> Option<(String, String)> {
+        let words = dropped
+            .findings
+            .iter()
+            .find_map(|finding| finding.strip_prefix("the system says: "))?;
+        too_old(words)
+            .or_else(|| undefined(words))
+            .or_else(|| not_executable(words))
+    };
+    if let Some((finding, advice)) = said(dropped) {
+        dropped.findings.insert(0, finding);
+        dropped.advice = advice;
+    }
+}
+
+/// A library that lacks a version of symbols: `LIBRARY: version `VERSION' not found (required by LIBRARY)`.
+fn too_old(words: &str) -> Option<(String, String)> {
+    let (library, rest) = words.split_once(": version `")?;
+    let (version, rest) = rest.split_once("' not found (required by ")?;
+    let by = rest.split(')').next()?;
+    let library = library.rsplit(' ').next()?;
+    let owner = owned(library);
+    Some((
+        format!("{library} lacks the version {version} of its symbols, which {by} needs"),
+        format!("{owner} is too old for {by}: update it, or install a driver that is built for this system."),
+    ))
+}
+
+/// A symbol that no library has: `LIBRARY: undefined symbol: NAME`.
+fn undefined(words: &str) -> Option<(String, String)> {
+    let (library, symbol) = words.split_once(": undefined symbol: ")?;
+    let library = library.rsplit(' ').next()?;
+    let symbol = symbol.split([',', ' ']).next()?;
+    Some((
+        format!("{library} needs the symbol {symbol}, and no library that it is linked with has it"),
+        format!(
+            "Update {} and the libraries that it needs together: one of them is of another version.",
+            owned(library)
+        ),
+    ))
+}
+
+/// A file system on which nothing may be executed.
+fn not_executable(words: &str) -> Option<(String, String)> {
+    words.contains("failed to map segment").then(|| {
+        (
+            "the system does not let code of this file run".into(),
+            "Look whether its file system is mounted with noexec, and whether a security policy forbids it.".into(),
+        )
+    })
+}
+
+/// A library with the package that it belongs to.
+fn owned(library: &str) -> String {
+    match installed::owner(library) {
+        Some(owner) => format!("{library} ({owner})"),
+        None => library.into(),
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn shown(path: &Path) -> String {
@@ -73,6 +196,23 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_the_dynamic_linker() {
+        let words = "/lib/libnone.so.6: version `GLIBC_2.99' not found (required by /opt/libdriver.so)";
+        let (finding, advice) = too_old(words).expect("a version");
+        assert_eq!(
+            finding,
+            "/lib/libnone.so.6 lacks the version GLIBC_2.99 of its symbols, which /opt/libdriver.so needs"
+        );
+        assert!(
+            advice.starts_with("/lib/libnone.so.6 is too old for /opt/libdriver.so"),
+            "{advice}"
+        );
+        let (finding, _) = undefined("/opt/libdriver.so: undefined symbol: drmOpen, version X").expect("a symbol");
+        assert!(finding.contains("needs the symbol drmOpen,"), "{finding}");
+        assert!(too_old("cannot open shared object file").is_none() && undefined("x").is_none());
+    }
 
     #[test]
     fn the_word_size_that_counts_is_that_of_the_loader() {
@@ -96,7 +236,11 @@ mod tests {
             explain(&mut dropped, loader);
             dropped.findings
         };
-        assert_eq!(findings(&header, Some(&library)), Vec::<String>::new());
+        assert!(
+            findings(&header, Some(&library))
+                .iter()
+                .all(|finding| !finding.contains("is for"))
+        );
         // No processor that tests run on.
         header[18] = 0xF7;
         assert_eq!(findings(&header, None).len(), 1);

@@ -5,6 +5,7 @@ pub(crate) mod elf;
 mod hardware;
 mod instance;
 mod linker;
+mod multiarch;
 mod origin;
 mod overriding;
 mod packages;
@@ -14,7 +15,7 @@ pub(crate) use linker::worth_watching;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};
-use crate::report::{Report, rank};
+use crate::report::{Report, codes, rank};
 use std::path::Path;
 
 /// Adds to a report what can be found out beside the trace. `watched` is a second run in which the dynamic linker told what it looked
@@ -24,17 +25,22 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     for dropped in &mut report.dropped {
         elf::explain(dropped, loader.map(Path::new));
+        if dropped.code == codes::PROGRAM_CRASHED.name && Path::new(&dropped.name).is_file() {
+            let library = dropped.name.clone();
+            elf::damaged(dropped, Path::new(&library));
+        }
         if let Some(watched) = watched {
             linker::explain(dropped, &watched.linker);
         }
     }
+    multiarch::forget(report);
+    hardware::find(report);
     if report.loader.is_some() {
         overriding::find(report, &records);
         words::find(report, &records);
         instance::find(report, &records, of_program);
         origins(report, &records);
     }
-    hardware::find(report);
     report.dropped.sort_by_key(|dropped| dropped.rank);
 }
 

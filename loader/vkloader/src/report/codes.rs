@@ -103,6 +103,30 @@ rows! {
     HARDWARE_NO_KERNEL_DRIVER = "hardware.no-kernel-driver", "hardware", rank::HARDWARE,
         "No kernel driver is bound to the graphics card.",
         "Load the kernel module of the card (amdgpu, i915, xe, nouveau or nvidia), or look in dmesg why it does not load.";
+    HARDWARE_NOMODESET = "hardware.nomodeset", "hardware", rank::HARDWARE,
+        "The kernel was started with nomodeset, so that no kernel driver takes the graphics card.",
+        "Remove nomodeset from the kernel's command line, and start the machine again.";
+    HARDWARE_FOR_GUESTS = "hardware.for-guests", "hardware", rank::HARDWARE,
+        "The graphics card is held for a virtual machine, so that programs here cannot use it.",
+        "Bind the card to its own kernel driver instead, or use it in the virtual machine.";
+    HARDWARE_NOUVEAU = "hardware.nouveau", "hardware", rank::HARDWARE,
+        "NVIDIA's driver is installed, and the kernel driver nouveau holds the card.",
+        "Load NVIDIA's kernel module instead of nouveau, or install Mesa's driver for nouveau.";
+    HARDWARE_NO_NODE = "hardware.no-node", "hardware", rank::HARDWARE,
+        "The graphics card has a kernel driver, and its device node is not there.",
+        "In a container or sandbox, hand in the node: --device /dev/dri; elsewhere, look in dmesg for messages of the kernel driver.";
+    HARDWARE_NVIDIA_VERSIONS = "hardware.nvidia-versions", "hardware", rank::HARDWARE,
+        "NVIDIA's kernel module and user libraries are of different versions.",
+        "Start the machine again after an update of the driver; in a container, install the libraries of the host's version.";
+    HARDWARE_NVIDIA_CAPABILITIES = "hardware.nvidia-capabilities", "hardware", rank::HARDWARE,
+        "The container gets NVIDIA's card without the libraries for graphics.",
+        "Start the container with NVIDIA_DRIVER_CAPABILITIES=all, or with graphics in the list.";
+    HARDWARE_DISPLAY_ONLY = "hardware.display-only", "hardware", rank::ASIDE - 4,
+        "The graphics card only shows pictures: it has no render node, so no driver can draw with it.",
+        "Use a software driver, such as Mesa's lavapipe; in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
+    HARDWARE_NONE = "hardware.none", "hardware", rank::ASIDE - 4,
+        "The system shows no graphics card.",
+        "Without a graphics card only software drivers work, such as Mesa's lavapipe.";
 }
 
 impl Row {

@@ -13,6 +13,7 @@ pub(crate) use build::{Received, build};
 pub(crate) use ended::how_ended;
 
 use serde::Serialize;
+use std::fmt;
 
 /// All of it, in the order in which it is told.
 #[derive(Debug, Default, Serialize)]
@@ -26,6 +27,10 @@ pub(crate) struct Report {
     /// Devices that the library listed and the program did not receive.
     pub(crate) hidden: Vec<Hidden>,
     pub(crate) dropped: Vec<Dropped>,
+    /// The graphics hardware that the system shows.
+    pub(crate) hardware: Vec<Card>,
+    /// What the program runs in, such as `flatpak`, `docker`, `wsl` or `virtual-machine`.
+    pub(crate) surroundings: Vec<String>,
     /// Calls that failed.
     pub(crate) failed: Vec<Call>,
     /// Errors of the log that are not about something that was left out.
@@ -120,6 +125,28 @@ pub(crate) struct Hidden {
     pub(crate) by: String,
 }
 
+/// A graphics card, or a GPU of the platform.
+#[derive(Debug, Serialize)]
+pub(crate) struct Card {
+    /// Its place on the bus.
+    pub(crate) place: String,
+    pub(crate) vendor: u32,
+    pub(crate) device: u32,
+    pub(crate) kernel_driver: Option<String>,
+    /// Its render node, whether or not that is there.
+    pub(crate) node: Option<String>,
+}
+
+impl fmt::Display for Card {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let driver = self.kernel_driver.as_deref().unwrap_or("no kernel driver");
+        match self.vendor {
+            0 => write!(out, "{} ({driver})", self.place),
+            vendor => write!(out, "{} ({vendor:04x}:{:04x}, {driver})", self.place, self.device),
+        }
+    }
+}
+
 /// A call that failed.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Call {
@@ -172,6 +199,19 @@ pub(crate) struct Dropped {
     /// How likely it is that this is what a user looks for; the smallest number first.
     #[serde(skip)]
     pub(crate) rank: u8,
+}
+
+impl Dropped {
+    /// Whether one line is enough for it: a driver without hardware is as it should be on most machines.
+    pub(crate) fn is_noise(&self) -> bool {
+        self.code == "driver.no-devices"
+    }
+
+    /// The finding as one line.
+    pub(crate) fn in_short(&self) -> String {
+        let why = self.findings.first().map_or(self.reason.as_str(), String::as_str);
+        format!("{}: {why} [{}]", self.name, self.code)
+    }
 }
 
 /// A layer in the chain.

@@ -19,7 +19,7 @@ pub(crate) const BROKEN: u8 = 25;
 /// There is nothing at all.
 pub(crate) const NOTHING: u8 = 20;
 /// The machine does not let the driver reach its hardware.
-pub(crate) const HARDWARE: u8 = 60;
+pub(crate) const HARDWARE: u8 = 18;
 
 /// The rank of what the loader dropped. What somebody broke comes before what was asked for, and both before what is as it should be.
 pub(crate) fn of(code: Option<Code>) -> u8 {

@@ -1,7 +1,7 @@
 //! A report as one page that needs nothing else.
 
 use super::picture;
-use crate::report::{Device, Report, Verdict};
+use crate::report::{Device, Dropped, Report, Verdict};
 use std::fmt::Write;
 
 const STYLE: &str = "
@@ -176,7 +176,9 @@ fn write_dropped(page: &mut String, report: &Report) -> std::fmt::Result {
         return Ok(());
     }
     writeln!(page, "<h2>Left out, or in the way</h2>")?;
-    for dropped in &report.dropped {
+    let (noise, findings): (Vec<&Dropped>, Vec<&Dropped>) =
+        report.dropped.iter().partition(|dropped| dropped.is_noise());
+    for dropped in findings {
         writeln!(
             page,
             "<article><h3>{}: {}</h3><p>{} <code class=\"faint\">{}</code></p>",
@@ -196,23 +198,35 @@ fn write_dropped(page: &mut String, report: &Report) -> std::fmt::Result {
         }
         writeln!(page, "</article>")?;
     }
-    Ok(())
+    let noise: Vec<String> = noise.into_iter().map(Dropped::in_short).collect();
+    write_list(page, &noise)
+}
+
+fn write_list(page: &mut String, texts: &[String]) -> std::fmt::Result {
+    if texts.is_empty() {
+        return Ok(());
+    }
+    writeln!(page, "<ul class=\"faint\">")?;
+    for text in texts {
+        writeln!(page, "<li>{}</li>", escaped(text))?;
+    }
+    writeln!(page, "</ul>")
 }
 
 fn write_calls(page: &mut String, report: &Report) -> std::fmt::Result {
     let failed: Vec<String> = report.failed.iter().map(ToString::to_string).collect();
     let printed: Vec<String> = report.printed.iter().map(ToString::to_string).collect();
+    let hardware: Vec<String> = report.hardware.iter().map(ToString::to_string).collect();
     let sections = [
+        ("Hardware that the system shows", &hardware),
+        ("Runs in", &report.surroundings),
         ("Calls that failed", &failed),
         ("Errors of the log", &report.errors),
         ("Printed by drivers and layers", &printed),
     ];
     for (title, texts) in sections.into_iter().filter(|(_, texts)| !texts.is_empty()) {
-        writeln!(page, "<h2>{title}</h2><ul>")?;
-        for text in texts {
-            writeln!(page, "<li>{}</li>", escaped(text))?;
-        }
-        writeln!(page, "</ul>")?;
+        writeln!(page, "<h2>{title}</h2>")?;
+        write_list(page, texts)?;
     }
     Ok(())
 }

@@ -92,6 +92,7 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
     }
     got(report, &mut lines)?;
     left_out(report, &mut lines)?;
+    hardware(report, &mut lines)?;
     calls(report, &mut lines)?;
     layers(report, &mut lines)?;
     catalogue(report, &mut lines)?;
@@ -152,7 +153,24 @@ fn left_out(report: &Report, lines: &mut Lines) -> io::Result<()> {
     }
     lines.title("Left out, or in the way")?;
     for dropped in &report.dropped {
-        entry(dropped, lines)?;
+        match dropped.is_noise() {
+            true => lines.wrapped(("  - ", "    "), FAINT, &dropped.in_short())?,
+            false => entry(dropped, lines)?,
+        }
+    }
+    Ok(())
+}
+
+fn hardware(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if !report.hardware.is_empty() || !report.surroundings.is_empty() {
+        lines.title("Hardware that the system shows")?;
+    }
+    for card in &report.hardware {
+        lines.wrapped(("  ", "    "), Style::new(), &card.to_string())?;
+    }
+    if !report.surroundings.is_empty() {
+        let words = format!("This runs in: {}", report.surroundings.join(", "));
+        lines.wrapped(("  ", "    "), Style::new(), &words)?;
     }
     Ok(())
 }

@@ -129,6 +129,28 @@ impl Closure {
     }
 }
 
+/// How long a library must be for what its program headers describe. A shorter file is cut.
+pub(crate) fn whole_size(library: &Path) -> Option<u64> {
+    let mut data = Vec::new();
+    std::io::Read::read_to_end(&mut open(library)?, &mut data).ok()?;
+    match data.get(4)? {
+        &elf::ELFCLASS64 => whole_size_as::<elf::FileHeader64<Endianness>>(&data),
+        _ => whole_size_as::<elf::FileHeader32<Endianness>>(&data),
+    }
+}
+
+fn whole_size_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<u64> {
+    let header = H::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let segments = header.program_headers(endian, data).ok()?.iter();
+    let loaded = segments.filter(|segment| segment.p_type(endian) == elf::PT_LOAD);
+    let end = |segment: &H::ProgramHeader| {
+        let (offset, size): (u64, u64) = (segment.p_offset(endian).into(), segment.p_filesz(endian).into());
+        offset.saturating_add(size)
+    };
+    loaded.map(end).max()
+}
+
 /// The path beside a library by which others ask for it, which is often that of a link.
 pub(crate) fn named_path(library: &Path) -> Option<PathBuf> {
     let path = library.parent()?.join(read(library)?.own?);

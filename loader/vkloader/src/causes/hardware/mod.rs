@@ -1,0 +1,237 @@
+//! Whether a driver could reach its hardware: cards, kernel drivers, device nodes, who may open them, and what a container withholds.
+
+mod machine;
+
+use crate::report::{Card, Dropped, Report, codes, rank};
+use machine::{Machine, is_open_to_us};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Vendor of NVIDIA's cards.
+const NVIDIA: u32 = 0x10DE;
+/// Kernel drivers that hold a card for a virtual machine.
+const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
+/// The variable by which NVIDIA's tools for containers are told what to bring.
+const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
+
+/// Adds what the system shows of hardware, and what keeps drivers from it where no device of hardware can be used.
+pub(super) fn find(report: &mut Report) {
+    let wanted = std::env::var(CAPABILITIES).ok();
+    find_below(report, Path::new("/"), wanted.as_deref());
+}
+
+/// Finds the same in the system below a root. `wanted` is what a container asks NVIDIA's tools for.
+fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
+    let machine = Machine::at(root);
+    report.hardware = machine.cards();
+    report.surroundings = machine.surroundings().into_iter().map(String::from).collect();
+    let has_hardware = report
+        .devices
+        .iter()
+        .any(|device| device.is_usable && !device.is_software());
+    if has_hardware || report.loader.is_none() {
+        return;
+    }
+    let mut found = Vec::new();
+    found.extend(capabilities(&machine, wanted));
+    found.extend(versions(&machine));
+    found.extend(permissions(&machine));
+    found.extend(
+        report
+            .hardware
+            .iter()
+            .filter_map(|card| of_card(card, &machine, report)),
+    );
+    if found.is_empty() {
+        found.extend(no_card(report));
+    }
+    explain_drivers(report, &machine);
+    report.dropped.append(&mut found);
+}
+
+/// NVIDIA's user library and kernel module of different versions.
+fn versions(machine: &Machine) -> Option<Dropped> {
+    let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
+    (module != library).then(|| Dropped {
+        findings: vec![format!("kernel module {module}, user libraries {library}")],
+        ..codes::HARDWARE_NVIDIA_VERSIONS.about("NVIDIA")
+    })
+}
+
+/// A container that gets NVIDIA's card without the libraries for graphics.
+fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
+    let value = value?;
+    let has_graphics = value
+        .split(',')
+        .any(|word| ["all", "graphics", "display"].contains(&word.trim()));
+    (!has_graphics && machine.has("dev/nvidiactl")).then(|| Dropped {
+        findings: vec![format!("its value: {value}")],
+        ..codes::HARDWARE_NVIDIA_CAPABILITIES.about(CAPABILITIES)
+    })
+}
+
+/// Nodes that this user may not open.
+fn permissions(machine: &Machine) -> Option<Dropped> {
+    let nodes = machine.nodes();
+    let closed: Vec<&PathBuf> = nodes.iter().filter(|node| !is_open_to_us(node)).collect();
+    let first = closed.first()?;
+    let row = codes::HARDWARE_NO_PERMISSION;
+    let user = user(machine);
+    Some(Dropped {
+        findings: closed
+            .iter()
+            .map(|node| format!("closed to {user}: {}", node.display()))
+            .collect(),
+        advice: match group_of(first, machine) {
+            Some(group) => format!("Add the user to the group {group}, and log in again: usermod -aG {group} {user}"),
+            None => row.remedy.into(),
+        },
+        ..row.about(first.display().to_string())
+    })
+}
+
+/// What keeps drivers from one card.
+fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
+    let Some(driver) = card.kernel_driver.as_deref() else {
+        let command_line = machine.text("proc/cmdline");
+        let is_off = command_line.split_whitespace().any(|word| word == "nomodeset");
+        let row = if is_off {
+            codes::HARDWARE_NOMODESET
+        } else {
+            codes::HARDWARE_NO_KERNEL_DRIVER
+        };
+        return Some(row.about(card.to_string()));
+    };
+    if FOR_GUESTS.contains(&driver) {
+        return Some(codes::HARDWARE_FOR_GUESTS.about(card.to_string()));
+    }
+    let has_nvidia = report.dropped.iter().any(|dropped| is_nvidia(&dropped.name));
+    if driver == "nouveau" && card.vendor == NVIDIA && has_nvidia {
+        return Some(codes::HARDWARE_NOUVEAU.about(card.to_string()));
+    }
+    if card.node.is_none() && card.vendor != NVIDIA {
+        return Some(codes::HARDWARE_DISPLAY_ONLY.about(card.to_string()));
+    }
+    let is_reachable = match card.vendor == NVIDIA && driver == "nvidia" {
+        true => machine.has("dev/nvidiactl"),
+        false => card.node.as_deref().is_none_or(|node| machine.has(node)),
+    };
+    (!is_reachable).then(|| {
+        let mut found = codes::HARDWARE_NO_NODE.about(card.to_string());
+        found
+            .findings
+            .extend(card.node.as_ref().map(|node| format!("{node} is not there")));
+        found
+    })
+}
+
+/// What to say where the system shows no card at all.
+fn no_card(report: &Report) -> Option<Dropped> {
+    let is_bare = report.hardware.is_empty();
+    let advice = match report
+        .surroundings
+        .iter()
+        .find(|word| ADVICE.iter().any(|(known, _)| known == word))
+    {
+        Some(word) => ADVICE
+            .iter()
+            .find(|(known, _)| known == word)
+            .map_or("", |(_, advice)| advice),
+        None => codes::HARDWARE_NONE.remedy,
+    };
+    is_bare.then(|| Dropped {
+        findings: report
+            .surroundings
+            .iter()
+            .map(|word| format!("this is: {word}"))
+            .collect(),
+        advice: advice.into(),
+        ..codes::HARDWARE_NONE.about("this machine")
+    })
+}
+
+/// What helps where a program runs that sees no card.
+const ADVICE: [(&str, &str); 7] = [
+    (
+        "flatpak",
+        "Let the sandbox have the devices: flatpak override --user --device=dri APPLICATION",
+    ),
+    ("snap", "Connect the interface for graphics: snap connect NAME:opengl"),
+    (
+        "steam",
+        "Look whether the host has a card: run vkloader explain outside of Steam's container.",
+    ),
+    (
+        "podman",
+        "Hand the card to the container: podman run --device /dev/dri IMAGE",
+    ),
+    (
+        "docker",
+        "Hand the card to the container: docker run --device /dev/dri IMAGE, or --gpus all for NVIDIA's",
+    ),
+    ("wsl", "Install a driver for WSL in Windows, and run: wsl --update"),
+    (
+        "virtual-machine",
+        "Give the virtual machine a card: virtio-gpu with Venus, or a card of the host by passthrough.",
+    ),
+];
+
+/// Adds to each driver without a device what of its hardware the system shows.
+fn explain_drivers(report: &mut Report, machine: &Machine) {
+    let cards = &report.hardware;
+    for dropped in report
+        .dropped
+        .iter_mut()
+        .filter(|dropped| dropped.code == "driver.no-devices")
+    {
+        let Some(row) = catalogue::hardware::of(dropped.name.as_bytes()) else {
+            continue;
+        };
+        let serves = |card: &&Card| {
+            let driver = card.kernel_driver.as_deref();
+            driver.is_some_and(|driver| row.kernel_drivers.contains(&driver))
+        };
+        let words = match cards.iter().find(serves) {
+            Some(card) => format!("{card} is there for it, and it does not use that"),
+            None if row.nodes.iter().any(|node| machine.has(node)) => {
+                "a node for it is there, and it does not use that".into()
+            }
+            None if row.kernel_drivers.is_empty() => "the system shows no device for it".into(),
+            None => format!(
+                "no device here has its kernel driver ({})",
+                row.kernel_drivers.join(", ")
+            ),
+        };
+        dropped.findings.insert(0, words);
+    }
+}
+
+fn is_nvidia(library: &str) -> bool {
+    let row = catalogue::hardware::of(library.as_bytes());
+    row.is_some_and(|row| row.on_demand_vendor != 0)
+}
+
+/// The name of the user that this process belongs to, or its number.
+fn user(machine: &Machine) -> String {
+    let number = rustix::process::geteuid().as_raw().to_string();
+    named(&machine.text("etc/passwd"), &number).unwrap_or(number)
+}
+
+/// The name of the group that a node belongs to.
+fn group_of(node: &Path, machine: &Machine) -> Option<String> {
+    let number = fs::metadata(node).ok()?.gid().to_string();
+    named(&machine.text("etc/group"), &number)
+}
+
+/// The name with a number in `passwd` or `group`.
+fn named(file: &str, number: &str) -> Option<String> {
+    file.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, id) = (fields.next()?, fields.next()?, fields.next()?);
+        (id == number).then(|| name.into())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+use super::*;
+use crate::report::Loader;
+use std::os::unix::fs::symlink;
+
+/// A made-up system.
+struct System(tempfile::TempDir);
+
+impl System {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn file(&self, path: &str, text: &str) -> &Self {
+        let path = self.0.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, format!("{text}\n")).expect("a file");
+        self
+    }
+
+    /// A device of the PCI bus, with a render node where its driver makes one.
+    fn card(&self, place: &str, class: &str, vendor: &str, driver: Option<&str>) -> &Self {
+        let folder = format!("sys/bus/pci/devices/{place}");
+        for (file, text) in [("class", class), ("vendor", vendor), ("device", "0x2684")] {
+            self.file(&format!("{folder}/{file}"), text);
+        }
+        if let Some(driver) = driver {
+            symlink(
+                format!("/sys/bus/pci/drivers/{driver}"),
+                self.0.path().join(&folder).join("driver"),
+            )
+            .expect("a link");
+            self.file(&format!("{folder}/drm/renderD128/dev"), "226:128");
+        }
+        self
+    }
+
+    fn found(&self, mut report: Report) -> Report {
+        find_below(&mut report, self.0.path(), None);
+        report
+    }
+
+    fn codes(&self) -> Vec<String> {
+        let found = self.found(report());
+        found.dropped.into_iter().map(|dropped| dropped.code).collect()
+    }
+}
+
+fn report() -> Report {
+    Report {
+        loader: Some(Loader {
+            version: String::new(),
+            path: None,
+            owner: None,
+            word_size: 64,
+            executable: None,
+        }),
+        ..Report::default()
+    }
+}
+
+fn without_device(library: &str) -> Report {
+    let mut dropped = codes::DRIVER_NONE_HAS_DEVICE.about(library);
+    dropped.code = "driver.no-devices".into();
+    Report {
+        dropped: vec![dropped],
+        ..report()
+    }
+}
+
+#[test]
+fn a_card_without_a_kernel_driver_is_named() {
+    let system = System::new();
+    system
+        .card("0000:01:00.0", "0x030000", "0x10de", None)
+        .card("0000:03:00.0", "0x020000", "0x10de", None);
+    let found = system.found(report());
+    let names: Vec<&str> = found.dropped.iter().map(|dropped| dropped.name.as_str()).collect();
+    assert_eq!(names, ["0000:01:00.0 (10de:2684, no kernel driver)"]);
+    assert_eq!(found.dropped[0].code, "hardware.no-kernel-driver");
+    system.file("proc/cmdline", "root=/dev/sda1 nomodeset quiet");
+    assert_eq!(system.codes(), ["hardware.nomodeset"]);
+}
+
+#[test]
+fn a_card_for_a_virtual_machine_and_one_without_a_node() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("vfio-pci"));
+    assert_eq!(system.codes(), ["hardware.for-guests"]);
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+    assert_eq!(system.codes(), ["hardware.no-node"]);
+    system.file("dev/dri/renderD128", "");
+    assert_eq!(system.codes(), Vec::<String>::new());
+    fs::remove_dir_all(system.0.path().join("sys/bus/pci/devices/0000:01:00.0/drm")).expect("it is there");
+    assert_eq!(system.codes(), ["hardware.display-only"]);
+}
+
+#[test]
+fn nvidias_card_with_the_other_kernel_driver() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nouveau"));
+    system.file("dev/dri/renderD128", "");
+    let found = system.found(without_device("/usr/lib/libGLX_nvidia.so.0"));
+    assert_eq!(found.dropped[1].code, "hardware.nouveau");
+    assert!(found.dropped[0].findings[0].contains("no device here has its kernel driver (nvidia"));
+}
+
+#[test]
+fn nvidias_library_and_module_of_different_versions() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+    system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+    system.file(
+        "proc/driver/nvidia/version",
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 2024\nGCC version: 12.2.0",
+    );
+    system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.535.183.01", "");
+    assert_eq!(system.codes(), Vec::<String>::new());
+    fs::remove_file(
+        system
+            .0
+            .path()
+            .join("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.535.183.01"),
+    )
+    .expect("it is there");
+    system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.550.54.14", "");
+    let found = system.found(report());
+    assert_eq!(found.dropped[0].code, "hardware.nvidia-versions");
+    assert_eq!(
+        found.dropped[0].findings,
+        ["kernel module 535.183.01, user libraries 550.54.14"]
+    );
+}
+
+#[test]
+fn a_container_without_the_libraries_for_graphics() {
+    let system = System::new();
+    system.file("dev/nvidiactl", "");
+    let machine = Machine::at(system.0.path());
+    for (value, expected) in [
+        (Some("compute,utility"), true),
+        (Some("all"), false),
+        (Some("compute,graphics"), false),
+        (None, false),
+    ] {
+        assert_eq!(capabilities(&machine, value).is_some(), expected, "{value:?}");
+    }
+}
+
+#[test]
+fn a_machine_without_a_card_comes_with_what_it_is() {
+    let system = System::new();
+    assert_eq!(system.codes(), ["hardware.none"]);
+    for (file, text, word, advice) in [
+        (".flatpak-info", "", "flatpak", "--device=dri"),
+        ("run/.containerenv", "", "podman", "podman run --device"),
+        (".dockerenv", "", "docker", "docker run --device"),
+        (
+            "proc/sys/kernel/osrelease",
+            "5.15.90-microsoft-standard-WSL2",
+            "wsl",
+            "wsl --update",
+        ),
+        (
+            "proc/cpuinfo",
+            "flags\t\t: fpu hypervisor lahf_lm",
+            "virtual-machine",
+            "virtio-gpu",
+        ),
+    ] {
+        let system = System::new();
+        system.file(file, text);
+        let found = system.found(report());
+        assert_eq!(found.surroundings, [word]);
+        assert!(found.dropped[0].advice.contains(advice), "{}", found.dropped[0].advice);
+    }
+}
+
+#[test]
+fn a_gpu_of_the_platform_is_hardware() {
+    let system = System::new();
+    let device = system.0.path().join("sys/devices/platform/1000000.gpu");
+    fs::create_dir_all(&device).expect("folders");
+    fs::create_dir_all(system.0.path().join("sys/class/drm/renderD128")).expect("folders");
+    symlink("/sys/bus/platform", device.join("subsystem")).expect("a link");
+    symlink("/sys/bus/platform/drivers/panfrost", device.join("driver")).expect("a link");
+    symlink(&device, system.0.path().join("sys/class/drm/renderD128/device")).expect("a link");
+    let found = system.found(report());
+    assert_eq!(found.hardware[0].to_string(), "1000000.gpu (panfrost)");
+    assert_eq!(found.dropped[0].code, "hardware.no-node");
+}
