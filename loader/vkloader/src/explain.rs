@@ -23,6 +23,9 @@ pub(crate) struct Explain {
     /// Print the whole report as JSON.
     #[arg(long)]
     json: bool,
+    /// Print at most fifteen lines for a bug report, without the name of the user.
+    #[arg(long, conflicts_with = "json")]
+    summary: bool,
     /// Write the report as one page with a picture, which needs nothing else.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -61,9 +64,10 @@ impl Explain {
         if let Some(file) = &self.html {
             std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
         }
-        heard(match self.json {
-            true => print(json(&report)?),
-            false => show::text(&report),
+        heard(match (self.json, self.summary) {
+            (true, _) => print(json(&report)?),
+            (_, true) => print(show::summary(&report)),
+            _ => show::text(&report),
         })?;
         let fits = match &self.check {
             Some(condition) => report

@@ -165,3 +165,26 @@ fn help_and_version_are_no_failures() {
         assert!(output.status.success() && !output.stdout.is_empty(), "{word}");
     }
 }
+
+#[test]
+fn a_summary_is_short_and_does_not_name_the_user() {
+    let mut machine = Machine::new();
+    let home = machine.path("home/ann");
+    for number in 0..9 {
+        machine.driver(&format!("d{number}"), "device one\ndevice two");
+        machine.manifest(&format!("gone{number}"), &home.join(format!("gone{number}.so")), "");
+    }
+    machine.variable("HOME", home.to_str().expect("plain"));
+    let library = library();
+    let output = machine.run(&["explain", "--summary", "--library", library.to_str().expect("plain")]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.lines().count() <= 15, "{said}");
+    assert!(
+        said.starts_with("18 devices can be used.\n") && said.contains("and 15 more devices"),
+        "{said}"
+    );
+    assert!(
+        said.contains("driver.not-opened: ~/gone") && !said.contains("/ann/"),
+        "{said}"
+    );
+}

@@ -64,3 +64,49 @@ fn the_page_needs_nothing_else_and_names_are_no_markup() {
         "what was left out is greyed"
     );
 }
+
+#[test]
+fn names_do_not_act_on_the_page_and_devices_are_coloured_as_they_stand() {
+    let machine = Machine::new();
+    machine.driver(
+        "soft",
+        "device so\u{202E}ft\ndevice.type 4\ndevice bad\x1b[31m\nfail vkCreateDevice -3 1 1",
+    );
+    let file = machine.path("page.html");
+    let paths = [&file, &library()].map(|path| path.to_str().expect("a plain path").to_owned());
+    machine.run(&["explain", "--html", &paths[0], "--library", &paths[1]]);
+    let page = std::fs::read_to_string(file).expect("the page is there");
+    assert!(!page.contains('\u{202E}') && !page.contains('\x1b') && page.contains("\\u{202e}"));
+    assert!(page.contains("<main>") && page.contains("</main>"));
+    for (class, name) in [("software", "so\\u{202e}ft"), ("bad", "bad\\u{1b}")] {
+        let heading = page.lines().find(|line| line.contains("<h3") && line.contains(name));
+        assert!(
+            heading.is_some_and(|line| line.contains(&format!("class=\"{class}\""))),
+            "{class}: {heading:?}"
+        );
+        assert!(page.contains(&format!("<g class=\"{class}\">")), "{class}");
+    }
+}
+
+#[test]
+fn boxes_of_the_narrow_picture_are_below_each_other() {
+    let page = page();
+    let narrow = &page[page.find("picture narrow").expect("a second picture")..];
+    let svg = &narrow[..narrow.find("</svg>").expect("an end")];
+    let width: usize = svg
+        .split("width=\"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .and_then(|width| width.parse().ok())
+        .expect("a width");
+    assert!(width <= 375 - 32, "{width}");
+    let tops: Vec<usize> = svg
+        .split("<rect x=")
+        .skip(1)
+        .filter_map(|rest| rest.split("y=\"").nth(1)?.split('"').next()?.parse().ok())
+        .collect();
+    assert!(
+        tops.len() >= 5 && tops.windows(2).all(|pair| pair[0] < pair[1]),
+        "{tops:?}"
+    );
+}

@@ -1,24 +1,28 @@
-//! Real traces, held against docs/trace.schema.json.
+//! Real traces and reports, held against the schemas in docs.
 
 mod machine;
 
-use boon::{Compiler, Schemas};
+use boon::{Compiler, SchemaIndex, Schemas};
 use machine::Machine;
 use machine::library;
 use serde_json::Value;
+
+/// A schema of the documentation.
+fn schema(name: &str) -> (Schemas, SchemaIndex) {
+    let file = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+    let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource(name, schema).expect("a schema");
+    let compiled = compiler.compile(name, &mut schemas).expect("a valid schema");
+    (schemas, compiled)
+}
 
 /// Validates every record of a run of the probe, and returns which events there were.
 fn events(machine: &mut Machine) -> Vec<String> {
     let trace = machine.path("trace");
     machine.variable("VK_LOADER_TRACE", trace.to_str().expect("plain"));
     machine.run(&["probe", library().to_str().expect("plain")]);
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace.schema.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler.add_resource("trace.schema.json", schema).expect("a schema");
-    let compiled = compiler
-        .compile("trace.schema.json", &mut schemas)
-        .expect("a valid schema");
+    let (schemas, compiled) = schema("trace.schema.json");
     let text = std::fs::read_to_string(&trace).expect("a trace");
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -76,13 +80,7 @@ fn every_kind_of_record_is_as_the_schema_says() {
 
 #[test]
 fn the_schema_refuses_what_is_no_record() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/trace.schema.json");
-    let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler.add_resource("trace.schema.json", schema).expect("a schema");
-    let compiled = compiler
-        .compile("trace.schema.json", &mut schemas)
-        .expect("a valid schema");
+    let (schemas, compiled) = schema("trace.schema.json");
     for wrong in [
         r#"{"event": "driver"}"#,
         r#"{"event": "message", "time": 1, "process": 1, "thread": "1", "text": "x"}"#,
@@ -91,4 +89,35 @@ fn the_schema_refuses_what_is_no_record() {
         let record: Value = serde_json::from_str(wrong).expect("JSON");
         assert!(schemas.validate(&record, compiled).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn reports_are_as_their_schema_says() {
+    let (schemas, compiled) = schema("explain.schema.json");
+    let check = |machine: &Machine| {
+        let report = machine.explain().report;
+        assert_eq!(report["schema"], 1);
+        if let Err(error) = schemas.validate(&report, compiled) {
+            panic!("{report:#}\n{error:#}");
+        }
+    };
+    check(&Machine::new());
+    let mut machine = Machine::new();
+    machine.driver(
+        "good",
+        "run vkCreateInstance echo words >&2\ndevice one\ndevice.uuid 1\ndevice two\ndevice.vendor 7",
+    );
+    machine.driver("empty", "");
+    machine.driver("bad", "fail vkCreateInstance -3");
+    machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
+    machine.layer("gone");
+    machine.working_layer("implicit", "drops", "devices drop-first", "");
+    machine.working_layer("explicit", "idle", "", "");
+    check(&machine);
+    machine.variable("VK_LOADER_VENDOR_ID_FILTER", "9");
+    machine.variable("VK_LOADER_LAYERS_ENABLE", "*idle*");
+    check(&machine);
+    let machine = Machine::new();
+    machine.driver("crash", "crash vkCreateInstance");
+    check(&machine);
 }

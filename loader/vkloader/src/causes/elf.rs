@@ -227,6 +227,7 @@ mod tests {
                 code: "driver.not-opened".into(),
                 name: library.display().to_string(),
                 file: None,
+                source: None,
                 named_by: None,
                 reason: String::new(),
                 findings: Vec::new(),

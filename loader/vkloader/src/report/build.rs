@@ -44,6 +44,7 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
         catalogue: catalogue(&records),
         ..Report::default()
     };
+    report.ending = finished.ending.into();
     report.verdict = verdict(&report);
     report.inactive = layers::inactive(&records, &report.layers);
     report.dropped = dropped(&records);
@@ -81,6 +82,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
         code: row.name.into(),
         name: driver.clone(),
         file: None,
+        source: None,
         named_by: None,
         reason: row.meaning.into(),
         findings: Vec::new(),
@@ -147,7 +149,8 @@ fn name_manifests(manifests: &Manifests, dropped: &mut [Dropped]) {
     for dropped in dropped.iter_mut().filter(|dropped| dropped.subject == "driver") {
         if let Some((path, source)) = manifests.all(&dropped.name).first() {
             dropped.file.get_or_insert_with(|| path.clone());
-            dropped.named_by = Some(source.clone());
+            dropped.source = Some(source.kind.clone());
+            dropped.named_by = Some(source.words());
         }
     }
 }
@@ -280,6 +283,7 @@ fn explained(decision: &Decision) -> Dropped {
         code: name,
         name: decision.name.clone(),
         file: Some(decision.path.clone()).filter(|path| !path.is_empty() && *path != decision.name),
+        source: Some(decision.source.kind.clone()),
         named_by: Some(decision.source.words()),
         reason,
         findings,
@@ -302,15 +306,11 @@ fn subject(word: &str) -> &str {
 
 /// Libraries that took long to open or to answer.
 fn slow(records: &[&Record]) -> Vec<Slow> {
-    let mut sums: BTreeMap<(String, &str), u64> = BTreeMap::new();
+    let mut sums: BTreeMap<(String, &'static str), u64> = BTreeMap::new();
     for record in records {
         let Event::End(step) = &record.event else { continue };
         if let (Some(library), Some(time)) = (step.runs(), step.nanoseconds) {
-            let doing = if step.step == "open" {
-                "to open"
-            } else {
-                "in its functions"
-            };
+            let doing = if step.step == "open" { "open" } else { "call" };
             let sum = sums.entry((library.into(), doing)).or_default();
             *sum = sum.saturating_add(time);
         }
@@ -320,7 +320,7 @@ fn slow(records: &[&Record]) -> Vec<Slow> {
         .filter(|&(_, time)| time > SLOW)
         .map(|((library, doing), time)| Slow {
             library,
-            doing: doing.into(),
+            doing,
             milliseconds: time as f64 / 1e6,
         })
         .collect();

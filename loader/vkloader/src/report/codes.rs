@@ -121,10 +121,10 @@ rows! {
     HARDWARE_NVIDIA_CAPABILITIES = "hardware.nvidia-capabilities", "hardware", rank::HARDWARE,
         "The container gets NVIDIA's card without the libraries for graphics.",
         "Start the container with NVIDIA_DRIVER_CAPABILITIES=all, or with graphics in the list.";
-    HARDWARE_DISPLAY_ONLY = "hardware.display-only", "hardware", rank::ASIDE - 4,
+    HARDWARE_DISPLAY_ONLY = "hardware.display-only", "hardware", rank::ASIDE - 6,
         "The graphics card only shows pictures: it has no render node, so no driver can draw with it.",
         "Use a software driver, such as Mesa's lavapipe; in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
-    HARDWARE_NONE = "hardware.none", "hardware", rank::ASIDE - 4,
+    HARDWARE_NONE = "hardware.none", "hardware", rank::ASIDE - 6,
         "The system shows no graphics card.",
         "Without a graphics card only software drivers work, such as Mesa's lavapipe.";
 }
@@ -137,6 +137,7 @@ impl Row {
             code: self.name.into(),
             name: name.into(),
             file: None,
+            source: None,
             named_by: None,
             reason: self.meaning.into(),
             findings: Vec::new(),

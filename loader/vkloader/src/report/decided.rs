@@ -1,6 +1,6 @@
 //! What the library decided about devices and drivers, below all layers, as its trace tells it.
 
-use crate::events::{Event, Record, Step};
+use crate::events::{Event, Record, Source, Step};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -119,7 +119,7 @@ fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
 
 /// The manifests that name each library, with what named them.
 #[derive(Default)]
-pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, String)>>);
+pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, Source)>>);
 
 impl Manifests {
     pub(super) fn of(records: &[&Record]) -> Self {
@@ -131,7 +131,7 @@ impl Manifests {
             {
                 let known = manifests.0.entry(real(&decision.name)).or_default();
                 if !known.iter().any(|(path, _)| *path == decision.path) {
-                    known.push((decision.path.clone(), decision.source.words()));
+                    known.push((decision.path.clone(), decision.source.clone()));
                 }
             }
         }
@@ -139,7 +139,7 @@ impl Manifests {
     }
 
     /// The manifests of a library, each with what named it.
-    pub(super) fn all(&self, library: &str) -> &[(String, String)] {
+    pub(super) fn all(&self, library: &str) -> &[(String, Source)] {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }
 

@@ -2,11 +2,22 @@
 
 use super::build::busiest;
 use super::decided::Manifests;
-use super::{Dropped, codes};
+use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
 use crate::{installed, names};
 use std::collections::HashMap;
+
+impl From<Ending> for Ended {
+    fn from(ending: Ending) -> Self {
+        let (by, number) = match ending {
+            Ending::Status(status) => ("status", Some(status)),
+            Ending::Signal(signal) => ("signal", Some(signal)),
+            Ending::TooLong(_) => ("too-long", None),
+        };
+        Self { by, number }
+    }
+}
 
 /// How a process ended, in words, where that was not by itself with success.
 pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
@@ -45,10 +56,26 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let library = within.and_then(|step| step.runs());
     let mut found = row.about(library.unwrap_or("the program"));
     found.reason = format!("The program {how} {}.", place(within));
-    if let Some(library) = library {
-        found.advice = without(library, records);
+    match library {
+        Some(library) => found.advice = without(library, records),
+        None if within.is_some() => suspect_layers(&mut found, records),
+        None => {}
     }
     Some(found)
+}
+
+/// Names the layers through which a call went that did not return.
+fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
+    let layers: Vec<String> = layers::active(records).into_iter().map(|layer| layer.name).collect();
+    if !layers.is_empty() {
+        found
+            .findings
+            .push(format!("the call went through these layers: {}", layers.join(", ")));
+        found.advice = format!(
+            "To see whether a layer is at fault: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
+            layers.join(",")
+        );
+    }
 }
 
 /// Where a process was, for people.

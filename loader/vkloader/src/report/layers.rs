@@ -17,14 +17,15 @@ pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
         .map(|layer| ActiveLayer {
             name: layer.name.clone(),
             is_asked_for: layer.enabled_by == "application",
-            enabled_by: enabled_by(&layer.enabled_by, layer.implicit),
+            enabled_by: layer.enabled_by.clone(),
+            because: because(&layer.enabled_by, layer.implicit),
             manifest: layer.manifest.clone(),
             library: layer.library.clone(),
         })
         .collect()
 }
 
-fn enabled_by(word: &str, implicit: bool) -> String {
+fn because(word: &str, implicit: bool) -> String {
     match (word, implicit) {
         ("settings", _) => "the settings file".into(),
         ("implicit", _) => "it is implicit, and nothing switches it off".into(),

@@ -18,9 +18,13 @@ use std::fmt;
 /// All of it, in the order in which it is told.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
+    /// The number of what `docs/explain.schema.json` describes.
+    pub(crate) schema: Schema,
     pub(crate) verdict: Verdict,
     pub(crate) loader: Option<Loader>,
-    /// How the program ended, where that was not by itself with success.
+    /// How the program ended.
+    pub(crate) ending: Ended,
+    /// The same in words, where that was not by itself with success.
     pub(crate) ended: Option<String>,
     /// What the program received, above all layers and filters.
     pub(crate) devices: Vec<Device>,
@@ -44,6 +48,16 @@ pub(crate) struct Report {
     pub(crate) catalogue: Vec<Catalogued>,
 }
 
+/// The number of the form of the report. It grows when a reader of the older one would misunderstand something.
+#[derive(Debug, Serialize)]
+pub(crate) struct Schema(u32);
+
+impl Default for Schema {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
 /// What a program can use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -63,6 +77,15 @@ pub(crate) struct Catalogued {
     pub(crate) library: String,
     /// What became of its entry, as one sentence.
     pub(crate) what: String,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Ended {
+    /// `status`, `signal`, or `too-long`.
+    pub(crate) by: &'static str,
+    /// The status or the signal.
+    pub(crate) number: Option<i32>,
 }
 
 /// The library that the program got.
@@ -188,7 +211,9 @@ pub(crate) struct Dropped {
     pub(crate) name: String,
     /// The file that it comes from.
     pub(crate) file: Option<String>,
-    /// What named that file.
+    /// What named that file, as the word of the trace.
+    pub(crate) source: Option<String>,
+    /// What named that file, for people.
     pub(crate) named_by: Option<String>,
     /// What happened, as one sentence.
     pub(crate) reason: String,
@@ -218,7 +243,10 @@ impl Dropped {
 #[derive(Debug, Serialize)]
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
+    /// The word of the trace for what made it active.
     pub(crate) enabled_by: String,
+    /// The same for people.
+    pub(crate) because: String,
     /// Whether the program asked for it by its name.
     #[serde(skip)]
     pub(crate) is_asked_for: bool,
@@ -240,9 +268,20 @@ pub(crate) struct InactiveLayer {
 #[derive(Debug, Serialize)]
 pub(crate) struct Slow {
     pub(crate) library: String,
-    /// What was done with it.
-    pub(crate) doing: String,
+    /// What was done with it: `open` or `call`.
+    pub(crate) doing: &'static str,
     pub(crate) milliseconds: f64,
+}
+
+impl fmt::Display for Slow {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let doing = if self.doing == "open" {
+            "to open"
+        } else {
+            "in its functions"
+        };
+        write!(out, "{:.0} ms {doing}", self.milliseconds)
+    }
 }
 
 impl Report {

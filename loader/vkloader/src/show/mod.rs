@@ -3,8 +3,10 @@
 mod condition;
 mod page;
 mod picture;
+mod summary;
 mod terminal;
 
 pub(crate) use condition::{Condition, matches};
 pub(crate) use page::html;
+pub(crate) use summary::summary;
 pub(crate) use terminal::{devices, driver_word, plain, text};

@@ -1,6 +1,7 @@
 //! A report as one page that needs nothing else.
 
-use super::picture;
+use super::picture::{self, Form};
+use super::terminal::plain;
 use crate::report::{Device, Dropped, Report, Verdict};
 use std::fmt::Write;
 
@@ -16,6 +17,8 @@ article { border: 1px solid var(--line); border-radius: 8px; background: var(--b
 code { font-size: .9em; } .picture { overflow-x: auto; } svg { display: block; margin: 0 auto; max-width: 100%; height: auto; }
 svg rect { fill: var(--box); stroke: var(--text); stroke-width: 1.4; } svg path { fill: none; stroke: var(--text); stroke-width: 1.4; } svg marker path { fill: var(--text); stroke: none; }
 svg text { fill: var(--text); text-anchor: middle; font: 14px system-ui, sans-serif; } svg text.below { fill: var(--faint); font-size: 12px; }
+.narrow { display: none; } @media (max-width: 40rem) { body { padding: 1rem; } .picture { display: none; } .narrow { display: block; } }
+svg .software rect { stroke: var(--software); } svg .bad rect { stroke: var(--bad); }
 svg .out rect, svg path.out { stroke: var(--line); stroke-dasharray: 5 4; } svg .out text { fill: var(--faint); }
 ";
 
@@ -27,10 +30,10 @@ pub(crate) fn html(report: &Report) -> String {
     page
 }
 
-/// A text that stands for itself in a page.
+/// A text that stands for itself in a page. What acts on a reader's screen is shown as an escape.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in plain(text).chars() {
         match character {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
@@ -46,7 +49,7 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
     writeln!(
         page,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, \
-         initial-scale=1\"><title>Vulkan on this machine</title><style>{STYLE}</style></head><body>\n<h1>Vulkan on this machine</h1>"
+         initial-scale=1\"><title>Vulkan on this machine</title><style>{STYLE}</style></head><body><main>\n<h1>Vulkan on this machine</h1>"
     )?;
     if let Some(loader) = &report.loader {
         let path = loader.path.as_deref().unwrap_or("an unknown file");
@@ -61,7 +64,9 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
         )?;
     }
     write_verdict(page, report)?;
-    writeln!(page, "<div class=\"picture\">{}</div>", picture::svg(report))?;
+    for (class, form) in [("picture", Form::Wide), ("picture narrow", Form::Narrow)] {
+        writeln!(page, "<div class=\"{class}\">{}</div>", picture::svg(report, form))?;
+    }
     write_devices(page, report)?;
     write_hidden(page, report)?;
     write_dropped(page, report)?;
@@ -78,15 +83,11 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
         writeln!(page, "<h2>Slow</h2><dl>")?;
         for slow in &report.slow {
             let library = escaped(&slow.library);
-            writeln!(
-                page,
-                "<dt>{:.0} ms {}</dt><dd>{library}</dd>",
-                slow.milliseconds, slow.doing
-            )?;
+            writeln!(page, "<dt>{slow}</dt><dd>{library}</dd>")?;
         }
         writeln!(page, "</dl>")?;
     }
-    writeln!(page, "</body></html>")
+    writeln!(page, "</main></body></html>")
 }
 
 fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
@@ -240,7 +241,7 @@ fn write_layers(page: &mut String, report: &Report) -> std::fmt::Result {
         facts(
             page,
             &[
-                ("because", Some(&layer.enabled_by)),
+                ("because", Some(&layer.because)),
                 ("manifest", Some(&layer.manifest)),
                 ("library", Some(&layer.library)),
             ],

@@ -1,6 +1,6 @@
 //! The picture of a report: application, loader, layers, drivers and devices as boxes and arrows, what was left out in grey.
 
-use super::page::escaped;
+use super::page::{class_of, escaped};
 use crate::report::Report;
 
 const WIDTH: usize = 256;
@@ -12,58 +12,141 @@ const MOST: usize = 8;
 /// Characters of a line in a box.
 const LETTERS: usize = 32;
 
+/// What a box of the narrow picture stands to the right of what is above it.
+const INDENT: usize = 20;
+
+/// How boxes stand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Beside each other, for screens.
+    Wide,
+    /// Below each other, for screens of telephones.
+    Narrow,
+}
+
 /// A box.
 struct Box {
     title: String,
     below: String,
-    greyed: bool,
+    /// The class in the style: how it stands with what the box is about.
+    class: &'static str,
     /// The box above it, in the row above.
     above: usize,
 }
 
+/// A box with its corner, and the middle of the lower edge of the box above it.
+struct Placed<'a> {
+    one: &'a Box,
+    x: usize,
+    y: usize,
+    from: Option<(usize, usize)>,
+}
+
 /// The picture as SVG.
-pub(super) fn svg(report: &Report) -> String {
+pub(super) fn svg(report: &Report, form: Form) -> String {
     let rows = rows(report);
-    let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
-    let (width, height) = (widest * (WIDTH + GAP) + GAP, rows.len() * ROW + GAP);
+    let placed = match form {
+        Form::Wide => wide(&rows),
+        Form::Narrow => narrow(&rows),
+    };
+    let right = placed.iter().map(|placed| placed.x).max().unwrap_or_default();
+    let bottom = placed.iter().map(|placed| placed.y).max().unwrap_or_default();
+    let (width, height) = (right + WIDTH + GAP, bottom + HEIGHT + GAP);
+    let tip = if form == Form::Wide { "tip" } else { "narrow-tip" };
     let mut svg = format!(
         "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\" aria-label=\"From the program to its devices\">\n\
-         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
+         <defs><marker id=\"{tip}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
          <path d=\"M0 0L8 4L0 8z\"/></marker></defs>\n"
     );
-    for (level, row) in rows.iter().enumerate() {
-        for (place, one) in row.iter().enumerate() {
-            let (x, y) = corner(level, place, row.len(), width);
-            let class = if one.greyed { " class=\"out\"" } else { "" };
-            if level > 0 {
-                let (above_x, above_y) = corner(level - 1, one.above, rows[level - 1].len(), width);
-                let (from, to) = (above_x + WIDTH / 2, x + WIDTH / 2);
-                svg += &format!(
-                    "<path{class} d=\"M{from} {} C{from} {} {to} {} {to} {}\" marker-end=\"url(#tip)\"/>\n",
-                    above_y + HEIGHT,
-                    above_y + HEIGHT + 30,
-                    y - 34,
-                    y - 4
-                );
-            }
-            svg += &format!(
-                "<g{class}><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\"/>\
-                 <text x=\"{}\" y=\"{}\">{}</text><text class=\"below\" x=\"{}\" y=\"{}\">{}</text></g>\n",
-                x + WIDTH / 2,
-                y + 24,
-                escaped(&short(&one.title)),
-                x + WIDTH / 2,
-                y + 43,
-                escaped(&short(&one.below)),
-            );
-        }
+    for placed in &placed {
+        svg += &arrow(placed, form, tip);
+    }
+    for Placed { one, x, y, .. } in &placed {
+        let middle = x + WIDTH / 2;
+        svg += &format!(
+            "<g class=\"{}\"><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\"/>\
+             <text x=\"{middle}\" y=\"{}\">{}</text><text class=\"below\" x=\"{middle}\" y=\"{}\">{}</text></g>\n",
+            one.class,
+            y + 24,
+            escaped(&short(&one.title)),
+            y + 43,
+            escaped(&short(&one.below)),
+        );
     }
     svg + "</svg>\n"
 }
 
-fn corner(level: usize, place: usize, count: usize, width: usize) -> (usize, usize) {
-    let taken = count * (WIDTH + GAP) - GAP;
-    ((width - taken) / 2 + place * (WIDTH + GAP), GAP + level * ROW)
+/// The arrow to a box from the one above it.
+fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
+    let Some((from_x, from_y)) = placed.from else {
+        return String::new();
+    };
+    let (x, y, class) = (placed.x, placed.y, placed.one.class);
+    let line = match form {
+        Form::Wide => {
+            let to = x + WIDTH / 2;
+            format!(
+                "M{from_x} {from_y} C{from_x} {} {to} {} {to} {}",
+                from_y + 30,
+                y - 34,
+                y - 4
+            )
+        }
+        Form::Narrow if x < from_x => format!("M{from_x} {from_y} L{from_x} {}", y - 4),
+        // Along the left side, as in a list with levels.
+        Form::Narrow => format!(
+            "M{from_x} {from_y} L{from_x} {} L{} {}",
+            y + HEIGHT / 2,
+            x - 4,
+            y + HEIGHT / 2
+        ),
+    };
+    format!("<path class=\"{class}\" d=\"{line}\" marker-end=\"url(#{tip})\"/>\n")
+}
+
+fn wide(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
+    let widest = rows.iter().map(Vec::len).max().unwrap_or(1);
+    let width = widest * (WIDTH + GAP) + GAP;
+    let corner = |level: usize, place: usize| {
+        let taken = rows[level].len() * (WIDTH + GAP) - GAP;
+        ((width - taken) / 2 + place * (WIDTH + GAP), GAP + level * ROW)
+    };
+    let mut placed = Vec::new();
+    for (level, row) in rows.iter().enumerate() {
+        for (place, one) in row.iter().enumerate() {
+            let (x, y) = corner(level, place);
+            let above = level
+                .checked_sub(1)
+                .map(|level| corner(level, one.above.min(rows[level].len() - 1)));
+            let from = above.map(|(x, y)| (x + WIDTH / 2, y + HEIGHT));
+            placed.push(Placed { one, x, y, from });
+        }
+    }
+    placed
+}
+
+fn narrow(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
+    let mut placed = Vec::new();
+    below(rows, 0, 0, None, &mut placed);
+    placed
+}
+
+/// Places the boxes of a row that hang on the box `above` of the row before, each with all that hangs on it.
+fn below<'a>(
+    rows: &'a [Vec<Box>],
+    level: usize,
+    above: usize,
+    from: Option<(usize, usize)>,
+    placed: &mut Vec<Placed<'a>>,
+) {
+    let Some(row) = rows.get(level) else { return };
+    // A row of one stands straight below; only what branches is indented.
+    let indent = rows[..=level].iter().filter(|row| row.len() > 1).count().min(3) * INDENT;
+    for (place, one) in row.iter().enumerate().filter(|(_, one)| one.above == above) {
+        let (x, y) = (8 + indent, GAP + placed.len() * (HEIGHT + GAP));
+        placed.push(Placed { one, x, y, from });
+        below(rows, level + 1, place, Some((x + INDENT / 2, y + HEIGHT)), placed);
+    }
 }
 
 /// The rows of boxes, from the application down.
@@ -71,7 +154,7 @@ fn rows(report: &Report) -> Vec<Vec<Box>> {
     let one = |title: String, below: String| Box {
         title,
         below,
-        greyed: false,
+        class: "",
         above: 0,
     };
     let loader = report.loader.as_ref();
@@ -103,7 +186,7 @@ fn rows(report: &Report) -> Vec<Vec<Box>> {
         .filter(|dropped| dropped.subject.starts_with("driver") || dropped.subject == "device");
     for dropped in out {
         drivers.push(Box {
-            greyed: true,
+            class: "out",
             ..one(file_name(&dropped.name).into(), dropped.code.clone())
         });
     }
@@ -114,6 +197,10 @@ fn rows(report: &Report) -> Vec<Vec<Box>> {
             .position(|library| *library == device.driver)
             .unwrap_or_default()
             .min(MOST - 1),
+        class: match class_of(device) {
+            "good" => "",
+            other => other,
+        },
         ..one(
             device.name.clone(),
             format!("{}, Vulkan {}", device.kind, device.api_version),
@@ -130,12 +217,13 @@ fn rows(report: &Report) -> Vec<Vec<Box>> {
 fn limited(mut row: Vec<Box>) -> Vec<Box> {
     if row.len() > MOST {
         let more = row.len() - MOST + 1;
+        let above = row[MOST - 1].above;
         row.truncate(MOST - 1);
         row.push(Box {
             title: format!("{more} more"),
             below: String::new(),
-            greyed: true,
-            above: 0,
+            class: "out",
+            above,
         });
     }
     row

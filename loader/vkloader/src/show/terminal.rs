@@ -229,7 +229,7 @@ fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
         lines.title("Layers that are active, from the program down")?;
         for layer in &report.layers {
             lines.wrapped(("  ", "    "), GOOD, &layer.name)?;
-            lines.labelled("because", &layer.enabled_by)?;
+            lines.labelled("because", &layer.because)?;
             lines.labelled("manifest", &layer.manifest)?;
             lines.labelled("library", &layer.library)?;
         }
@@ -266,7 +266,7 @@ fn slow(report: &Report, lines: &mut Lines) -> io::Result<()> {
     }
     lines.title("Slow")?;
     for slow in &report.slow {
-        let text = format!("{:.0} ms {}: {}", slow.milliseconds, slow.doing, slow.library);
+        let text = format!("{slow}: {}", slow.library);
         lines.wrapped(("  ", "    "), Style::new(), &text)?;
     }
     Ok(())

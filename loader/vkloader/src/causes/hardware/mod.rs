@@ -33,16 +33,20 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
     if has_hardware || report.loader.is_none() {
         return;
     }
-    let mut found = Vec::new();
-    found.extend(capabilities(&machine, wanted));
-    found.extend(versions(&machine));
-    found.extend(permissions(&machine));
+    let mut found: Vec<Dropped> = permissions(&machine).into_iter().collect();
     found.extend(
         report
             .hardware
             .iter()
             .filter_map(|card| of_card(card, &machine, report)),
     );
+    if !report.dropped.iter().any(Dropped::is_noise) {
+        // No driver came so far that it looked for hardware.
+        let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
+        found.iter_mut().for_each(later);
+    }
+    found.extend(capabilities(&machine, wanted));
+    found.extend(versions(&machine));
     if found.is_empty() {
         found.extend(no_card(report));
     }

@@ -1,0 +1,131 @@
+//! A report in at most fifteen lines, for bug reports: without the name of the user.
+
+use super::terminal::plain;
+use crate::report::{Report, Verdict};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Lines of a summary.
+const MOST: usize = 15;
+/// Devices, and findings, that are told one by one.
+const MOST_OF_A_KIND: usize = 4;
+/// Characters of a line.
+const LONGEST: usize = 300;
+
+/// The summary.
+pub(crate) fn summary(report: &Report) -> String {
+    let mut lines = vec![report.headline()];
+    if let Some(loader) = &report.loader {
+        let path = loader.path.as_deref().unwrap_or("an unknown file");
+        let owner = loader.owner.as_deref().unwrap_or("no package");
+        lines.push(format!(
+            "loader: {} {path} ({owner}), {} bit",
+            loader.version, loader.word_size
+        ));
+    }
+    lines.push(format!("system: {}", system()));
+    let devices = report.devices.iter().map(|device| {
+        let state = if device.is_usable { "" } else { ", cannot be created" };
+        let driver = device.driver.rsplit('/').next().unwrap_or_default();
+        format!(
+            "device: {} ({}, Vulkan {}, {driver}{state})",
+            device.name, device.kind, device.api_version
+        )
+    });
+    lines.extend(limited(devices.collect(), "devices"));
+    let findings = report.dropped.iter().filter(|dropped| !dropped.is_noise());
+    let findings = findings.map(|dropped| format!("{}: {}: {}", dropped.code, dropped.name, dropped.reason));
+    lines.extend(limited(findings.collect(), "findings"));
+    let listed =
+        |title: &str, names: Vec<String>| (!names.is_empty()).then(|| format!("{title}: {}", names.join(", ")));
+    lines.extend(listed(
+        "layers",
+        report.layers.iter().map(|layer| layer.name.clone()).collect(),
+    ));
+    lines.extend(listed(
+        "hardware",
+        report.hardware.iter().map(ToString::to_string).collect(),
+    ));
+    if report.verdict == Verdict::Nothing {
+        lines.extend(listed(
+            "failed",
+            report.failed.iter().map(ToString::to_string).collect(),
+        ));
+    }
+    lines.truncate(MOST);
+    let mut text = String::new();
+    for line in lines {
+        let short: String = plain(&without_user(&line)).chars().take(LONGEST).collect();
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "{short}");
+    }
+    text.trim_end().into()
+}
+
+/// The first of some lines, and how many more there are.
+fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
+    if lines.len() > MOST_OF_A_KIND {
+        let more = lines.len() - MOST_OF_A_KIND + 1;
+        lines.truncate(MOST_OF_A_KIND - 1);
+        lines.push(format!("and {more} more {noun}"));
+    }
+    lines
+}
+
+/// The kernel and the distribution.
+fn system() -> String {
+    let kernel = rustix::system::uname();
+    let word = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    let release = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let name = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let name = name.unwrap_or("unknown distribution").trim_matches('"');
+    format!(
+        "{name}, {} {} {}",
+        word(kernel.sysname()),
+        word(kernel.release()),
+        word(kernel.machine())
+    )
+}
+
+/// A text without the user's name: home folders become `~`.
+fn without_user(text: &str) -> String {
+    let mut text = text.to_owned();
+    let home = std::env::var("HOME").unwrap_or_default();
+    if Path::new(&home).components().count() > 1 {
+        text = text.replace(home.trim_end_matches('/'), "~");
+    }
+    for folder in ["/home/", "/run/user/", "/var/home/"] {
+        let mut rest = text.as_str();
+        let mut clean = String::new();
+        while let Some(at) = rest.find(folder) {
+            let end = at + folder.len();
+            clean += &rest[..end];
+            let name = rest[end..].find(['/', ' ', ':', ',', ')']).unwrap_or(rest.len() - end);
+            clean += "USER";
+            rest = &rest[end + name..];
+        }
+        text = clean + rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_users_do_not_stay() {
+        assert_eq!(
+            without_user("/home/ann/x.json, /home/bob"),
+            "/home/USER/x.json, /home/USER"
+        );
+        assert_eq!(without_user("/run/user/1000/bus"), "/run/user/USER/bus");
+        assert_eq!(without_user("/usr/lib"), "/usr/lib");
+    }
+
+    #[test]
+    fn what_is_too_much_is_counted() {
+        let lines = (0..6).map(|number| number.to_string()).collect();
+        assert_eq!(limited(lines, "devices"), ["0", "1", "2", "and 3 more devices"]);
+    }
+}
