@@ -25,7 +25,8 @@ impl Key {
         let mut key = null_mut();
         // SAFETY: a key of the system's, a terminated path, and room for a handle.
         let told = unsafe { RegOpenKeyExW(root, path.as_ptr(), 0, KEY_READ, &mut key) };
-        (told == ERROR_SUCCESS).then_some(Self(key))
+        // Made only for a key that is open, because dropping it closes the key.
+        (told == ERROR_SUCCESS).then(|| Self(key))
     }
 
     /// Takes over a key that something else opened.

@@ -18,7 +18,8 @@ impl Module {
     pub(super) fn of_system(name: &CStr) -> Option<Self> {
         // SAFETY: a terminated name; the library is the system's.
         let module = unsafe { LoadLibraryExA(name.as_ptr().cast(), null_mut(), LOAD_LIBRARY_SEARCH_SYSTEM32) };
-        (!module.is_null()).then_some(Self(module))
+        // Made only for an open library, because dropping it closes the library.
+        (!module.is_null()).then(|| Self(module))
     }
 
     /// A function of the library. It may be called while the library is open.
