@@ -48,17 +48,7 @@ check "the program runs on it" run
 
 # What the registry lists, load order, long paths and the order of adapters, with drivers and answers of its own.
 sources() {
-    local here=$WINDOWS/sources compile="x86_64-w64-mingw32-gcc -std=gnu11 -O1 -Wall -Wextra -Werror -I$WINDOWS/include"
-    # A driver that needs helper.dll, which is not found under that name beside the program, and is the first driver.
-    local helper='LIBRARY helper.dll\nEXPORTS\nvk_icdGetInstanceProcAddr\n'
-    local needing='LIBRARY needing.dll\nEXPORTS\nvk_icdGetInstanceProcAddr = needing_lookup\n'
-    rm -rf "$here" && mkdir -p "$here" && cp "$DLL" "$here" &&
-        $compile -shared tests/windows/driver.c -o "$here/driver.dll" &&
-        cp "$here/driver.dll" "$here/helper.dll-" &&
-        printf "$helper" >"$here/helper.def" && printf "$needing" >"$here/needing.def" &&
-        x86_64-w64-mingw32-dlltool --input-def "$here/helper.def" --output-lib "$here/libhelper.a" &&
-        $compile -shared tests/windows/needing.c "$here/needing.def" -o "$here/needing.dll" -L"$here" -lhelper &&
-        $compile -municode -finput-charset=UTF-8 tests/windows/sources.c -o "$here/sources.exe" -ladvapi32
+    make --silent -C tests/windows OUT="$WINDOWS/sources" DLL="$DLL"
 }
 found_in_windows() {
     (cd "$WINDOWS/sources" && HOME=$WINDOWS WINEPREFIX=$WINDOWS/sources-prefix WINEDEBUG=-all \

@@ -4,6 +4,13 @@
 #include "driver.h"
 #include "scene.h"
 
+/* What names of manifests of known vendors end with. */
+#ifdef _WIN64
+#define BITS L"64"
+#else
+#define BITS L"32"
+#endif
+
 static struct said *said_by(const wchar_t *library) {
     return (struct said *)(void *)GetProcAddress(GetModuleHandleW(library), "said");
 }
@@ -31,7 +38,7 @@ static struct said *driver(const wchar_t *name, const char *devices_named) {
 
 static void vendors(void) {
     fresh();
-    const wchar_t *names[] = {L"igvk64", L"nv-vk64", L"amdvlk64", L"driver-a"};
+    const wchar_t *names[] = {L"igvk" BITS, L"nv-vk" BITS, L"amdvlk" BITS, L"driver-a"};
     for (int index = 0; index < 4; index++) {
         wchar_t json[64];
         swprintf(json, 64, L"drivers\\%ls.json", names[index]);
@@ -43,7 +50,7 @@ static void vendors(void) {
     says("because no adapter of its vendor is present", "DRV-41 the others are named");
     graphics.count = 3, graphics.vendors[0] = 0x1414, graphics.vendors[1] = 0x10DE, graphics.vendors[2] = 0x8086;
     is(devices(0), "a0 a0 a0 ", "DRV-40 a known vendor's driver is for any of the adapters");
-    says("amdvlk64.json\" from registry", "DRV-40 and only that of a vendor without one is dropped");
+    says(sizeof(void *) == 8 ? "amdvlk64.json\" from registry" : "amdvlk32.json\" from registry", "DRV-40 and only that of a vendor without one is dropped");
     graphics.count = 0;
     is(devices(0), "a0 ", "DRV-40 without an adapter all of them are");
     without_dxgi = 1;

@@ -44,12 +44,18 @@ static BOOL WINAPI token(HANDLE handle, TOKEN_INFORMATION_CLASS class, void *out
     return no_level ? SetLastError(ERROR_ACCESS_DENIED), FALSE : told;
 }
 
-static int wow64; /* whether the process counts as one of 32 bits on a system of 64 */
-static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) { return (void)process, *out = wow64, TRUE; }
+/* Whether the process counts as one of 32 bits on a system of 64; 2 when that cannot be told, -1 for what it is. */
+static int wow64;
+static BOOL WINAPI is_wow64(HANDLE process, BOOL *out) {
+    return wow64 < 0 ? IsWow64Process(process, out) : (*out = wow64 != 0, wow64 != 2);
+}
 
-/* The system's own libraries that the loader opened, and how many of them not from the system's folder alone. */
-static struct { int opened, elsewhere; char names[1024]; } system_libraries;
+/* The system's own libraries that the loader opened, how many of them not from the system's folder alone, and how often it closed what
+ * it had not opened. One of them may be missing. */
+static struct { int opened, elsewhere, unopened; char names[1024]; const char *missing; } system_libraries;
 static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
+    if (system_libraries.missing && !strcmp(name, system_libraries.missing))
+        return NULL;
     system_libraries.opened++, system_libraries.elsewhere += flags != LOAD_LIBRARY_SEARCH_SYSTEM32;
     if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
         strcat(strcat(system_libraries.names, name), " ");
@@ -61,22 +67,31 @@ static int ends_at_close;
 static BOOL WINAPI close_library(HMODULE library) {
     if (ends_at_close)
         TerminateProcess(GetCurrentProcess(), 99);
+    system_libraries.unopened += !library;
     return FreeLibrary(library);
 }
 
 /* The kernel's adapters: one, with a value of a type and as many bytes of it. Its form is how it answers: by the room behind the
  * question, with the data in a second call that has their size, or the same where the first call counts as a success. */
 enum { BY_ROOM, BY_SIZE, BY_SIZE_QUIETLY };
-static struct { int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming, form; } kernel;
+static struct {
+    int adapters; DWORD type; const void *data; DWORD size; char name[64]; int closed, translated, coming, form;
+    int leaving, endless, enumerated, strange;
+} kernel;
 
 struct adapter { UINT handle; LUID luid; ULONG sources; BOOL present; };
 struct adapters { ULONG count; struct adapter *adapters; };
 static LONG WINAPI enum_adapters(struct adapters *out) {
-    /* Another one comes between the two questions. */
+    kernel.enumerated++;
+    /* Others come between the two questions, once or again and again, or some go. */
     if (out->adapters && kernel.coming) {
         kernel.adapters += kernel.coming;
-        kernel.coming = 0;
+        kernel.coming = kernel.endless;
         return 0xC0000023;
+    }
+    if (out->adapters) {
+        kernel.adapters -= kernel.leaving;
+        kernel.leaving = 0;
     }
     for (int number = 0; out->adapters && number < kernel.adapters; number++)
         out->adapters[number] = (struct adapter){.handle = 7 + number, .luid = {.LowPart = 0x10, .HighPart = number}};
@@ -89,6 +104,7 @@ static LONG WINAPI query_adapter(struct query *query) {
     struct registry_info *info = query->data;
     wcstombs(kernel.name, info->name, sizeof kernel.name);
     kernel.translated = info->flags & 1;
+    kernel.strange += query->handle < 7 || query->handle >= 7u + kernel.adapters;
     if (query->type != 48 || info->query != 1 || info->type != kernel.type)
         return 0xC0000034;
     const ULONG room = query->size - (ULONG)offsetof(struct registry_info, out);
@@ -102,50 +118,77 @@ static LONG WINAPI query_adapter(struct query *query) {
 static LONG WINAPI close_adapter(const UINT *handle) { return (void)handle, kernel.closed++, 0; }
 
 static const wchar_t *package;
+/* What goes wrong with packages: there is none although there is room to make, their names or the folder cannot be read; or there are
+ * two, of which the second has no folder. */
+static enum { NOTHING_WRONG, NO_PACKAGE, NO_NAMES, NO_PATH, SEVERAL } package_fails;
 static LONG WINAPI packages(const wchar_t *family, UINT32 *count, wchar_t **names, UINT32 *length, wchar_t *buffer) {
     const wchar_t name[] = L"Microsoft.D3DMappingLayers_1_x64__8wekyb3d8bbwe";
+    static wchar_t other[] = L"another";
     if (!package || wcscmp(family, L"Microsoft.D3DMappingLayers_8wekyb3d8bbwe"))
         return *count = *length = 0, ERROR_SUCCESS;
-    *count = 1;
+    *count = package_fails == NO_PACKAGE ? 0 : package_fails == SEVERAL ? 2 : 1;
     if (*length < sizeof name / 2 || !names)
         return *length = sizeof name / 2, ERROR_INSUFFICIENT_BUFFER;
     names[0] = wcscpy(buffer, name);
-    return ERROR_SUCCESS;
+    if (*count == 2)
+        names[1] = other;
+    return package_fails == NO_NAMES ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
 }
 static LONG WINAPI package_path(const wchar_t *name, UINT32 *length, wchar_t *path) {
-    if (!wcsstr(name, L"D3DMappingLayers") || *length < wcslen(package) + 1)
+    if (!wcsstr(name, L"D3DMappingLayers"))
+        return ERROR_NOT_FOUND;
+    if (*length < wcslen(package) + 1)
         return *length = (UINT32)wcslen(package) + 1, ERROR_INSUFFICIENT_BUFFER;
     wcscpy(path, package);
-    return ERROR_SUCCESS;
+    return package_fails == NO_PATH ? ERROR_ACCESS_DENIED : ERROR_SUCCESS;
 }
+
+/* The keys that the loader opened and closed, and how many not for reading alone. A value that is asked for grows this many times, or
+ * cannot be read. */
+static struct { int opened, closed, changing, growing, asked; DWORD told; } registry;
 
 /* A configuration manager with a display device 1, its children 2 (no component) and 3, and a display device 4. */
 #define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
 static struct { ULONG status, problem; DWORD told; } states[5]; /* of the devices, by their numbers */
+/* How often there is too little room for the list; what listing, naming, telling the class and locating end with; whether the children
+ * of a device have no end; whether both are components. */
+static struct { int small, lists, unnamed, unclassed, unlocated, endless, both, asked, siblings; } changing;
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
     const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
     return *length = is_display ? 7 : 1, 0;
 }
 static DWORD WINAPI cm_list(const wchar_t *class, wchar_t *out, ULONG length, ULONG flags) {
-    return (void)class, (void)flags, memcpy(out, L"D1\0D4\0", length * 2), 0;
+    (void)class, (void)flags;
+    changing.asked++;
+    if (changing.small)
+        return changing.small--, 26;
+    return memcpy(out, L"D1\0D4\0", length * 2), changing.lists;
 }
-static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return (void)flags, *device = name[1] - '0', 0; }
+static DWORD WINAPI cm_locate(DWORD *device, const wchar_t *name, ULONG flags) { return (void)flags, *device = name[1] - '0', changing.unlocated; }
 static DWORD WINAPI cm_status(ULONG *status, ULONG *problem, DWORD device, ULONG flags) {
     return (void)flags, *status = states[device].status, *problem = states[device].problem, states[device].told;
 }
 static DWORD WINAPI cm_key(DWORD device, DWORD access, ULONG profile, DWORD how, HKEY *out, ULONG flags) {
     wchar_t name[64];
     swprintf(name, 64, DEVICES L"%d", (int)device);
-    return profile || how != 1 || flags != 1 || RegOpenKeyExW(HKEY_LOCAL_MACHINE, name, 0, access, out) ? 13 : 0;
+    if (profile || how != 1 || flags != 1 || RegOpenKeyExW(HKEY_LOCAL_MACHINE, name, 0, access, out))
+        return 13;
+    return registry.opened++, 0;
 }
 static DWORD WINAPI cm_child(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 2, device == 1 ? 0 : 13; }
-static DWORD WINAPI cm_sibling(DWORD *out, DWORD device, ULONG flags) { return (void)flags, *out = 3, device == 2 ? 0 : 13; }
+static DWORD WINAPI cm_sibling(DWORD *out, DWORD device, ULONG flags) {
+    changing.siblings++;
+    /* Ends in any case, for a loader that would go on. */
+    if (changing.endless && device != 2)
+        return *out = device, changing.siblings < 100000 ? 0 : 13;
+    return (void)flags, *out = 3, device == 2 ? 0 : 13;
+}
 static DWORD WINAPI cm_name(DWORD device, wchar_t *out, ULONG length, ULONG flags) {
-    return (void)flags, swprintf(out, length, L"D%d", (int)device), 0;
+    return (void)flags, swprintf(out, length, L"D%d", (int)device), changing.unnamed;
 }
 static DWORD WINAPI cm_property(DWORD device, ULONG which, ULONG *type, void *out, ULONG *size, ULONG flags) {
     (void)type, (void)flags;
-    return which != 9 || *size < 78 ? 26 : (memcpy(out, device == 3 ? L"{5C4C3332-344D-483C-8739-259E934C9CC8}" : L"{00000000-344D-483C-8739-259E934C9CC8}", 78), 0);
+    return which != 9 || *size < 78 ? 26 : (memcpy(out, device == 3 || changing.both ? L"{5C4C3332-344D-483C-8739-259E934C9CC8}" : L"{00000000-344D-483C-8739-259E934C9CC8}", 78), changing.unclassed);
 }
 static const struct { const char *name; void *function; } manager[] = {
     {"CM_Get_Device_ID_List_SizeW", cm_list_size}, {"CM_Get_Device_ID_ListW", cm_list}, {"CM_Locate_DevNodeW", cm_locate},
@@ -186,11 +229,50 @@ static LONG WINAPI enum_value(HKEY key, DWORD index, wchar_t *name, DWORD *lengt
     return told;
 }
 
-static DWORD load_fails;
+static LONG WINAPI open_key(HKEY root, const wchar_t *path, DWORD none, REGSAM access, HKEY *out) {
+    const LONG told = RegOpenKeyExW(root, path, none, access, out);
+    registry.changing += (access & ~KEY_READ) != 0;
+    registry.opened += !told;
+    return told;
+}
+static LONG WINAPI close_key(HKEY key) { return registry.closed++, RegCloseKey(key); }
+static LONG WINAPI query_value(HKEY key, const wchar_t *name, DWORD *none, DWORD *type, BYTE *data, DWORD *size) {
+    const DWORD room = data ? *size : 0;
+    const LONG told = registry.told ? (LONG)registry.told : RegQueryValueExW(key, name, none, type, data, size);
+    registry.asked++;
+    if (!data || told || !registry.growing)
+        return told;
+    registry.growing--;
+    return *size = room + 64, ERROR_MORE_DATA;
+}
+
+/* How opening ends for files whose paths have "absent" in them. */
+static DWORD file_fails;
+static HANDLE WINAPI create_file(const wchar_t *path, DWORD access, DWORD share, SECURITY_ATTRIBUTES *security, DWORD how, DWORD flags, HANDLE like) {
+    if (!file_fails || !wcsstr(path, L"absent"))
+        return CreateFileW(path, access, share, security, how, flags, like);
+    SetLastError(file_fails);
+    return INVALID_HANDLE_VALUE;
+}
+
+/* How loading ends for libraries with "driver" in their paths, and for bare names. Wine opens plain paths of any length; where that
+ * is on, only those of the lengths that every version of the system opens. */
+static DWORD load_fails, bare_fails;
+static int short_paths, verbatim_loads;
 static HMODULE(WINAPI *real_load)(const wchar_t *, HANDLE, DWORD);
 static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {
-    if (!load_fails || !wcsstr(path, L"driver"))
+    const int is_bare = !wcspbrk(path, L"\\/"), is_verbatim = !wcsncmp(path, L"\\\\?\\", 4);
+    const DWORD fails = bare_fails && is_bare ? bare_fails : load_fails && wcsstr(path, L"driver") ? load_fails
+        : short_paths && !is_verbatim && wcslen(path) >= MAX_PATH ? ERROR_FILENAME_EXCED_RANGE : 0;
+    verbatim_loads += is_verbatim;
+    if (!fails)
         return real_load(path, file, flags);
-    SetLastError(load_fails);
+    SetLastError(fails);
     return NULL;
+}
+
+/* The folder of Windows, or only how long it would be. */
+static struct { int on; UINT length; } windows_folder;
+static UINT WINAPI system_windows(wchar_t *out, UINT room) {
+    return windows_folder.on ? windows_folder.length : GetSystemWindowsDirectoryW(out, room);
 }

@@ -6,8 +6,9 @@
 #include <dxgi1_6.h>
 
 #define MOST_ADAPTERS 4
-/* How many adapters there are, -1 for those that Wine has; their vendors and numbers; objects that the loader holds. */
-static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held; } graphics = {.count = -1};
+/* How many adapters there are, -1 for those that Wine has; their vendors and numbers; objects that the loader holds; whether
+ * describing one fails, their list has no end (and how often it was asked), and making a factory fails. */
+static struct { int count; UINT vendors[MOST_ADAPTERS]; LUID luids[MOST_ADAPTERS]; int held, undescribed, endless, listed, failing; } graphics = {.count = -1};
 
 struct adapter_object { const IDXGIAdapter1Vtbl *functions; int number; };
 
@@ -16,7 +17,7 @@ static HRESULT STDMETHODCALLTYPE adapter_describe(IDXGIAdapter1 *this, DXGI_ADAP
     const int number = ((struct adapter_object *)this)->number;
     memset(out, 0, sizeof *out);
     out->VendorId = graphics.vendors[number], out->AdapterLuid = graphics.luids[number];
-    return S_OK;
+    return graphics.undescribed ? E_FAIL : S_OK;
 }
 static const IDXGIAdapter1Vtbl adapter_functions = {.Release = adapter_release, .GetDesc1 = adapter_describe};
 static struct adapter_object graphics_adapters[MOST_ADAPTERS] = {
@@ -25,6 +26,10 @@ static struct adapter_object graphics_adapters[MOST_ADAPTERS] = {
 static ULONG STDMETHODCALLTYPE factory_release(IDXGIFactory6 *this) { return (void)this, graphics.held--, 0; }
 static HRESULT STDMETHODCALLTYPE factory_adapter(IDXGIFactory6 *this, UINT index, IDXGIAdapter1 **out) {
     (void)this;
+    graphics.listed++;
+    /* Ends in any case, for a loader that would go on. */
+    if (graphics.endless && graphics.listed < 200000)
+        index %= graphics.count;
     if ((int)index >= graphics.count)
         return *out = NULL, DXGI_ERROR_NOT_FOUND;
     return *out = (IDXGIAdapter1 *)&graphics_adapters[index], graphics.held++, S_OK;
@@ -41,5 +46,7 @@ static const IDXGIFactory6Vtbl *graphics_factory = &factory_functions;
 static HRESULT WINAPI create_factory(REFIID kind, void **out) {
     if (!IsEqualGUID(kind, &IID_IDXGIFactory1) && !IsEqualGUID(kind, &IID_IDXGIFactory6))
         return *out = NULL, E_NOINTERFACE;
-    return *out = &graphics_factory, graphics.held++, S_OK;
+    *out = &graphics_factory;
+    /* A function that fails gives nothing, whatever it left in the pointer. */
+    return graphics.failing ? E_FAIL : (graphics.held++, S_OK);
 }

@@ -115,6 +115,32 @@ static void listed(HKEY hive, const wchar_t *key, const wchar_t *name) {
     value(hive, key, name, REG_DWORD, &zero, 4);
 }
 
+/* A value in the software key of a device. */
+static void held_by(int device, const wchar_t *name, DWORD type, const void *data, size_t size) {
+    HKEY key;
+    wchar_t whole[64];
+    swprintf(whole, 64, DEVICES L"%d", device);
+    RegCreateKeyExW(HKEY_LOCAL_MACHINE, whole, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key, NULL);
+    RegSetValueExW(key, name, 0, type, data, (DWORD)size);
+    RegCloseKey(key);
+}
+
+/* How this program ends when it is started anew with one word more. */
+static DWORD ended_process;
+static DWORD ended(const wchar_t *ending) {
+    wchar_t program[512], line[2048];
+    GetModuleFileNameW(NULL, program, 512);
+    swprintf(line, 2048, L"\"%ls\" \"%ls\" %ls", program, root, ending);
+    STARTUPINFOW start = {.cb = sizeof start};
+    PROCESS_INFORMATION started;
+    DWORD status = 0;
+    if (!CreateProcessW(program, line, NULL, NULL, FALSE, 0, NULL, NULL, &start, &started))
+        return 97;
+    WaitForSingleObject(started.hProcess, 60000);
+    GetExitCodeProcess(started.hProcess, &status);
+    ended_process = started.dwProcessId;
+    return status;
+}
 static HANDLE log_file;
 /* What was logged since the last time. */
 static const char *logged(void) {
@@ -146,14 +172,16 @@ static void fresh(void) {
     SetEnvironmentVariableA("VK_LOADER_LAYERS_ENABLE", NULL);
 }
 
-/* The names of all layers, each followed by a blank. */
+/* The names of all layers, each followed by a blank, or what went wrong. */
 static const char *layers(void) {
     static char names[4096];
     VkLayerProperties properties[32];
     uint32_t count = 32;
     logged();
     names[0] = 0;
-    FN(vkEnumerateInstanceLayerProperties)(&count, properties);
+    const VkResult result = FN(vkEnumerateInstanceLayerProperties)(&count, properties);
+    if (result != VK_SUCCESS)
+        count = 0, sprintf(names, "list %d", result);
     for (uint32_t index = 0; index < count && index < 32; index++)
         strcat(strcat(names, properties[index].layerName), " ");
     last_log = logged();

@@ -2,11 +2,11 @@
  * devices, packages, settings, load order, long paths. A program that needs no driver of the machine: it writes its own
  * manifests below a scratch folder and its own values into the registry (of Wine, where it is run), and answers in place of
  * what Wine lacks: the loader's imports are led to functions here. Each line `ok` or `FAIL` is a case; the status is how many failed.
- * What takes drivers is in drivers.h. For two cases the program starts itself again, with one word more.
+ * What takes drivers is in drivers.h, and what the system may answer at most in edges.h. For some cases the program starts itself again, with one word more.
  *
  *     sources.exe FOLDER    (driver.dll and vulkan-1.dll lie beside the program)
  */
-#include "drivers.h"
+#include "edges.h"
 
 static void layers_in_keys(void) {
     fresh();
@@ -114,26 +114,17 @@ static void adapters(void) {
     check(kernel.adapters == 2 && !kernel.coming, "which the kernel is asked anew for");
 }
 
-static void held_by(int device, const wchar_t *name, DWORD type, const void *data, size_t size) {
-    HKEY key;
-    wchar_t whole[64];
-    swprintf(whole, 64, DEVICES L"%d", device);
-    RegCreateKeyExW(HKEY_LOCAL_MACHINE, whole, 0, NULL, 0, KEY_ALL_ACCESS, NULL, &key, NULL);
-    RegSetValueExW(key, name, 0, type, data, (DWORD)size);
-    RegCloseKey(key);
-}
-
 /* DN_HAS_PROBLEM and DN_NEED_RESTART; problem 14 is CM_PROB_NEED_RESTART, and 22 that the device is switched off. */
 static void device_states(void) {
     static const struct { int device; ULONG status, problem; DWORD told; const char *found, *what; } rows[] = {
         {1, 0x400, 14, 0, "device4 ", "LAY-50 a device that works only after a restart is skipped, and its components"},
         {1, 0x500, 14, 0, "device4 ", "LAY-50 so it is when it asks for the restart as well"},
-        {1, 0x100, 0, 0, "device1 device3 device4 ", "LAY-50 one that works and asks for a restart is used"},
-        {1, 0x100, 14, 0, "device1 device3 device4 ", "LAY-50 a problem that the status does not confirm is none"},
-        {1, 0x500, 22, 0, "device1 device3 device4 ", "LAY-50 another problem stops nothing"},
+        {1, 0x100, 0, 0, "device3 device4 ", "LAY-50 one that works and asks for a restart is used"},
+        {1, 0x100, 14, 0, "device3 device4 ", "LAY-50 a problem that the status does not confirm is none"},
+        {1, 0x500, 22, 0, "device3 device4 ", "LAY-50 another problem stops nothing"},
         {1, 0, 0, 13, "device4 ", "LAY-50 a device without a status is skipped, and its components"},
-        {3, 0x400, 14, 0, "device1 device3 device4 ", "LAY-50 a component that waits for a restart is used"},
-        {3, 0, 0, 13, "device1 device3 device4 ", "LAY-50 and one without a status"},
+        {3, 0x400, 14, 0, "device3 device4 ", "LAY-50 a component that waits for a restart is used"},
+        {3, 0, 0, 13, "device3 device4 ", "LAY-50 and one without a status"},
     };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         states[rows[row].device].status = rows[row].status, states[rows[row].device].problem = rows[row].problem;
@@ -159,17 +150,24 @@ static void device_keys(void) {
         names[device] = layer(name, layer_name);
         held_by(device, value_name, REG_SZ, names[device], wcslen(names[device]) * 2);
     }
-    is(layers(), "device1 device3 device4 ", "LAY-49 LAY-50 display devices and components, without terminators");
+    is(layers(), "device1 device4 ", "LAY-49 LAY-50 display devices, without terminators; a device's own value hides those of components");
+    held_by(1, value_name, REG_BINARY, names[1], 20);
+    is(layers(), "device3 device4 ", "LAY-49 unless it lists no paths");
+    RegDeleteTreeW(HKEY_LOCAL_MACHINE, DEVICES L"1");
+    is(layers(), "device3 device4 ", "LAY-49 the component of a device without a value");
+    changing.both = 1;
+    is(layers(), "device2 device4 ", "LAY-49 the first one of two");
+    changing.both = 0;
     device_states();
     held_by(3, value_name, REG_BINARY, names[3], 20);
-    is(layers(), "device1 device4 ", "LAY-50 bytes are no path");
+    is(layers(), "device4 ", "LAY-50 bytes are no path");
     says("ERROR | LAYER:  Registry value D3\\VulkanExplicitLayers", "LAY-50 and that is an error");
     wchar_t both[1100] = {0};
     wcscpy(both, names[3]), wcscpy(both + wcslen(both) + 1, names[2]);
     held_by(3, value_name, REG_MULTI_SZ, both, sizeof both);
-    is(layers(), "device1 device3 device2 device4 ", "LAY-50 a list of a component");
+    is(layers(), "device3 device2 device4 ", "LAY-50 a list of a component");
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, DEVICES L"4");
-    is(layers(), "device1 device3 device2 ", "LAY-50 a device without a key");
+    is(layers(), "device3 device2 ", "LAY-50 a device without a key");
     says("INFO | LAYER:   Found no registry value D4\\VulkanExplicitLayers", "LAY-50 which is told");
     with_kernel = 1;
     kernel.adapters = 1;
@@ -262,23 +260,10 @@ static void leaving(void) {
 static void child(const wchar_t *ending) {
     uint32_t none = 0;
     FN(vkEnumerateInstanceExtensionProperties)(NULL, &none, NULL);
-    ends_at_close = 1;
+    ends_at_close = wcscmp(ending, L"trace") != 0;
     if (!wcscmp(ending, L"unload"))
         FreeLibrary(loader);
     ExitProcess(98);
-}
-static DWORD ended(const wchar_t *ending) {
-    wchar_t program[512], line[2048];
-    GetModuleFileNameW(NULL, program, 512);
-    swprintf(line, 2048, L"\"%ls\" \"%ls\" %ls", program, root, ending);
-    STARTUPINFOW start = {.cb = sizeof start};
-    PROCESS_INFORMATION started;
-    DWORD status = 0;
-    if (!CreateProcessW(program, line, NULL, NULL, FALSE, 0, NULL, NULL, &start, &started))
-        return 97;
-    WaitForSingleObject(started.hProcess, 60000);
-    GetExitCodeProcess(started.hProcess, &status);
-    return status;
 }
 static void endings(void) {
     fresh();
@@ -308,6 +293,12 @@ int wmain(int count, wchar_t **arguments) {
     import("GetProcAddress", look_up);
     import("OutputDebugStringW", debug);
     import("RegEnumValueW", enum_value);
+    import("RegQueryValueExW", query_value);
+    import("RegOpenKeyExW", open_key);
+    import("RegCloseKey", close_key);
+    import("CreateFileW", create_file);
+    import("GetSystemWindowsDirectoryW", system_windows);
+    elevated = count < 3 || wcscmp(arguments[2], L"trace");
     real_load = import("LoadLibraryExW", load);
     setvbuf(stdout, NULL, _IONBF, 0);
     if (count > 2)
@@ -325,10 +316,13 @@ int wmain(int count, wchar_t **arguments) {
     levels();
     direct();
     libraries();
+    edges();
     resource();
     endings();
     if (!check(system_libraries.opened > 4 && !system_libraries.elsewhere, "libraries of the system come from its own folder"))
         printf("      %d of %d do not: %s\n", system_libraries.elsewhere, system_libraries.opened, system_libraries.names);
+    if (!check(registry.opened > 20 && registry.opened == registry.closed && !registry.changing, "keys are opened for reading, and each is closed once"))
+        printf("      %d opened, %d of them for more, %d closed\n", registry.opened, registry.changing, registry.closed);
     leaving();
     fresh();
     return failed;

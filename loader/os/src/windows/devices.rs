@@ -5,7 +5,7 @@ use super::registry::Key;
 use super::run_time::Module;
 use crate::memory::Grow;
 use crate::registry::sources::{Answer, TakeAnswer};
-use crate::registry::values::utf8;
+use crate::registry::values::{REG_MULTI_SZ, REG_SZ, utf8};
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use windows_sys::Win32::Devices::DeviceAndDriverInstallation::{
@@ -92,10 +92,8 @@ impl Manager {
             if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
             }
-            self.ask(device, value, take);
-            for component in self.components(device) {
-                self.ask(component, value, take);
-            }
+            // A device's own value takes precedence over those of its components, of which the first value counts.
+            let _ = self.ask(device, value, take) || self.components(device).any(|part| self.ask(part, value, take));
         }
     }
 
@@ -139,8 +137,8 @@ impl Manager {
         false
     }
 
-    /// Reports the values of a device.
-    fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) {
+    /// Reports the value of a device. Returns `true` if it is of a type that lists paths.
+    fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) -> bool {
         let name = self.name_of(device);
         let mut key = core::ptr::null_mut();
         // SAFETY: room for a handle.
@@ -156,10 +154,12 @@ impl Manager {
         };
         // SAFETY: the configuration manager just opened it.
         let key = (told == CR_SUCCESS).then(|| unsafe { Key::adopt(key) });
-        match key.and_then(|key| key.value(value)) {
-            Some((kind, data)) => take(&name, Answer::Value(kind, &data)),
-            None => take(&name, Answer::Missing),
-        }
+        let Some((kind, data)) = key.and_then(|key| key.value(value)) else {
+            take(&name, Answer::Missing);
+            return false;
+        };
+        take(&name, Answer::Value(kind, &data));
+        matches!(kind, REG_SZ | REG_MULTI_SZ)
     }
 
     /// The software components below a device.
