@@ -81,7 +81,7 @@ static void order(void) {
     devices(0);
     check(a->luids[1] == 0x1280000001 && a->luids[0] == 0xFFFFFFFE00000003, "DRV-144 by their numbers, in the order of the system");
     check(!graphics.held, "and adapters and factories are given back");
-    graphics.count = -1;
+    usual_adapters();
     b->layered = b->unlisted = 1;
     is(devices(0), "b1 a2 a1 b0 b2 a0 ", "DRV-147 a device without the extension is not asked what it translates to");
     b->unlisted = 0;

@@ -44,7 +44,7 @@ static void changing_values(void) {
 /* The configuration manager: 13 is CR_NO_SUCH_DEVNODE. */
 static void changing_devices(void) {
     static const struct { int small, lists, unnamed, unclassed, unlocated; const char *found, *what; } rows[] = {
-        {1, 0, 0, 0, 0, "device3 device4 ", "LAY-49 a device that comes between two questions"},
+        {2, 0, 0, 0, 0, "device3 device4 ", "LAY-49 a device that comes between two questions"},
         {1000, 0, 0, 0, 0, "", "LAY-49 devices that come without end"},
         {0, 13, 0, 0, 0, "", "LAY-49 a list that fails"},
         {0, 0, 13, 0, 0, "device3 device4 ", "LAY-50 devices without names"},

@@ -59,7 +59,9 @@ static HMODULE WINAPI load_system(const char *name, HANDLE file, DWORD flags) {
     system_libraries.opened++, system_libraries.elsewhere += flags != LOAD_LIBRARY_SEARCH_SYSTEM32;
     if (strlen(system_libraries.names) < 900 && !strstr(system_libraries.names, name))
         strcat(strcat(system_libraries.names, name), " ");
-    return LoadLibraryExA(name, file, flags);
+    HMODULE opened = LoadLibraryExA(name, file, flags);
+    /* Wine's library of adapters does not load without OpenGL. What is looked up in it is answered here, so that any other will do. */
+    return opened || strcmp(name, "dxgi.dll") ? opened : LoadLibraryExA("kernel32.dll", file, flags);
 }
 
 /* Ends the process when the loader closes a library, once that is on. */

@@ -167,7 +167,7 @@ static void fresh(void) {
     memset(states, 0, sizeof states);
     load_fails = level = 0;
     wow64 = no_token = no_level = 0;
-    graphics.count = -1;
+    usual_adapters();
     elevated = 1;
     SetEnvironmentVariableA("VK_LOADER_LAYERS_ENABLE", NULL);
 }

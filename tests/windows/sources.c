@@ -301,8 +301,10 @@ int wmain(int count, wchar_t **arguments) {
     elevated = count < 3 || wcscmp(arguments[2], L"trace");
     real_load = import("LoadLibraryExW", load);
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (count > 2)
+    if (count > 2) {
+        usual_adapters();
         child(arguments[2]);
+    }
     entry();
     layers_in_keys();
     long_paths();

@@ -2,12 +2,36 @@
 
 use super::{SLOTS, route};
 
+/// What precedes the thunks. On Windows names of C have an underscore in 32 bits.
+#[cfg(windows)]
+macro_rules! begin {
+    () => {
+        ".section .text$mock_layer_thunks,\"xr\"\n.p2align 4\n.globl _mock_layer_thunks\n_mock_layer_thunks:"
+    };
+}
+#[cfg(not(windows))]
+macro_rules! begin {
+    () => {
+        ".pushsection .text.mock_layer_thunks,\"ax\",@progbits\n.p2align 4\n.hidden mock_layer_thunks\n.globl mock_layer_thunks\nmock_layer_thunks:"
+    };
+}
+
+/// What follows them.
+#[cfg(windows)]
+macro_rules! end {
+    () => {
+        ".text"
+    };
+}
+#[cfg(not(windows))]
+macro_rules! end {
+    () => {
+        ".popsection"
+    };
+}
+
 std::arch::global_asm!(
-    ".pushsection .text.mock_layer_thunks,\"ax\",@progbits",
-    ".p2align 4",
-    ".hidden mock_layer_thunks",
-    ".globl mock_layer_thunks",
-    "mock_layer_thunks:",
+    begin!(),
     ".rept {slots}",
     ".p2align 4",
     // Leaves an address inside the thunk on the stack.
@@ -23,7 +47,7 @@ std::arch::global_asm!(
     "call {route}",
     "add esp, 12",
     "jmp eax",
-    ".popsection",
+    end!(),
     slots = const SLOTS,
     route = sym route,
 );
