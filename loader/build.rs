@@ -12,12 +12,15 @@ fn main() {
         println!("cargo:rustc-cfg=vkl_layouts");
     }
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows") {
-        // The name that programs ask for stands in the library itself.
-        let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
-        println!("cargo:rerun-if-changed={exports}");
-        // A Microsoft-style linker treats a bare file as an object; GNU's linker accepts any file.
-        let is_msvc = std::env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "msvc");
-        link(format_args!("{}{exports}", if is_msvc { "/def:" } else { "" }));
+        match std::env::var("CARGO_CFG_TARGET_ENV").as_deref() {
+            Ok("msvc") => link_like_microsoft(),
+            _ => {
+                // The name that programs ask for stands in the library itself.
+                let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
+                println!("cargo:rerun-if-changed={exports}");
+                link(format_args!("{exports}"));
+            }
+        }
         version_resource::link();
         // The standard library is part of what ships there.
         return;
@@ -48,6 +51,33 @@ fn name_and_bind() {
         const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
         link(format_args!("-Wl,-current_version,{CURRENT}"));
     }
+}
+
+/// Names the library as Microsoft's linkers do: after its file, which is beside what cargo makes. The list of exports is the compiler's,
+/// since a linker of theirs takes one list only.
+fn link_like_microsoft() {
+    let own = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names the folder"));
+    // The folder of a package's build script lies three below that of the profile.
+    let folder = own
+        .ancestors()
+        .nth(3)
+        .expect("cargo's folder lies in that of the profile");
+    link(format_args!("/out:{}", folder.join("vulkan-1.dll").display()));
+    link(format_args!("/implib:{}", folder.join("vulkan-1.lib").display()));
+    if is_guarded() {
+        println!("cargo:rustc-cfg=vkl_guarded");
+    }
+}
+
+/// Returns `true` if the compiler checks calls through pointers; then the machine code does, too.
+fn is_guarded() -> bool {
+    let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let values = flags.split('\x1f').filter_map(|flag| {
+        let option = flag.trim_start_matches("-C").trim_start();
+        option.strip_prefix("control-flow-guard")
+    });
+    let last = values.last();
+    last.is_some_and(|value| ["", "=y", "=yes", "=on", "=true", "=checks"].contains(&value))
 }
 
 fn link(argument: std::fmt::Arguments<'_>) {

@@ -48,6 +48,7 @@ pub mod ffi;
 mod forward;
 pub mod gate;
 pub mod generated;
+mod guard;
 pub mod handle;
 pub mod instance;
 pub mod layer;

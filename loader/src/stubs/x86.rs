@@ -4,6 +4,7 @@
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
+use crate::guard::{jump, jump_to, stub, stubs_begin, stubs_end};
 use crate::translation::{self, offsets};
 use core::arch::global_asm;
 
@@ -11,7 +12,8 @@ use core::arch::global_asm;
 mod blocks;
 pub use blocks::*;
 
-const DEVICE_THUNK: usize = 16;
+/// With a checked jump the code is longer.
+const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
 const PHYSICAL_DEVICE_THUNK: usize = 32;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
 const MISSING: usize = 16;
@@ -56,14 +58,17 @@ macro_rules! device_jumps {
             ".text",
             local_symbol!($label),
             ".set vkl_offset, 0",
+            stubs_begin!(),
             ".rept {count}",
             ".balign {size}, 0xCC",
+            stub!(),
             "endbr32",
             "mov eax, [esp + 4]",
             "mov eax, [eax]",
-            "jmp dword ptr [eax + {slots} + vkl_offset]",
+            jump!("eax + {slots} + vkl_offset"),
             ".set vkl_offset, vkl_offset + 4",
             ".endr",
+            stubs_end!(),
             ".org 2b + {count} * {size}, 0xCC",
             count = const $count,
             size = const DEVICE_THUNK,
@@ -80,16 +85,19 @@ global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),
     ".set vkl_offset, 0",
+    stubs_begin!(),
     ".rept {count}",
     ".balign {size}, 0xCC",
+    stub!(),
     "endbr32",
     "mov eax, [esp + 4]",
     "mov ecx, [eax]",
     "mov eax, [eax + {handle}]",
     "mov [esp + 4], eax",
-    "jmp dword ptr [ecx + {unknown} + vkl_offset]",
+    jump!("ecx + {unknown} + vkl_offset"),
     ".set vkl_offset, vkl_offset + 4",
     ".endr",
+    stubs_end!(),
     ".org 2b + {count} * {size}, 0xCC",
     count = const UNKNOWN_SLOTS,
     size = const PHYSICAL_DEVICE_THUNK,
@@ -103,8 +111,10 @@ global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_terminators"),
     ".set vkl_index, 0",
+    stubs_begin!(),
     ".rept {count}",
     ".balign {size}, 0xCC",
+    stub!(),
     "endbr32",
     "mov eax, [esp + 4]",
     "mov ecx, [eax + {driver}]",
@@ -113,7 +123,7 @@ global_asm!(
     "je 3f",
     "mov eax, [eax + {handle}]",
     "mov [esp + 4], eax",
-    "jmp edx",
+    jump_to!("edx"),
     "3:",
     "mov edx, vkl_index",
     "sub esp, 4",
@@ -122,6 +132,7 @@ global_asm!(
     "call {missing}",
     ".set vkl_index, vkl_index + 1",
     ".endr",
+    stubs_end!(),
     ".org 2b + {count} * {size}, 0xCC",
     count = const UNKNOWN_SLOTS,
     size = const PHYSICAL_DEVICE_TERMINATOR,
@@ -137,13 +148,16 @@ macro_rules! missing {
             ".text",
             local_symbol!($label),
             ".set vkl_index, 0",
+            stubs_begin!(),
             ".rept {count}",
             ".balign {size}, 0xCC",
+            stub!(),
             "endbr32",
             "mov eax, vkl_index",
             "jmp 3f",
             ".set vkl_index, vkl_index + 1",
             ".endr",
+            stubs_end!(),
             ".org 2b + {count} * {size}, 0xCC",
             "3:",
             "sub esp, 8",

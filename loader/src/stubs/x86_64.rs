@@ -3,6 +3,7 @@
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
+use crate::guard::{jump, jump_to, stub, stubs_begin, stubs_end};
 use crate::translation::{self, offsets};
 use core::arch::global_asm;
 
@@ -10,7 +11,8 @@ use core::arch::global_asm;
 mod blocks;
 pub use blocks::*;
 
-const DEVICE_THUNK: usize = 16;
+/// With a checked jump the code is longer.
+const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
 const PHYSICAL_DEVICE_THUNK: usize = 32;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
 const MISSING: usize = 16;
@@ -109,13 +111,16 @@ macro_rules! device_jumps {
             ".text",
             local_symbol!($label),
             ".set vkl_offset, 0",
+            stubs_begin!(),
             ".rept {count}",
             ".balign {size}, 0xCC",
+            stub!(),
             "endbr64",
             concat!("mov rax, [", first!(), "]"),
-            "jmp qword ptr [rax + {slots} + vkl_offset]",
+            jump!("rax + {slots} + vkl_offset"),
             ".set vkl_offset, vkl_offset + 8",
             ".endr",
+            stubs_end!(),
             ".org 2b + {count} * {size}, 0xCC",
             count = const $count,
             size = const DEVICE_THUNK,
@@ -132,14 +137,17 @@ global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),
     ".set vkl_offset, 0",
+    stubs_begin!(),
     ".rept {count}",
     ".balign {size}, 0xCC",
+    stub!(),
     "endbr64",
     concat!("mov rax, [", first!(), "]"),
     concat!("mov ", first!(), ", [", first!(), " + {handle}]"),
-    "jmp qword ptr [rax + {unknown} + vkl_offset]",
+    jump!("rax + {unknown} + vkl_offset"),
     ".set vkl_offset, vkl_offset + 8",
     ".endr",
+    stubs_end!(),
     ".org 2b + {count} * {size}, 0xCC",
     count = const UNKNOWN_SLOTS,
     size = const PHYSICAL_DEVICE_THUNK,
@@ -152,21 +160,24 @@ global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_terminators"),
     ".set vkl_index, 0",
+    stubs_begin!(),
     ".rept {count}",
     ".balign {size}, 0xCC",
+    stub!(),
     "endbr64",
     concat!("mov rax, [", first!(), " + {driver}]"),
     "mov r11, [rax + {unknown} + 8 * vkl_index]",
     "test r11, r11",
     "je 3f",
     concat!("mov ", first!(), ", [", first!(), " + {handle}]"),
-    "jmp r11",
+    jump_to!("r11"),
     "3:",
     concat!("mov ", first!(), ", rax"),
     concat!("mov ", second_half!(), ", vkl_index"),
     "jmp {missing}",
     ".set vkl_index, vkl_index + 1",
     ".endr",
+    stubs_end!(),
     ".org 2b + {count} * {size}, 0xCC",
     count = const UNKNOWN_SLOTS,
     size = const PHYSICAL_DEVICE_TERMINATOR,
@@ -182,13 +193,16 @@ macro_rules! missing {
             ".text",
             local_symbol!($label),
             ".set vkl_index, 0",
+            stubs_begin!(),
             ".rept {count}",
             ".balign {size}, 0xCC",
+            stub!(),
             "endbr64",
             concat!("mov ", first_half!(), ", vkl_index"),
             "jmp {report}",
             ".set vkl_index, vkl_index + 1",
             ".endr",
+            stubs_end!(),
             ".org 2b + {count} * {size}, 0xCC",
             count = const $count,
             size = const MISSING,
