@@ -15,7 +15,7 @@ COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ +)*(?:{PROGRAMS})(?: |$)")
 # Names of programs and files that prose speaks of.
 NAMES = {
     "vkgen", "vulkaninfo", "vkcube", "make/documents.py", "make/test.sh", "make/programs.sh", "make/targets.sh",
-    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh", "make/crates.py", "make/cases.py",
+    "make/check-generated.sh", "make/bump-test.sh", "make/install.sh", "make/crates.py", "make/cases.py", "make/windows-msvc.sh",
 }
 
 SHOWN = "tests/real/shown.py"
@@ -77,6 +77,7 @@ NOT_RUN = [
     ("make test-targets", "it builds with another Rust, whose packages make setup does not bring"),
     ("make/systems.sh", "it builds with another Rust, whose packages make setup does not bring"),
     ("make/systems.sh TARGET", "TARGET stands for any of its table"),
+    ("cargo build --locked --release --target x86_64-pc-windows-msvc -p vulkan-loader", "it is for a machine with Windows; make/windows-msvc.sh does it without"),
     ("make test-windows", "it builds with another Rust, whose packages make setup does not bring"),
     ("make test-targets", "it builds with another Rust, for processors whose compilers make setup does not bring"),
     ("objdump -d --disassemble=vkCmdDraw LIBRARY", "LIBRARY stands for that of any processor"),
