@@ -72,12 +72,13 @@ fn link_like_microsoft() {
 /// Returns `true` if the compiler checks calls through pointers; then the machine code does, too.
 fn is_guarded() -> bool {
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    let values = flags.split('\x1f').filter_map(|flag| {
+    let mut values = flags.split('\x1f').filter_map(|flag| {
         let option = flag.trim_start_matches("-C").trim_start();
         option.strip_prefix("control-flow-guard")
     });
-    let last = values.last();
-    last.is_some_and(|value| ["", "=y", "=yes", "=on", "=true", "=checks"].contains(&value))
+    values
+        .next_back()
+        .is_some_and(|value| ["", "=y", "=yes", "=on", "=true", "=checks"].contains(&value))
 }
 
 fn link(argument: std::fmt::Arguments<'_>) {
