@@ -172,10 +172,12 @@ fn app_170_without_reallocation_a_block_is_copied() {
 
 #[test]
 fn app_170_callbacks_without_the_two_that_are_needed_are_not_used() {
+    /// Leaves one callback out.
+    type LeaveOut = fn(&mut VkAllocationCallbacks);
     let calls = Calls::default();
     let whole = callbacks(&calls);
     assert!(HostAllocator::is_complete(&whole));
-    let without: [(fn(&mut VkAllocationCallbacks), bool); 5] = [
+    let without: [(LeaveOut, bool); 5] = [
         (|given| given.pfnAllocation = None, true),
         (|given| given.pfnReallocation = None, false),
         (|given| given.pfnFree = None, true),

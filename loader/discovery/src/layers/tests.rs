@@ -165,7 +165,7 @@ fn bi_36_a_scan_looks_at_65536_extensions_of_components() {
         world.explicit("m", "VK_LAYER_meta", &components(&all));
         let list = world.scan();
         let meta = list.find(b"VK_LAYER_meta").unwrap();
-        meta.instance_extensions.last().unwrap().name.to_string() == "I_late"
+        *meta.instance_extensions.last().unwrap().name == *b"I_late"
     };
     assert!(gets_the_last_one(63));
     assert!(!gets_the_last_one(64));
