@@ -61,6 +61,8 @@ pub(crate) struct Watched {
     pub(crate) linker: bool,
     /// It gets the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
+    /// It is a user's program: the terminal is its own, and signals from there are for it alone.
+    pub(crate) is_program: bool,
 }
 
 /// Creates a folder for temporary files, which is also removed if a signal asks this process to end.
@@ -72,16 +74,22 @@ pub(crate) fn scratch(place: &Path) -> io::Result<TempDir> {
     tempfile::tempdir_in(place)
 }
 
-/// Runs a command with the trace on, for at most `limit`. The command has its own process group, which does not receive signals
-/// from the terminal. A signal that asks this process to end therefore ends the command too.
+/// Runs a command with the trace on, for at most `limit`. A user's program keeps the terminal, and gets the signals that are sent from
+/// there. Any other command has its own process group, which does not receive such signals. A signal that asks this process to end
+/// ends the command too, with all that it started.
 ///
 /// # Errors
 /// Returns the system's error if the command cannot be started or its files cannot be read, and `Interrupted` if a signal asked
 /// this process to end.
-pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io::Result<Finished> {
+pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watched: Watched) -> io::Result<Finished> {
+    let limit = limit.into();
     let folder = scratch(&std::env::temp_dir())?;
     let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
-    command.env("VK_LOADER_TRACE", &trace).process_group(0);
+    command.env("VK_LOADER_TRACE", &trace);
+    match watched.is_program {
+        true => adopt_all(),
+        false => drop(command.process_group(0)),
+    }
     let inherited = watched.descriptor.then(|| inherited(&trace)).transpose()?;
     if let Some(file) = &inherited {
         command.env("VK_LOADER_TRACE", format!("fd:{}", file.as_raw_fd()));
@@ -99,24 +107,7 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
     let mut child = command
         .spawn()
         .map_err(|error| naming(Path::new(command.get_program()), error))?;
-    let since = Instant::now();
-    let ending = loop {
-        if let Some(status) = child.try_wait()? {
-            break status.into();
-        }
-        let unwanted = signals::is_unwanted();
-        if unwanted || since.elapsed() >= limit {
-            end_group(child.id());
-            // It may have left the group that it was started in.
-            child.kill()?;
-            reap(&mut child)?;
-            match unwanted {
-                true => return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal")),
-                false => break Ending::TooLong(limit),
-            }
-        }
-        std::thread::sleep(STEP);
-    };
+    let ending = wait(&mut child, limit, watched)?;
     let linker = std::fs::read_dir(folder.path())?
         .filter_map(|entry| entry.ok())
         .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"linker"))
@@ -129,6 +120,71 @@ pub(crate) fn run(mut command: Command, limit: Duration, watched: Watched) -> io
         output: read(&output),
         linker,
     })
+}
+
+/// Waits until a process ends, and ends it where it takes too long or a signal asks for that.
+fn wait(child: &mut Child, limit: Option<Duration>, watched: Watched) -> io::Result<Ending> {
+    let since = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.into());
+        }
+        let unwanted = signals::is_unwanted();
+        let over = limit.filter(|limit| since.elapsed() >= *limit);
+        if unwanted || over.is_some() {
+            end_group(child.id());
+            // It may have left the group that it was started in.
+            child.kill()?;
+            reap(child)?;
+            if watched.is_program {
+                end_adopted();
+            }
+        }
+        match (unwanted, over) {
+            (true, _) => return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal")),
+            (_, Some(limit)) => return Ok(Ending::TooLong(limit)),
+            _ => std::thread::sleep(STEP),
+        }
+    }
+}
+
+/// Lets this process become the parent of what its children leave behind, so that it can end that too.
+fn adopt_all() {
+    // Where the system does not let it be so, what leaves its group goes on.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    signals::leave_those_of_the_terminal();
+}
+
+/// Ends the children that were adopted, and those that are adopted meanwhile.
+fn end_adopted() {
+    let since = Instant::now();
+    loop {
+        let children = children();
+        if children.is_empty() || since.elapsed() >= MOST_OF_AN_END {
+            return;
+        }
+        for child in children {
+            // It may have ended just now.
+            let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
+            let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::NOHANG);
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+/// The children of this process.
+fn children() -> Vec<rustix::process::Pid> {
+    let own = format!("PPid:\t{}", std::process::id());
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    numbers
+        .filter(|number| {
+            let status = std::fs::read_to_string(format!("/proc/{number}/status")).unwrap_or_default();
+            status.lines().any(|line| line == own)
+        })
+        .filter_map(rustix::process::Pid::from_raw)
+        .collect()
 }
 
 /// Waits for a process that was killed, but not long: one that the kernel holds in a call ends when that does.

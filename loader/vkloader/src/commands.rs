@@ -20,6 +20,9 @@ pub(crate) const NONE: u8 = 1;
 /// The command line is wrong, or the machine did not let it be done.
 pub(crate) const WRONG_USE: u8 = 2;
 
+/// How long a process may take that asks the library.
+const USUAL_LIMIT: Duration = Duration::from_secs(30);
+
 /// What to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -78,9 +81,9 @@ pub(crate) struct Library {
     /// The library to ask, instead of the one that programs on this machine get.
     #[arg(long, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
-    /// How long a program may take, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    timeout: u32,
+    /// How long a process may take, in seconds: 30 unless this says otherwise, and without an end for a program of yours.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    timeout: Option<u32>,
 }
 
 /// What a sandbox is for, and in which form its files are told.
@@ -178,7 +181,12 @@ pub(crate) fn json(value: &impl serde::Serialize) -> io::Result<String> {
 
 impl Library {
     pub(crate) fn limit(&self) -> Duration {
-        Duration::from_secs(self.timeout.into())
+        self.own_limit().unwrap_or(USUAL_LIMIT)
+    }
+
+    /// The limit that the command line names.
+    pub(crate) fn own_limit(&self) -> Option<Duration> {
+        self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
     }
 
     /// A command that runs the probe.

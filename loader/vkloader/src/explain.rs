@@ -61,6 +61,7 @@ impl Explain {
         if report.loader.is_none() {
             return Err(io::Error::other(self.no_trace(seen.as_ref())));
         }
+        self.try_remedy(&mut report)?;
         if let Some(file) = &self.html {
             std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
         }
@@ -110,31 +111,55 @@ impl Explain {
         child::run(command, self.library.limit(), KEPT)
     }
 
-    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
+    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given. With `linker` its
+    /// output is kept, since it was shown before.
     fn watch(&self, folder: Option<&LibraryFolder>, linker: bool) -> io::Result<Finished> {
-        let mut watched = Watched {
-            keeps_output: true,
+        let Some((program, arguments)) = self.program.split_first() else {
+            let watched = Watched { linker, ..KEPT };
+            return child::run(self.library.probe()?, self.library.limit(), watched);
+        };
+        let mut command = Process::new(program);
+        command.args(arguments);
+        if let Some(folder) = folder {
+            folder.search_first(&mut command);
+        }
+        if self.json || self.summary {
+            // Standard output is for the report alone.
+            command.stdout(io::stderr());
+        }
+        let watched = Watched {
+            keeps_output: linker,
             linker,
             descriptor: self.descriptor,
+            is_program: !linker,
         };
-        let command = match self.program.split_first() {
-            None => self.library.probe()?,
-            Some((program, arguments)) => {
-                // Its output is its user's, the first time.
-                watched.keeps_output = linker || self.json;
-                let mut command = Process::new(program);
-                command.args(arguments);
-                if let Some(folder) = folder {
-                    folder.search_first(&mut command);
-                }
-                command
-            }
+        let limit = match linker {
+            true => Some(self.library.limit()),
+            false => self.library.own_limit(),
         };
-        let mut finished = child::run(command, self.library.limit(), watched)?;
+        let mut finished = child::run(command, limit, watched)?;
         if let Some(folder) = folder {
             folder.name_library(&mut finished.records);
         }
         Ok(finished)
+    }
+
+    /// Tries the first remedy that can be tried, and says what came of it.
+    fn try_remedy(&self, report: &mut Report) -> io::Result<()> {
+        let Some((name, value)) = report.dropped.first().and_then(|first| first.set.clone()) else {
+            return Ok(());
+        };
+        let mut command = self.library.probe()?;
+        let others = std::env::var(&name).unwrap_or_default();
+        command.env(&name, format!("{value},{others}"));
+        let finished = child::run(command, self.library.limit(), KEPT)?;
+        let tried = of_probe(&self.library, &finished, Seen::last(&finished.output).as_ref())?;
+        let words = match tried.is_usable() {
+            true => format!("this was tried: {}", tried.headline()),
+            false => "this was tried, and no device can be used with it alone".into(),
+        };
+        report.dropped[0].findings.push(words);
+        Ok(())
     }
 
     /// Why there is no trace to explain.
@@ -168,6 +193,7 @@ const KEPT: Watched = Watched {
     keeps_output: true,
     linker: false,
     descriptor: false,
+    is_program: false,
 };
 
 impl Library {

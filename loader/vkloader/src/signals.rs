@@ -11,23 +11,56 @@ extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
 
+/// Records a signal that another process sent. One that the terminal sent is the program's own.
+extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
+    if unsafe { (*info).si_code } != FROM_KERNEL {
+        UNWANTED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Origin of a signal that the kernel sends, as for a key of a terminal: `SI_KERNEL`.
+const FROM_KERNEL: libc::c_int = 0x80;
+
 /// Installs the signal handlers: the first signal that asks this process to end is recorded, and a second one ends the process at
 /// once.
 pub(crate) fn note_requests_to_end() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: `sigaction` consists of integers, a signal set and nullable pointers, for which zero is valid.
-        let mut action: libc::sigaction = unsafe { mem::zeroed() };
-        let mut before = action;
-        action.sa_sigaction = note as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART | libc::SA_RESETHAND;
-        // SAFETY: both structures are valid for the call, and the handler only stores an atomic value, which is
-        // async-signal-safe.
-        unsafe { libc::sigaction(signal, &action, &mut before) };
-        if before.sa_sigaction == libc::SIG_IGN {
-            // An ignored signal stays ignored, as the parent process asked.
-            // SAFETY: `before` was filled by the `sigaction` call above.
-            unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
-        }
+        let handler = note as extern "C" fn(libc::c_int);
+        install(
+            signal,
+            handler as libc::sighandler_t,
+            libc::SA_RESTART | libc::SA_RESETHAND,
+        );
+    }
+}
+
+/// Leaves the signals that a terminal sends for a key to the program that runs there: this process has something to say after it. The
+/// program itself gets the usual dispositions.
+pub(crate) fn leave_those_of_the_terminal() {
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        let handler = leave as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+        install(
+            signal,
+            handler as libc::sighandler_t,
+            libc::SA_RESTART | libc::SA_SIGINFO,
+        );
+    }
+}
+
+fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
+    // SAFETY: `sigaction` consists of integers, a signal set and nullable pointers, for which zero is valid.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    let mut before = action;
+    action.sa_sigaction = handler;
+    action.sa_flags = flags;
+    // SAFETY: both structures are valid for the call, and the handlers do nothing or store an atomic value, which is
+    // async-signal-safe.
+    unsafe { libc::sigaction(signal, &action, &mut before) };
+    if before.sa_sigaction == libc::SIG_IGN {
+        // An ignored signal stays ignored, as the parent process asked.
+        // SAFETY: `before` was filled by the `sigaction` call above.
+        unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
     }
 }
 

@@ -57,6 +57,8 @@ fn a_driver_that_ends_the_process_is_named_with_what_switches_it_off() {
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.exited"));
     assert!(reason(&explained, "program.exited").contains("libmock_bad.so"));
+    let findings = explained.findings();
+    assert!(findings.contains("this was tried: 1 device can be used."), "{findings}");
     let advice = explained.advice().to_owned();
     let (_, command) = advice.split_once("VK_LOADER_DRIVERS_DISABLE=").expect("a command");
     let pattern = command.split(' ').next().expect("a word");
@@ -383,4 +385,89 @@ fn a_folder_that_may_not_be_searched_is_named() {
         "{}",
         explained.advice()
     );
+}
+
+/// A key such as Ctrl-C sends a signal to the processes of a terminal.
+#[test]
+fn signals_of_the_terminal_are_for_the_program() {
+    use std::io::Write;
+    use std::process::Stdio;
+    if Command::new("script").arg("--version").output().is_err() {
+        return machine::skip("no program script, which makes a terminal");
+    }
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let (own, file, ready, report) = (
+        env!("CARGO_BIN_EXE_vkloader"),
+        library(),
+        machine.path("ready"),
+        machine.path("report"),
+    );
+    let inner = machine.file(
+        "inner.sh",
+        format!(
+            "'{own}' probe '{}' >/dev/null\ntrap 'exit 7' INT\n: >'{}'\nwhile :; do sleep 0.05; done\n",
+            file.display(),
+            ready.display()
+        ),
+    );
+    let line = format!(
+        "'{own}' explain --json -- sh '{}' >'{}'",
+        inner.display(),
+        report.display()
+    );
+    let environment: Vec<_> = machine
+        .command(&[])
+        .get_envs()
+        .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+        .collect();
+    let mut command = Command::new("script");
+    command.env_clear().envs(environment).args(["-qec", &line, "/dev/null"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    steady::eventually("the program", || ready.exists());
+    let mut keys = child.stdin.take().expect("a pipe");
+    keys.write_all(b"\x03").expect("a key");
+    steady::ending(&mut child);
+    let text = std::fs::read(report).expect("a report after the program");
+    let report: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!(
+        (&report["ending"]["by"], &report["ending"]["number"]),
+        (&"status".into(), &7.into()),
+        "{report:#}"
+    );
+    assert_eq!(report["devices"][0]["name"], "one");
+}
+
+#[test]
+fn what_a_program_leaves_in_another_session_ends_with_it() {
+    let machine = Machine::new();
+    let note = machine.path("number");
+    let line = format!(
+        "setsid sh -c 'echo $$ >{0}.new; mv {0}.new {0}; exec sleep 3600' & sleep 3600",
+        note.display()
+    );
+    let mut child = machine
+        .command(&["explain", "--", "sh", "-c", &line])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
+    steady::eventually("the other session", || note.exists());
+    let number = std::fs::read_to_string(&note).expect("a number");
+    assert!(
+        Command::new("kill")
+            .arg(child.id().to_string())
+            .status()
+            .is_ok_and(|status| status.success())
+    );
+    steady::ending(&mut child);
+    let status = format!("/proc/{}/status", number.trim());
+    steady::eventually("its end", || {
+        std::fs::read_to_string(&status).map_or(true, |status| status.contains("State:\tZ"))
+    });
 }

@@ -232,6 +232,7 @@ mod tests {
                 reason: String::new(),
                 findings: Vec::new(),
                 advice: String::new(),
+                set: None,
                 rank: 0,
             };
             explain(&mut dropped, loader);

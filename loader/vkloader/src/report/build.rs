@@ -87,6 +87,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
         reason: row.meaning.into(),
         findings: Vec::new(),
         advice: row.remedy.into(),
+        set: None,
         rank: rank::of(Some(Code::DriverNoDevices)),
     })
     .collect()
@@ -288,6 +289,7 @@ fn explained(decision: &Decision) -> Dropped {
         reason,
         findings,
         advice,
+        set: None,
         rank: rank::of(code),
     }
 }

@@ -42,6 +42,9 @@ rows! {
     PROGRAM_EXITED = "program.exited", "program", rank::FIRST,
         "The program ended itself in the middle of a call, most often because a driver or layer did.",
         "Look at the program itself, for example in a debugger.";
+    PROGRAM_ENDED = "program.ended", "program", rank::ASIDE,
+        "The program was ended from outside, by a signal that asks for that.",
+        "";
     PROGRAM_FAILED = "program.failed", "program", rank::STATUS,
         "The program ended with a status that says that it failed.",
         "Read what the program printed, and the calls that failed.";
@@ -142,6 +145,7 @@ impl Row {
             reason: self.meaning.into(),
             findings: Vec::new(),
             advice: self.remedy.into(),
+            set: None,
             rank: self.rank,
         }
     }

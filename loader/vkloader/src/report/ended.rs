@@ -8,6 +8,9 @@ use crate::events::{Event, Record, Step};
 use crate::{installed, names};
 use std::collections::HashMap;
 
+/// Signals by which somebody asks a process to end.
+const ASKING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
 impl From<Ending> for Ended {
     fn from(ending: Ending) -> Self {
         let (by, number) = match ending {
@@ -57,7 +60,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let mut found = row.about(library.unwrap_or("the program"));
     found.reason = format!("The program {how} {}.", place(within));
     match library {
-        Some(library) => found.advice = without(library, records),
+        Some(library) => without(&mut found, library, records),
         None if within.is_some() => suspect_layers(&mut found, records),
         None => {}
     }
@@ -91,25 +94,22 @@ fn place(within: Option<&Step>) -> String {
     }
 }
 
-/// How to do without a library in which a program ended.
-fn without(library: &str, records: &[&Record]) -> String {
+/// Says how to do without a library in which a program ended.
+fn without(found: &mut Dropped, library: &str, records: &[&Record]) {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
     let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());
     let manifests = Manifests::of(records);
-    let manifests = manifests.all(library);
-    if manifests.is_empty() {
-        return format!(
-            "{update}; until then, VK_LOADER_LAYERS_DISABLE=~implicit~ PROGRAM starts a program without implicit layers"
-        );
-    }
     let files: Vec<&str> = manifests
+        .all(library)
         .iter()
         .map(|(path, _)| path.rsplit('/').next().unwrap_or(path))
         .collect();
-    format!(
-        "{update}; until then, start programs without it: VK_LOADER_DRIVERS_DISABLE={} PROGRAM",
-        files.join(",")
-    )
+    let (name, value) = match files.is_empty() {
+        true => ("VK_LOADER_LAYERS_DISABLE", "~implicit~".to_owned()),
+        false => ("VK_LOADER_DRIVERS_DISABLE", files.join(",")),
+    };
+    found.advice = format!("{update}; until then, start programs without it: {name}={value} PROGRAM");
+    found.set = Some((name.into(), value));
 }
 
 /// The steps of the busiest thread that began and did not end, outermost first.

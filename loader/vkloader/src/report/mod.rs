@@ -221,6 +221,9 @@ pub(crate) struct Dropped {
     pub(crate) findings: Vec<String>,
     /// What to do; empty where nothing is wrong.
     pub(crate) advice: String,
+    /// The variable, and the word to add to it, with which a program goes without what stands in the way.
+    #[serde(skip)]
+    pub(crate) set: Option<(String, String)>,
     /// How likely it is that this is what a user looks for; the smallest number first.
     #[serde(skip)]
     pub(crate) rank: u8,
