@@ -47,6 +47,9 @@ fn how_a_program_ended_is_said_by_status_and_name() {
     assert!(reason(&explained, "program.failed").contains("signal 11 (SIGSEGV)"));
     let explained = of_shell(&machine, "$P; kill -SEGV $$");
     assert!(reason(&explained, "program.crashed").contains("signal 11 (SIGSEGV)"));
+    let explained = of_shell(&machine, "$P; kill -TERM $$");
+    assert!(reason(&explained, "program.ended").contains("signal 15 (SIGTERM)"));
+    assert!(!explained.codes().contains(&"program.crashed"));
 }
 
 #[test]

@@ -47,6 +47,11 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
             found.reason = format!("The program ended with {}.", names::status(status));
             return Some(found);
         }
+        Ending::Signal(number) if ASKING.contains(&number) => {
+            let mut found = codes::PROGRAM_ENDED.about("the program");
+            found.reason = format!("The program was ended from outside, by {}.", names::signal(number));
+            return Some(found);
+        }
         Ending::Signal(number) => (
             codes::PROGRAM_CRASHED,
             format!("was ended by {}", names::signal(number)),
