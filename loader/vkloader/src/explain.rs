@@ -220,7 +220,15 @@ fn of_devices(
     without: impl Fn(&str) -> io::Result<Option<Seen>>,
 ) -> io::Result<Report> {
     let devices = Some(&seen.devices[..]);
-    let report = report::build(finished, Received { devices, changer: None });
+    let is_whole = seen.enumeration == Some(0);
+    let report = report::build(
+        finished,
+        Received {
+            devices,
+            is_whole,
+            changer: None,
+        },
+    );
     if !report.is_changed_by_layer() {
         return Ok(report);
     }
@@ -229,7 +237,14 @@ fn of_devices(
         several => culprit(several.iter().map(|layer| layer.name.as_str()), seen, without)?,
     };
     let changer = changer.as_deref();
-    Ok(report::build(finished, Received { devices, changer }))
+    Ok(report::build(
+        finished,
+        Received {
+            devices,
+            is_whole,
+            changer,
+        },
+    ))
 }
 
 /// The first layer without which the list of devices is another one.

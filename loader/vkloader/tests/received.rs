@@ -226,4 +226,14 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         "{:#}",
         explained.report
     );
+    // What the layer prints in place of a list, before it ends the process, hides nothing.
+    machine.variable("MESA_VK_DEVICE_SELECT", "list");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "program.exited"));
+    assert_eq!(explained.report["hidden"], serde_json::json!([]));
+    assert!(
+        explained.findings().contains("VK_LAYER_MESA_device_select"),
+        "{}",
+        explained.findings()
+    );
 }

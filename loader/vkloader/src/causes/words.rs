@@ -74,6 +74,8 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         Kind::DriverPattern => drivers.join(", "),
         Kind::Path => String::new(),
     };
+    // A program that asks for no explicit layer does not make the loader look for those.
+    let is_known = is_wanted || kind == Kind::DriverPattern || looked_for_explicit(records);
     let describe = |word: &str| {
         let mut found = codes::VARIABLE_NO_MATCH.about(name);
         found.reason = match kind {
@@ -89,7 +91,16 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         found.rank = if is_wanted { found.rank } else { rank::ASIDE };
         found
     };
-    words.filter(is_unmatched).map(describe).collect()
+    words
+        .filter(|word| is_known && is_unmatched(word))
+        .map(describe)
+        .collect()
+}
+
+fn looked_for_explicit(records: &[&Record]) -> bool {
+    records
+        .iter()
+        .any(|record| matches!(&record.event, Event::Searched(searched) if searched.wanted == "explicit layer"))
 }
 
 /// The names that decisions about a kind of thing are about, each once. `of` makes a name from that of a decision and its path.

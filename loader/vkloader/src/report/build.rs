@@ -18,6 +18,8 @@ const SLOW: u64 = 10_000_000;
 pub(crate) struct Received<'a> {
     /// The devices; `None` stands for the list in the trace.
     pub(crate) devices: Option<&'a [probe::Device]>,
+    /// Whether the call that lists devices came to its end without an error. Where it did not, nobody hid what is missing.
+    pub(crate) is_whole: bool,
     /// The layer that changes the list.
     pub(crate) changer: Option<&'a str>,
 }
@@ -27,7 +29,8 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     let records = busiest(&finished.records);
     let decided = Decided::of(&records);
     let matched = match received.devices {
-        Some(seen) => devices::matched(&decided, seen, received.changer),
+        Some(seen) if received.is_whole => devices::matched(&decided, seen, received.changer),
+        Some(_) => devices::of_filters(&decided),
         None => devices::as_listed(&decided),
     };
     let manifests = Manifests::of(&records);

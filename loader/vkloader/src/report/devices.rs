@@ -50,6 +50,14 @@ pub(super) fn as_listed(decided: &Decided) -> Matched {
     }
 }
 
+/// What is known where the program received no list: the devices that filters hid.
+pub(super) fn of_filters(decided: &Decided) -> Matched {
+    Matched {
+        devices: Vec::new(),
+        ..as_listed(decided)
+    }
+}
+
 /// For each device that was received its place in the library's list. What identifies a device is compared in steps, the exact one
 /// first: a layer may rename a device, but the numbers of its hardware stay.
 fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {

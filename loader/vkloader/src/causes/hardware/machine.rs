@@ -130,6 +130,7 @@ impl Machine {
             "usr/lib64",
             "usr/lib",
             "usr/lib/x86_64-linux-gnu/nvidia/current",
+            "usr/local/nvidia/lib64",
         ];
         folders.iter().find_map(|folder| {
             let names = self.names(folder);

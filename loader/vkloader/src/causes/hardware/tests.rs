@@ -124,6 +124,11 @@ fn nvidias_library_and_module_of_different_versions() {
     )
     .expect("it is there");
     system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.550.54.14", "");
+    // The open module words it otherwise.
+    system.file(
+        "proc/driver/nvidia/version",
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.183.01  Release Build",
+    );
     let found = system.found(report());
     assert_eq!(found.dropped[0].code, "hardware.nvidia-versions");
     assert_eq!(
