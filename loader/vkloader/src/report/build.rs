@@ -1,6 +1,6 @@
 //! A report from the records of a trace.
 
-use super::decided::{Decided, Manifests};
+use super::decided::{Decided, Manifests, busiest};
 use super::{
     Catalogued, Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, codes, devices, ended, layers, rank,
 };
@@ -157,19 +157,6 @@ fn name_manifests(manifests: &Manifests, dropped: &mut [Dropped]) {
             dropped.named_by = Some(source.words());
         }
     }
-}
-
-/// The records of one process: a program may start others that open the library too.
-pub(super) fn busiest(records: &[Record]) -> Vec<&Record> {
-    let mut counts = BTreeMap::new();
-    for record in records {
-        *counts.entry(record.process).or_insert(0_usize) += 1;
-    }
-    let busiest = counts.into_iter().max_by_key(|&(_, count)| count);
-    records
-        .iter()
-        .filter(|record| busiest.is_some_and(|(process, _)| record.process == process))
-        .collect()
 }
 
 fn loader(records: &[&Record]) -> Option<Loader> {

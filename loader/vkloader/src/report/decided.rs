@@ -1,7 +1,7 @@
 //! What the library decided about devices and drivers, below all layers, as its trace tells it.
 
 use crate::events::{Event, Record, Source, Step};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// The calls by which a driver is asked for its devices.
@@ -153,4 +153,17 @@ impl Manifests {
 
 fn real(path: &str) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).into())
+}
+
+/// The records of one process: a program may start others that open the library too.
+pub(super) fn busiest(records: &[Record]) -> Vec<&Record> {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        *counts.entry(record.process).or_insert(0_usize) += 1;
+    }
+    let busiest = counts.into_iter().max_by_key(|&(_, count)| count);
+    records
+        .iter()
+        .filter(|record| busiest.is_some_and(|(process, _)| record.process == process))
+        .collect()
 }

@@ -1,7 +1,6 @@
 //! How a process ended, and within which call.
 
-use super::build::busiest;
-use super::decided::Manifests;
+use super::decided::{Manifests, busiest};
 use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
