@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn app_216_whatever_is_read_is_noted() {
+        let recorder = VariableRecorder::default();
+        let (plain, secure) = (recorder.plain_value(c"PATH"), recorder.secure_value(c"HOME"));
+        let values = recorder.into_values();
+        let found = values.read.iter().map(|read| {
+            let value = read.value.as_ref().map(|value| value.to_bytes().to_vec());
+            (read.name.as_c_str(), read.trust, value)
+        });
+        assert!(found.eq([(c"PATH", Trust::Plain, plain), (c"HOME", Trust::Secure, secure)]));
+        assert!(values.hold());
+    }
+
+    #[test]
     fn app_216_the_first_value_of_each_variable_counts() {
         const ONE: &CStr = c"VKL_TEST_ONE";
         let recorder = VariableRecorder::default();

@@ -216,6 +216,18 @@ fn lay_73_first_member_of_any_case_wins_and_repeats_stay() {
 }
 
 #[test]
+fn bi_1_exponents_end_at_99() {
+    let number = |text: &str| parse(text.as_bytes()).unwrap().as_number().unwrap();
+    for sign in ["", "+", "-"] {
+        let with = |exponent: &str| number(&format!("1e{sign}{exponent}"));
+        assert_ne!(with("98"), with("99"), "{sign}");
+        for more in ["099", "100", "0100", "999999999999999999999"] {
+            assert_eq!(with(more), with("99"), "{sign}{more}");
+        }
+    }
+}
+
+#[test]
 fn numbers_keep_their_value() {
     let cases: &[(&[u8], f64)] = &[
         (b"0", 0.0),
@@ -223,6 +235,8 @@ fn numbers_keep_their_value() {
         (b"4294967295", 4_294_967_295.0),
         (b"1e2", 100.0),
         (b"1e007", 1e7),
+        (b"1e10", 1e10),
+        (b"1E+022", 1e22),
         (b"1.5E+3", 1500.0),
         (b"012", 12.0),
         (b"00", 0.0),
