@@ -42,12 +42,13 @@ pub(crate) unsafe extern "system" fn create(
     // SAFETY: the array of a create info holds as many strings as it says.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     #[allow(deprecated, reason = "the loader must pass no layers here")]
-    let layers = info.enabled_layer_count;
+    let (layers, layer_names) = (info.enabled_layer_count, info.pp_enabled_layer_names);
     let call = Call::enter(
         "vkCreateDevice",
         format_args!(
-            "{} layers={layers} ext=[{}] {}{} {}",
+            "{} layers={layers}{} ext=[{}] {}{} {}",
             device.name,
+            ["+names", ""][usize::from(layer_names.is_null())],
             extensions.join(" "),
             chain::show(info.p_next),
             details(info),
