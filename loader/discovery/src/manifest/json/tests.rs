@@ -1,5 +1,6 @@
 //! Tables of texts that must be read, and of texts that must be refused.
 
+use super::normalize::{normalize, place_before};
 use super::{Document, JsonError, Value};
 use crate::text::Place;
 use crate::time_limit::ends_in_time;
@@ -108,6 +109,31 @@ fn lay_75_places_of_what_is_refused() {
         };
         let parsed = parse(text).map(written);
         assert_eq!(parsed, Err(JsonError::Invalid(place)), "{}", text.escape_ascii());
+    }
+}
+
+/// A text, what it is normalised to, and for each byte of that its place in the text.
+type Origins<'a> = (&'a [u8], &'a str, &'a [usize]);
+
+#[test]
+fn lay_75_each_byte_leads_to_where_it_came_from() {
+    let cases: &[Origins<'_>] = &[
+        (b"[1, 2]", "[1, 2]", &[0, 1, 2, 3, 4, 5]),
+        (b"[\x01\x02]", "[  ]", &[0, 1, 2, 3]),
+        (br#"["\u0041b",1]"#, r#"["Ab",1]"#, &[0, 1, 2, 8, 9, 10, 11, 12]),
+        (b"\"\xFFb\"", "\"\u{1FF}b\"", &[0, 1, 1, 2, 3]),
+        (b"[007,8]", "[7,8]", &[0, 3, 4, 5, 6]),
+        (b"[-.5]", "[-0.5]", &[0, 1, 2, 2, 3, 4]),
+        (b"[1.]", "[1]", &[0, 1, 3]),
+        (b"[1e999]", "[1e99]", &[0, 1, 2, 3, 3, 6]),
+    ];
+    for (text, expected, places) in cases {
+        let output = normalize(text).unwrap();
+        assert_eq!(String::from_utf8_lossy(&output), *expected);
+        for (byte, &place) in places.iter().enumerate() {
+            assert_eq!(place_before(text, byte), place, "{expected} {byte}");
+        }
+        assert_eq!(place_before(text, output.len()), text.len(), "{expected}");
     }
 }
 
