@@ -53,9 +53,12 @@ ios-framework:
 uninstall:        ## remove what install copied
 	@make/install.sh uninstall
 
-.PHONY: dist deb rpm reproducible test-system
+.PHONY: dist dist-windows deb rpm reproducible test-system
 dist:             ## the source archive: it builds without a network, and the same commit gives the same bytes
 	@make/dist.sh
+
+dist-windows:     ## for Windows x86-64: the library, the names of its functions, import libraries, as a zip
+	@make/dist-windows.sh
 
 deb:              ## packages for Debian from that archive, built without a network: REVISION=2, VKL_PROVIDES="1.3.239.0-1"
 	@make/deb.sh
