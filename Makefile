@@ -32,7 +32,7 @@ generate:         ## XML (if fetched) to registry/snapshot/, snapshot to generat
 	@make/generate.sh
 
 check-generated:  ## fail if generated/ or the snapshot is not what the inputs give
-	@make/check-generated.sh
+	@make/generate.sh check
 
 bump:             ## move to another header: make bump VERSION=1.4.N
 	@make/bump.sh $(VERSION)
@@ -55,22 +55,22 @@ uninstall:        ## remove what install copied
 
 .PHONY: dist dist-windows deb rpm reproducible test-system
 dist:             ## the source archive: it builds without a network, and the same commit gives the same bytes
-	@make/dist.sh
+	@make/package.sh dist
 
 dist-windows:     ## for Windows x86-64: the library, the names of its functions, import libraries, as a zip
 	@make/dist-windows.sh
 
 deb:              ## packages for Debian from that archive, built without a network: REVISION=2, VKL_PROVIDES="1.3.239.0-1"
-	@make/deb.sh
+	@make/package.sh deb
 
 rpm:              ## the same for Fedora
-	@make/rpm.sh
+	@make/package.sh rpm
 
 reproducible:     ## build and pack twice, in other folders, times and languages: are they the same bytes?
-	@make/reproducible.sh
+	@tests/reproducible.sh
 
 test-system:      ## the packages in a whole Debian 12, installed in place of its loader, and that again in place of them
-	@make/system.sh
+	@tests/system/run.sh
 
 run:              ## build the library, and run a Vulkan program on it
 	@make/run.sh
@@ -81,29 +81,29 @@ test:             ## everything: style, generator, behaviour, ABI, real programs
 quick:            ## style and the fast cases of loader/, in two minutes: while you work
 	@make/test.sh quick
 
-documents:        ## write MATRIX.md and the tables of docs/ from the sources
-	@python3 make/documents.py
+documents:        ## write the tables of docs/ from the sources, and target/MATRIX.md: what is promised, and what shows it
+	@$(CARGO) run --locked --quiet -p xtask -- documents
 
 fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECONDS_EACH=600 for ten
 	@make/fuzz.sh $(or $(SECONDS_EACH),60)
 
 soak:             ## instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
-	@make/soak.sh $(or $(MINUTES),"") $(ONLY)
+	@make/runs.sh soak $(or $(MINUTES),"") $(ONLY)
 
 mutants:          ## does a case notice: change one line of loader/ N=100 times, SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time
 	@make/mutants.sh $(or $(N),20) $(or $(SEED),1) $(or $(FIRST),1) $(or $(JOBS),2) $(FILES)
 
 peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
-	@make/peer.sh
+	@make/runs.sh peer
 
 differential:     ## all that drivers, layers and programs see, beside a Khronos loader: PEER as for peer, or sid
-	@make/differential.sh $(SCENES)
+	@make/runs.sh differential $(SCENES)
 
 test-catalogue:   ## all behaviour cases with a driver catalogue in place, a current one and one that lies: CASES="app layers" for some
-	@make/catalogue-cases.sh $(CASES)
+	@make/runs.sh catalogue $(CASES)
 
 clients:          ## real programs under both loaders, compared: PEER as for peer, CLIENTS="mpv Qt" for some
-	@make/clients.sh $(CLIENTS)
+	@make/runs.sh clients $(CLIENTS)
 
 test-windows:     ## vulkan-1.dll: build it, and run C programs and all behaviour cases for it under Wine
 	@make/windows.sh
@@ -115,7 +115,7 @@ test-targets:     ## other processors under Linux, and systems that are not at h
 	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
 
 figures:          ## measure the library beside the system's own one
-	@make/figures.sh
+	@make/bench.sh figures
 
 bench:            ## all costs beside another loader's: QUICK=1 for a few, PEER as for peer
 	@make/bench.sh $(if $(QUICK),quick)
@@ -124,4 +124,4 @@ bench-limits:     ## take today's instruction counts as the limits of make test
 	@make/bench.sh limits
 
 clean:            ## remove everything that was built or fetched
-	@make/clean.sh
+	@bash -c '. make/common.sh && $$CARGO clean --quiet && rm -rf "$$TARGET" registry/input'

@@ -4,13 +4,23 @@
 #   quick          a few cases
 #   drivers        what concerns the installed drivers alone; `drivers drop-caches` empties the page cache for it
 #   profile WORDS  where the instructions of each case go whose title contains the words
+#   figures        sizes, times and code of the library beside the system's own loader; needs a quiet machine
 #   limits         writes what the gate of `make test` holds the library against
 . "$(dirname "$0")/common.sh"
 
+if [ "${1:-}" = figures ]; then
+    # The library alone: it shares no crate with programs that use the standard library.
+    $CARGO build --locked --quiet --release -p vulkan-loader
+    $CARGO build --locked --quiet --release -p vkgen -p mock-driver
+    make/programs.sh
+    # The mock driver with optimisation, so that it adds little to what is measured.
+    cp "$TARGET/release/libmock_driver.so" "$PROGRAMS/mock/libmock_driver.so"
+    VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS VKL_VKGEN=$TARGET/release/vkgen \
+        exec python3 tests/bench/figures.py "${@:2}"
+fi
 check_peer
 make/setup.sh bench
-[ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
-[ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
+library_built
 export VKL_BENCH_PROGRAMS=$TARGET/bench VKL_LIBRARY=$LIBRARY
 build_programs tests/bench "$VKL_BENCH_PROGRAMS"
 
@@ -25,7 +35,7 @@ limits) exec python3 tests/bench/gate.py refresh ;;
     fi
     ;;
 drivers | quick | profile) ;;
-*) die 3 "which: drivers, quick, profile, limits, or nothing?" ;;
+*) die 3 "which: drivers, quick, profile, figures, limits, or nothing?" ;;
 esac
 case ${1:-} in
 "" | drivers)

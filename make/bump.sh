@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # bump.sh 1.4.N: moves the project to another header, or leaves everything as it is. `latest` stands for the newest.
 #
-# All work happens in a copy of the tree below target/bump/: fetch, pin, import, emit, documents, test. Only when all of
-# that went well is what it wrote brought back, ready to be committed, with registry-diff.md and registry-diff.html beside
-# it. A failure at any point leaves the tree alone; one in the middle of bringing back, even a power failure, is made good
-# by the next call (bump-deliver.sh). Without a version it does only that.
+# All work happens in a worktree of git below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. When all of
+# that went well, what it wrote becomes one commit, which the ref PENDING names: from then on one command of git brings it into the tree, ready
+# to be committed, with registry-diff.md and registry-diff.html beside it. That command may be done again, so that an interruption at any point,
+# even a power failure, is made good by the next call. Without a version the script does only that.
 #
-# BUMP_TEST is the command that tests the copy (default: make test). A header that breaks what was built for the old one is
-# taken only with BREAKING=accept.
+# BUMP_TEST is the command that tests the worktree (default: make test). A header that breaks what was built for the old one is
+# taken only with BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
 . "$(dirname "$0")/common.sh"
 
 # What a bump writes in the repository, and nothing else.
-OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock README.md MATRIX.md docs/*.md
+OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock README.md docs
     packaging/debian/libvulkan1-rs.symbols)
 # And beside it, where git does not look.
 BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry-diff.html)
 WORK=$ROOT/target/bump
 TREE=$WORK/tree
 NEW=$*
+# A commit that is not in the tree yet; its parent is what the tree was. Each worktree has its own.
+PENDING=refs/worktree/bump
 
 # The newest header that the registry's package carries.
 latest() {
@@ -50,22 +52,90 @@ check_tree() {
     [ -z "$path" ] || die 3 "you may not write $path, which belongs to $(stat -c %U "$path")"
 }
 
-# The tree as it is, uncommitted work elsewhere included.
-copy_tree() {
-    rm -rf "$TREE" "$WORK"/registry-diff.*
-    mkdir -p "$TREE/registry/input"
-    git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
-        if [ -e "$file" ] || [ -L "$file" ]; then printf '%s\0' "$file"; fi
-    done | xargs -0 cp --parents --no-dereference --preserve=mode,timestamps --target-directory "$TREE"
-    # Headers that were fetched before need not be fetched again.
+# Git without the user's hooks and name, and with all on disk that it says is done.
+own_git() {
+    GIT_AUTHOR_NAME=bump GIT_AUTHOR_EMAIL=bump GIT_COMMITTER_NAME=bump GIT_COMMITTER_EMAIL=bump \
+        git -c core.hooksPath=/dev/null -c core.fsync=all -c core.fsyncMethod=fsync -c gc.auto=0 "$@"
+}
+
+# snapshot FOLDER START PARENT [PATH...]: makes a commit of START with what a folder has at these paths, also where git ignores them; without
+# paths, with all that git does not ignore.
+snapshot() (
+    folder=$1 start=$2 parent=$3
+    shift 3
+    export GIT_INDEX_FILE=$WORK/index
+    cd "$folder"
+    rm -f "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.lock"
+    own_git read-tree "$start"
+    [ $# -gt 0 ] || own_git add --all
+    for path; do
+        if [ -f "$path" ]; then own_git add --force -- "$path"; fi
+    done
+    own_git commit-tree -p "$parent" -m "bump to $NEW" "$(own_git write-tree)"
+)
+
+is_pending() {
+    git rev-parse --quiet --verify "$PENDING" >/dev/null 2>&1
+}
+# The header of the pending commit.
+pending_header() {
+    git cat-file blob "$PENDING:registry/pin.toml" | sed -n 's/^header = "\(.*\)"$/\1/p'
+}
+
+# ours PATH: whether a file is as it was before the bump, as the bump has it, or the part of that which git had written when it was stopped.
+ours() {
+    local now commit
+    [ -f "$1" ] || return 0
+    now=$(git hash-object -- "$1")
+    for commit in "$PENDING^" "$PENDING"; do
+        [ "$now" != "$(git rev-parse --quiet --verify "$commit:$1")" ] || return 0
+    done
+    cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1"
+}
+# delivered PATH: whether a file is as the bump has it.
+delivered() {
+    local new
+    new=$(git rev-parse --quiet --verify "$PENDING:$1") || { [ ! -e "$1" ] && return; }
+    [ "$new" = "$(git hash-object -- "$1")" ]
+}
+
+# Brings what the pending commit changes into the tree.
+deliver() {
+    local path list=$WORK/changed
+    mkdir -p "$WORK"
+    git diff --name-only --no-renames -z "$PENDING^" "$PENDING" >"$list"
+    while IFS= read -r -d '' path; do
+        ours "$path" || die 2 "$path was changed since the bump to $(pending_header) began: undo that and call make bump, \
+or drop the bump with git update-ref -d $PENDING and git checkout"
+    done <"$list"
+    # An index of its own, whose lock an interruption may leave.
+    rm -f "$WORK/index" "$WORK/index.lock"
+    GIT_INDEX_FILE=$WORK/index git read-tree "$PENDING^"
+    GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
+    while IFS= read -r -d '' path; do
+        # Git only warns of a file that it cannot take away.
+        delivered "$path" || die 2 "$path could not be brought into the tree"
+        while [ ! -e "$path" ]; do path=$(dirname "$path"); done
+        printf '%s\0%s\0' "$path" "$(dirname "$path")"
+    done <"$list" | sort --zero-terminated --unique | xargs -0 sync
+    own_git update-ref -d "$PENDING"
+}
+
+# The worktree that all work happens in: the tree as it is, uncommitted work included, at the commit START.
+make_worktree() {
     local folder
+    drop_worktree
+    START=$(snapshot "$ROOT" HEAD HEAD)
+    own_git worktree add --quiet --detach "$TREE" "$START"
+    mkdir -p "$TREE/registry/input"
+    # Headers that were fetched before need not be fetched again.
     for folder in registry/input/*/; do
         [ ! -d "$folder" ] || ln -s "$ROOT/${folder%/}" "$TREE/${folder%/}"
     done
 }
-
-vkgen() {
-    "$TARGET/release/vkgen" "$@"
+drop_worktree() {
+    rm -rf "$TREE" "$WORK"/registry-diff.*
+    git worktree prune
 }
 
 # The new XML in place of the pinned one.
@@ -114,13 +184,13 @@ write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
     # A workspace of its own, whose other crates may not have been fetched yet.
-    sed -E -i "/^name = \"(loader-rlib|vk-loader-service|vulkan-loader-[a-z]+)\"\$/{n;s/.*/version = \"$NEW\"/}" tests/fuzz/Cargo.lock
+    sed -i "s/^version = \"$OLD\"\$/version = \"$NEW\"/" tests/fuzz/Cargo.lock
 }
 
 # What is said when the bump ends early.
 stopped() {
-    if [ -f .bump/journal ]; then
-        say "The bump was interrupted while its files were brought back: make bump finishes it"
+    if is_pending; then
+        say "The bump was interrupted while its files were brought into the tree: make bump finishes it"
     else
         say "The header stays $OLD; nothing was changed. What there is to read: $WORK"
     fi
@@ -128,12 +198,13 @@ stopped() {
 
 [[ $NEW =~ ^(latest)?$ || $NEW =~ ^1(\.(0|[1-9][0-9]*)){2}$ ]] ||
     die 3 "$NEW is no header: 1.4.N, without zeros before a number, or latest (make bump VERSION=1.4.N)"
-[ -n "$NEW" ] || [ -d .bump ] || die 3 "which header? make bump VERSION=1.4.N"
+[ -n "$NEW" ] || is_pending || die 3 "which header? make bump VERSION=1.4.N"
 lock
 OLD=$VERSION
 trap '[ $? = 0 ] || stopped >&2' EXIT
-if [ -d .bump ]; then
-    make/bump-deliver.sh recover
+if is_pending; then
+    say "Finishing the bump to $(pending_header), which was interrupted"
+    deliver
     OLD=$(pin header)
 fi
 [ -n "$NEW" ] || exit 0
@@ -143,8 +214,9 @@ fi
 check_tree
 
 mkdir -p "$WORK"
-$CARGO build --locked --quiet --release -p vkgen
-copy_tree
+build_vkgen
+build_xtask
+make_worktree
 (
     cd "$TREE"
     fetch
@@ -155,22 +227,21 @@ copy_tree
     found=$(sed -n 's/^header //p' registry/snapshot/header.txt)
     [ "$found" = "$NEW" ] || die 2 "the XML says that it is header $found, not $NEW"
     vkgen emit
-    python3 make/interface.py --symbols
-    python3 make/documents.py
-    say "Testing the copy"
-    # Its own target folder: what is built from the copy must not be taken for what is built from the tree.
+    xtask symbols
+    xtask documents
+    # The tests look at what is committed, some of them in clones.
+    own_git update-ref --no-deref HEAD "$(snapshot "$TREE" "$START" "$START")"
+    own_git reset --quiet
+    say "Testing the header"
+    # Its own target folder: what is built from the worktree must not be taken for what is built from the tree.
     CARGO_TARGET_DIR=$WORK/target ${BUMP_TEST:-make --no-print-directory test} ||
-        die 2 "the tests of the copy failed: ${BUMP_TEST:-make test}, in $TREE"
+        die 2 "the tests of the header failed: ${BUMP_TEST:-make test}, in $TREE"
 )
-# Files that git knows here, and those that the copy has: what else lies in these folders is not the bump's.
-mapfile -t changed < <(
-    {
-        git ls-files -- "${OUTPUTS[@]}"
-        cd "$TREE"
-        find "${OUTPUTS[@]}" "${BESIDE[@]}" -type f
-    } | sort -u
-)
-make/bump-deliver.sh deliver "$NEW" "$TREE" "${changed[@]}"
-rm -rf "$TREE"
+# What was and what is to be, of what git ignores too.
+before=$(snapshot "$ROOT" "$START" HEAD "${BESIDE[@]}")
+after=$(snapshot "$TREE" "$(git -C "$TREE" rev-parse HEAD)" "$before" "${BESIDE[@]}")
+own_git update-ref "$PENDING" "$after"
+deliver
+drop_worktree
 say "The header is $NEW. Read registry-diff.md or registry-diff.html, then commit:"
 git status --short -- "${OUTPUTS[@]}" | sed -n '1,12p'

@@ -16,7 +16,8 @@ case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
 pin() {
     sed -n "s/^$1 = \"\(.*\)\"\$/\1/p" registry/pin.toml
 }
-VERSION=$(pin header)
+# An interrupted bump may have left the tree without it.
+VERSION=$(pin header) || VERSION=
 
 # The folder for cargo's output. It is below the name of the target if one is set, even this machine's own.
 BUILT=$TARGET
@@ -83,6 +84,27 @@ cargo and rustc), on any system rustup does: rustup toolchain install stable"
 lacking=
 need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
+}
+
+# The programs that write what follows from the registry and the sources. VKGEN and XTASK name ones that were built from these sources.
+vkgen() {
+    if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
+}
+xtask() {
+    if [ -x "${XTASK:-}" ]; then "$XTASK" "$@"; else $CARGO run --locked --quiet -p xtask -- "$@"; fi
+}
+# These build them, for use in another tree than this one.
+build_vkgen() {
+    [ -x "${VKGEN:-}" ] || { $CARGO build --locked --quiet --release -p vkgen && VKGEN=$TARGET/release/vkgen; }
+}
+build_xtask() {
+    [ -x "${XTASK:-}" ] || { $CARGO build --locked --quiet -p xtask && XTASK=$TARGET/debug/xtask; }
+}
+
+# library_built: builds the library under test, unless VKL_LIBRARY names another.
+library_built() {
+    [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
+    [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
 }
 
 # build_tools PACKAGE...: builds programs into RELEASE, beside the library, with a profile of their own (Cargo.toml).

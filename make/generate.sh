@@ -1,13 +1,40 @@
 #!/usr/bin/env bash
 # XML to snapshot, if the XML was fetched; snapshot and policy to generated/. Files that stay the same are not touched.
+#
+# With the argument `check` nothing is written, and there are two independent answers to one question: is what is committed what the inputs
+# give? `vkgen check` compares in memory; then everything is generated into an empty folder and compared by diff, so that no stale file survives.
 . "$(dirname "$0")/common.sh"
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}
-
+xml=()
 if [ -f "$INPUT/vk.xml" ]; then
     make/registry.sh check
-    $CARGO run --locked --quiet -p vkgen -- import --vk-xml "$INPUT/vk.xml" --video-xml "$INPUT/video.xml"
-else
-    say "$INPUT/ is empty (make registry fills it): generating from the committed snapshot"
+    xml=(--vk-xml "$INPUT/vk.xml" --video-xml "$INPUT/video.xml")
 fi
-$CARGO run --locked --quiet -p vkgen -- emit
+case ${1:-} in
+"")
+    if [ ${#xml[@]} -gt 0 ]; then
+        vkgen import "${xml[@]}"
+    else
+        say "$INPUT/ is empty (make registry fills it): generating from the committed snapshot"
+    fi
+    vkgen emit
+    exit
+    ;;
+check) ;;
+*) die 3 "what is $1? check, or nothing" ;;
+esac
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+if [ ${#xml[@]} -gt 0 ]; then
+    vkgen import "${xml[@]}" --snapshot "$scratch/snapshot" >/dev/null
+    diff -r registry/snapshot "$scratch/snapshot"
+    say "registry/snapshot is what vk.xml gives"
+else
+    say "$INPUT/ is empty (make registry fills it): the snapshot is not compared with the XML"
+fi
+vkgen check "${xml[@]}"
+vkgen emit --generated "$scratch/generated" >/dev/null
+diff -r generated "$scratch/generated"
+say "generated/ is what the snapshot and the policy give"

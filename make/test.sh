@@ -49,26 +49,27 @@ documentation() {
 # Builds everything for debugging in one call of cargo. Separate calls for fewer packages would compile shared crates again with other
 # features.
 compiled() {
-    python3 make/cases.py
+    python3 tests/run.py
 }
 units() {
-    python3 make/cases.py -p structure -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons \
+    python3 tests/run.py -p structure -p xtask -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons \
         -p vulkan-loader-wire -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
 }
 quick_units() {
-    python3 make/cases.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
+    python3 tests/run.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
 }
-# library_built: builds the library under test, unless VKL_LIBRARY names another.
-library_built() {
-    [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked --quiet --release -p vulkan-loader
-}
+# Everything that the scripted tests run. The first stage that needs it builds it for all of a run.
 built() {
     make/build.sh
     make/programs.sh
+    : >"$LOGS/built"
+}
+documents() {
+    xtask documents --check
 }
 behaviour() {
     library_built
-    VKL_LIBRARY=$LIBRARY python3 make/cases.py -p loader-tests -p vkloader
+    VKL_LIBRARY=$LIBRARY python3 tests/run.py -p loader-tests -p vkloader
 }
 # Tests the debug build of the library, which is ready a few seconds after a change. Skips the modules that wait for file times or services,
 # repeat races, or fail every allocation: one case in fourteen, but most of the time.
@@ -79,11 +80,11 @@ quick_behaviour() {
         words+=(--skip "$module::")
     done
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
-    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 make/cases.py --alone -p loader-tests -- "${words[@]}"
+    VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 tests/run.py --alone -p loader-tests -- "${words[@]}"
 }
 # scripted FOLDER: runs the Python cases in a folder.
 scripted() {
-    built >/dev/null
+    [ -f "$LOGS/built" ] || built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
         VKL_PICTURES=$TARGET/pictures VKL_VKLOADER=$TARGET/release/vkloader VKL_SERVICE=$TARGET/release/vk-loader-service \
         python3 "tests/$1" ${CASE:+"$CASE"}
@@ -94,7 +95,7 @@ interface() {
         return
     fi
     library_built
-    python3 make/interface.py "$LIBRARY"
+    xtask interface "$LIBRARY"
 }
 gate() {
     if [ -n "${VKL_LIBRARY:-}" ]; then
@@ -120,16 +121,16 @@ format        2  formatted
 lint        150  lint
 doc          50  documentation
 compile     150  compiled
-generated    10  make/check-generated.sh
-documents     3  python3 make/documents.py --check
+generated    10  make/generate.sh check
+documents     3  documents
 unit        150  units
 inputs        5  scripted inputs
-bump         60  make/bump-test.sh
+bump         60  tests/bump.sh
 build       120  built
 features     40  features
 fuzz        150  fuzzed
 behaviour   150  behaviour
-catalogue   100  make/catalogue-cases.sh quick
+catalogue   100  make/runs.sh catalogue quick
 windows     300  make/windows-cases.sh quick
 gate         20  gate
 interface     5  interface
@@ -156,7 +157,7 @@ begin=$SECONDS
 passed=0 failed=0 skipped=0
 summary= repeats= missed=
 
-# Prints the numbers of passed, failed and skipped cases in a log. Counts the last lines of cargo's test programs and of bump-test.sh, and
+# Prints the numbers of passed, failed and skipped cases in a log. Counts the last lines of cargo's test programs and of tests/bump.sh, and
 # the lines of tests/cases.py.
 count() {
     awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
@@ -233,8 +234,8 @@ report() {
     esac
     passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
     summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' "$name" "$seconds" "$pass" "$fail" "$skip" "$word")$'\n'
-    # Later stages use this generator instead of building it again.
-    [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen
+    # Later stages use these programs instead of building them again.
+    [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen XTASK=$TARGET/debug/xtask
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
     say "== $(title "$name"): $word in $(time_of "$seconds")"
     say
@@ -373,6 +374,7 @@ fi
 declare -A reported=()
 for name in "${names[@]}"; do rm -f "$LOGS/$name.end" && : >"$LOGS/$name.log"; done
 : >"$LOGS/skipped"
+rm -f "$LOGS/built"
 lane=
 while read -r name usual command; do
     [[ " ${names[*]} " == *" $name "* && " ${beside[*]} " != *" $name "* ]] || continue

@@ -60,6 +60,12 @@ def tool(name):
     return path
 
 
+def xtask():
+    """The words that run the program which reads the sources."""
+    built = os.environ.get("XTASK")
+    return [built] if built else [*os.environ.get("CARGO", "cargo").split(), "run", "--locked", "--quiet", "-p", "xtask", "--"]
+
+
 def start(arguments, **options):
     """Starts a process in a group of its own, so that it can be ended with all its children."""
     process = subprocess.Popen([str(a) for a in arguments], start_new_session=True, **options)

@@ -4,9 +4,7 @@
 //! [`crate::table`] fills tables.
 
 use discovery::extension::InstanceExtension;
-
-/// How many functions unknown at build time each table of a chain has room for (GEN-68).
-pub const UNKNOWN_SLOTS: usize = 250;
+pub use promises::limits::UNKNOWN_SLOTS;
 
 /// A trampoline that serves two names of one command of physical devices.
 #[derive(Clone, Copy, Debug)]

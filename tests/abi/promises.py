@@ -1,15 +1,13 @@
-"""What make/interface.py promises of the library: names, their versions, and the age of the C library.
+"""What `xtask interface` promises of the library: names, their versions, and the age of the C library.
 
 Each is broken once here, by a library that is made for it, and that is noticed.
 """
 
 import subprocess
-import sys
 
-from cases import HANG, ROOT, Skip, expect, run, scratch, tool
+from cases import HANG, ROOT, Skip, expect, run, scratch, tool, xtask
 from library import names
 
-CHECK = ROOT / "make/interface.py"
 # An address that is known when the library is loaded, in one that needs the C library at all.
 RELOCATED = """
 int puts(const char *text);
@@ -29,7 +27,7 @@ def judged(status, *arguments, without=None, code="", versions=None):
     built = [tool("cc"), "-shared", "-fPIC", "-w", *arguments, "-o", library, source]
     if subprocess.run(built, capture_output=True, timeout=HANG).returncode:
         raise Skip("this compiler cannot build such a library")
-    return run([sys.executable, CHECK, library], HANG, status=status)
+    return run([*xtask(), "interface", library], HANG, status=status, cwd=ROOT)
 
 
 def kept():

@@ -1,11 +1,9 @@
-"""What deny.toml does not allow is refused by cargo-deny and by make/crates.py alike."""
+"""What deny.toml does not allow is refused."""
 
 import os
-import shutil
 import subprocess
 
 from cases import HANG, ROOT, Skip, expect, run, scratch, tool
-
 
 
 def package(folder, name, licence="MIT", dependencies=""):
@@ -29,17 +27,19 @@ def project(dependencies):
 
 
 def judged(manifest, status):
-    """What both say."""
-    output = run([ROOT / "make/crates.sh", manifest], HANG, status=status, cwd=ROOT)
+    """What cargo-deny says."""
+    done = subprocess.run([ROOT / "make/crates.sh", manifest], timeout=HANG, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    output = done.stdout
     if "neither installed nor to be had" in output:
         raise Skip("cargo-deny is not to be had")
+    expect(done.returncode == status, f"status {done.returncode}, not {status}:\n{output}")
     return output
 
 
-def refused(manifest, theirs, ours):
+def refused(manifest, *words):
     output = judged(manifest, 1)
-    expect(theirs in output, f"cargo-deny does not say {theirs!r}:\n{output}")
-    expect("  FAIL  crates: " in output and ours in output, f"make/crates.py does not say {ours!r}:\n{output}")
+    for word in words:
+        expect(word in output, f"cargo-deny does not say {word!r}:\n{output}")
 
 
 def beside(name, licence="MIT"):
@@ -50,20 +50,20 @@ def beside(name, licence="MIT"):
 
 def accepted():
     output = judged(project(beside("harmless", "GPL-3.0-only OR MIT")), 0)
-    expect("licenses ok" in output and "  ok    crates: " in output, output)
+    expect("licenses ok" in output, output)
 
 
 def licence():
-    refused(project(beside("strict", "MIT AND GPL-3.0-only")), "error[rejected]", "strict 1.0.0: its licence, MIT AND GPL-3.0-only")
+    refused(project(beside("strict", "MIT AND GPL-3.0-only")), "error[rejected]", "GPL-3.0-only")
 
 
 def banned():
-    refused(project(beside("openssl-sys")), "error[banned]", "openssl-sys 1.0.0 is not to be used: nothing here speaks")
+    refused(project(beside("openssl-sys")), "error[banned]", "openssl-sys", "nothing here speaks")
 
 
 def wrapped():
     """What one crate may need is not for another."""
-    refused(project(beside("cc")), "error[banned]", "cc 1.0.0 is not to be used: a build takes a linker")
+    refused(project(beside("cc")), "error[banned]", "a build takes a linker")
 
 
 def origin():
@@ -76,14 +76,13 @@ def origin():
     whole = package(scratch("crates") / "whole", "whole", dependencies=f'elsewhere = {{ git = "file://{source}", version = "1" }}')
     (whole / "Cargo.toml").write_text((whole / "Cargo.toml").read_text() + "[workspace]\n")
     run([*cargo, "fetch", "--manifest-path", whole / "Cargo.toml"], HANG)
-    refused(whole / "Cargo.toml", "error[source-not-allowed]", f"elsewhere 1.0.0 comes from git+file://{source}")
+    refused(whole / "Cargo.toml", "error[source-not-allowed]", f"git+file://{source}")
 
 
 def any_version():
     """A package from this machine's own store stands in for one of a registry: what is asked for is what counts."""
-    if not shutil.which("cargo"):
-        raise Skip("there is no cargo")
-    refused(project('libc = "*"'), "error[wildcard]", "whole 1.0.0 takes any version of libc")
+    tool("cargo")
+    refused(project('libc = "*"'), "error[wildcard]", "libc")
 
 
 CASES = [

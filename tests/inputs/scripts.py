@@ -1,14 +1,12 @@
-"""Bad arguments of the verbs end at once with a line that helps; the documents agree with their sources, and say what is run."""
+"""Bad arguments of the verbs end at once with a line that helps; the documents agree with their sources."""
 
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from cases import HANG, ROOT, Skip, expect, run, scratch
-
-sys.path.insert(0, str(ROOT / "make"))
-import commands  # noqa: E402 -- found through the line above
 
 # Whatever a script would build or start ends it with another status than a bad argument does.
 STOPPED = {"CARGO": "false"}
@@ -44,8 +42,14 @@ def content(tree):
 
 
 def documents(tree, *arguments, status=0):
-    """Runs the script of the documents in a tree."""
-    return run([sys.executable, tree / "make/documents.py", *arguments], HANG, status=status)
+    """Writes or checks the documents of a tree."""
+    built = os.environ.get("XTASK")
+    if not built:
+        # The program is of this tree, and runs in the other one.
+        target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        run([*os.environ.get("CARGO", "cargo").split(), "build", "--locked", "--quiet", "-p", "xtask"], HANG, cwd=ROOT)
+        built = (ROOT / target).resolve() / "debug/xtask"
+    return run([built, "documents", *arguments], HANG, status=status, cwd=tree)
 
 
 def documents_agree():
@@ -57,7 +61,6 @@ def documents_agree():
         documents(tree)
         expect(content(tree) == before, "make documents changes what its check accepts")
     for name, old, new in (
-        ("MATRIX.md", "| `vkCreateInstance` |", "| `vkJuggle` |"),
         ("README.md", "\nHeader 1.", "\nHeader 0."),
         ("docs/limits.md", " MiB |", " MB |"),
     ):
@@ -70,34 +73,42 @@ def documents_agree():
         documents(tree, "--check")
 
 
-def header_is_known():
-    """A document that names the header in a place of its own would not follow a bump."""
+def matrix():
+    """target/MATRIX.md has a row for each number, which leads to its entry and names its case, or gives the reason."""
+    tree = tracked()
+    page = tree / "docs/reference/application.md"
+    page.write_text(page.read_text() + '\n- <a id="app-9000"></a>**APP-9000** New (no case: it is new)\n')
+    documents(tree)
+    rows = (tree / "target/MATRIX.md").read_text()
+    expect("| [APP-20](../docs/reference/application.md#app-20) | `app::lookup::app_020_" in rows, "APP-20")
+    expect("| [APP-9000](../docs/reference/application.md#app-9000) | no case: it is new |" in rows, "APP-9000")
+    expect("\n| `vkCreateInstance` | `" in rows and "\n| `VK_DRIVER_FILES` | `" in rows, "a symbol and a variable")
+
+
+def told():
+    """Everything that does not hold is named with its place."""
     tree = tracked()
     version = next(line for line in (tree / "registry/pin.toml").read_text().splitlines() if line.startswith("header"))
     number = version.split('"')[1]
-    with (tree / "docs/limits.md").open("a") as file:
-        file.write(f"\nMeasured at {number}.\n")
-    output = documents(tree, "--check", status=1)
-    expect("docs/limits.md:" in output and "names the header" in output, output)
-
-
-def commands_are_run():
-    """A command that a document shows needs a row, and a row needs a document and a test."""
-
-    def found(text):
-        read = {"a.md": text}.get
-        # Of the rows themselves this document shows none, and their tests are not asked for.
-        lines = commands.problems(lambda path: read(path) or (ROOT / path).read_text(), ["a.md"])
-        return [line for line in lines if line.startswith("a.md")]
-
-    expect(not found("```text\nmake juggle\n```\n"), "what is no shell's")
-    expect(not found("    make run\n`make test`, or `vkgen`\n\n    LD_LIBRARY_PATH=/tmp/vulkan vulkaninfo --summary  # so\n"), "a known one")
-    fenced = ("```\nmake juggle\n```\n", "```sh\n$ make juggle\n```\n", "So `make\njuggle` does.\n", "    a.txt      make juggle\n")
-    for text in (*fenced, "    make juggle\n", "See `cargo juggle --fast`.\n", "    ldconfig && make juggle\n", "    A=1 B=2 make juggle\n"):
-        expect(len(found(text)) == 1 and "juggle" in found(text)[0], f"{text!r}: {found(text)}")
-    lines = list(commands.problems(lambda path: "", ["a.md"]))
-    expect(any("which no document shows" in line for line in lines), "a row without a document")
-    expect(any("does not run `make run` any more" in line for line in lines), "a row whose test is gone")
+    for name, text, words in (
+        ("docs/limits.md", f"\nMeasured at {number}.\n", "names the header"),
+        ("docs/limits.md", "\nSee [there](nowhere.md) or [here](using.md#nothing).\n", "links to nowhere.md, which is not there"),
+        ("docs/limits.md", "\nSee [here](using.md#nothing).\n", "links to using.md#nothing, which is not there"),
+        ("docs/limits.md", "\n    make juggle\n", "shows `make juggle`"),
+        ("docs/limits.md", "\nThere are 942 cases.\n", "counts `942 cases`"),
+        ("docs/limits.md", "\nAs APP-20 says.\n", "cites APP-20 otherwise than as [APP-20]"),
+        ("loader/os/src/lib.rs", "// APP-9000\n", "cites APP-9000, which no page"),
+        ("loader/os/src/lib.rs", "fn long() {\n" + "    drop(1);\n" * 60 + "}\n", "long has 62 lines"),
+        ("loader/os/src/lib.rs", "\n" * 500, "the file has"),
+        ("loader/src/lib.rs", "use os::environment as other;\n", "loader/src/lib.rs names os::environment"),
+        ("loader/src/lib.rs", "use libc::c_int as other;\n", "loader/src/lib.rs names libc::c_int"),
+        ("generated/exports/linux.txt", "", None),
+    ):
+        before = (tree / name).read_text()
+        (tree / name).write_text(before + text)
+        output = documents(tree, "--check", status=1 if words else 0)
+        expect(not words or (f"error: {name}" in output and words in output), f"{words}:\n{output}")
+        (tree / name).write_text(before)
 
 
 CASES = [
@@ -108,12 +119,12 @@ CASES = [
     ("PEER that is no library", refused(["make/bench.sh"], "README.md is no Vulkan loader", PEER=str(ROOT / "README.md"))),
     ("PEER that is no loader", refused(["make/bench.sh"], "is no Vulkan loader", PEER=os.path.realpath(sys.executable))),
     *[
-        (f"PEER of {verb} that is no loader", refused([f"make/{verb}.sh"], "README.md is no Vulkan loader", PEER=str(ROOT / "README.md")))
+        (f"PEER of {verb} that is no loader", refused(["make/runs.sh", verb], "README.md is no Vulkan loader", PEER=str(ROOT / "README.md")))
         for verb in ("peer", "differential", "clients")
     ],
-    ("PEER that is a word", refused(["make/peer.sh"], "there is no library sit to compare", PEER="sit")),
+    ("PEER that is a word", refused(["make/runs.sh", "peer"], "there is no library sit to compare", PEER="sit")),
     ("VERSION with a zero too many", refused(["make/bump.sh", "1.4.0366"], "1.4.0366 is no header: 1.4.N")),
     ("make documents agrees with its check", documents_agree),
-    ("a document that names the header", header_is_known),
-    ("a command that no test runs", commands_are_run),
+    ("what does not hold is told", told),
+    ("a row for each promise", matrix),
 ]

@@ -2,7 +2,7 @@
 //!
 //! The emitters use a small part of the language: constants, type aliases, structures, tables, and functions whose body is
 //! a call or a `match` around one. This module knows the formatter's rules for exactly that part; a test runs the
-//! formatter over everything that is emitted. Why not the formatter itself, or another: docs/architecture.md, with figures.
+//! formatter over everything that is emitted. Why not the formatter itself, or another: docs/architecture/generated.md, with figures.
 
 mod expression;
 mod flat;

@@ -45,6 +45,10 @@ pub use machine::{Fingerprint, Look};
 
 use core::ffi::CStr;
 
+pub use promises::limits::{
+    CATALOGUE_BYTES as MOST_BYTES, CATALOGUE_ENTRIES as MOST_ENTRIES, CATALOGUE_EXTENSIONS as MOST_EXTENSIONS,
+};
+
 #[cfg(test)]
 mod tests;
 
@@ -54,12 +58,6 @@ pub const SCHEMA: u64 = 1;
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 /// The same below the user's folder for caches.
 pub const USER_FOLDER: &str = "vulkan-loader";
-/// Bytes of the largest catalogue that is read.
-pub const MOST_BYTES: u64 = 1 << 20;
-/// The most drivers in one.
-pub const MOST_ENTRIES: usize = 256;
-/// The most instance extensions of one driver.
-pub const MOST_EXTENSIONS: usize = 1024;
 /// The most devices of one driver.
 pub const MOST_DEVICES: usize = 256;
 /// The most variables that were set when a catalogue was made.

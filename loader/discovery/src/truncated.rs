@@ -1,8 +1,8 @@
 //! Lists of patterns that are too long.
 
 use crate::env::Variable;
-use crate::env::glob::MAX_PATTERNS;
 use crate::journal::{Journal, LogBits};
+use promises::limits::MAX_PATTERNS;
 
 /// Warns about patterns that are left out (APP-221).
 pub(super) fn note_truncated(variable: Variable, journal: &Journal<'_>) {

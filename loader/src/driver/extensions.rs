@@ -7,9 +7,7 @@ use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkExtensionProperties, VkResult};
 use crate::handle::{Driver, PhysicalDeviceHandle};
 use discovery::trace;
-
-/// Most extensions accepted from one list. Real drivers list a few hundred; a driver that claims more is not believed.
-const MOST_EXTENSIONS: u32 = 65_536;
+use promises::limits::MOST_EXTENSIONS;
 
 const ASKING: TwoCalls = TwoCalls {
     most: MOST_EXTENSIONS,

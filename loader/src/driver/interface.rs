@@ -95,14 +95,14 @@ fn not_own(row: &Row, function: Function) -> PFN_vkVoidFunction {
 }
 
 fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
-    let mut version = super::LATEST_INTERFACE;
+    let mut version = promises::DRIVER_INTERFACE;
     // SAFETY: the driver's negotiation function with a writable number.
     let result = unsafe { negotiate(&mut version) };
     if result == VkResult::VK_ERROR_INCOMPATIBLE_DRIVER {
         return Err(NegotiationError::Refused(version));
     }
     // Any other answer counts as success, and versions above ours behave like ours (DRV-64).
-    Ok(version.min(super::LATEST_INTERFACE))
+    Ok(version.min(promises::DRIVER_INTERFACE))
 }
 
 /// The function that lists devices by adapter: by the lookup of a driver of version 7, or else exported by one of version 6

@@ -13,6 +13,6 @@ mod scan;
 pub use direct::{DirectDrivers, direct_drivers};
 pub use extensions::{all_extensions, device_extensions, failure, instance_extensions};
 pub use interface::{EnumerateAdapterPhysicalDevices, GetProcAddr, Interface, lookup, lookup_known};
-pub use open::{LATEST_INTERFACE, OpenDriver};
+pub use open::OpenDriver;
 pub use preload::PreloadedDrivers;
 pub use scan::{DriversAside, Scan, ScanOptions, forget, scan};

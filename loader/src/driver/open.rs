@@ -11,9 +11,6 @@ use discovery::text::Text;
 use discovery::trace::Step;
 use discovery::version::ApiVersion;
 
-/// The newest driver interface this loader speaks (DRV-62).
-pub const LATEST_INTERFACE: u32 = 7;
-
 /// A driver with its library open, before any instance is made of it.
 pub struct OpenDriver {
     /// The library; none for a driver the application gave directly, which stays the application's (DRV-238).

@@ -3,9 +3,7 @@
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-
-/// Longest layer or extension name in bytes before its terminator (APP-70).
-const LONGEST_NAME: usize = 256;
+use promises::limits::LONGEST_NAME;
 
 /// A C string whose length has not been counted: one word instead of two, for names that are mostly passed on.
 #[derive(Clone, Copy)]

@@ -8,9 +8,6 @@ use crate::generated::types::{PFN_vkVoidFunction, VkResult};
 use crate::library::{Library, typed};
 use discovery::text::Text;
 
-/// The newest layer interface this loader speaks.
-const LATEST_INTERFACE: u32 = 2;
-
 /// How a layer is asked for its functions.
 #[derive(Clone, Copy)]
 pub struct LayerFunctions {
@@ -89,7 +86,7 @@ fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayer
     let mut interface = VkNegotiateLayerInterface {
         sType: LAYER_NEGOTIATE_INTERFACE_STRUCT,
         pNext: core::ptr::null_mut(),
-        loaderLayerInterfaceVersion: LATEST_INTERFACE,
+        loaderLayerInterfaceVersion: promises::LAYER_INTERFACE,
         pfnGetInstanceProcAddr: None,
         pfnGetDeviceProcAddr: None,
         pfnGetPhysicalDeviceProcAddr: None,

@@ -6,11 +6,12 @@ use super::facts::{self, zeroed};
 use crate::generated::types::{VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties};
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
-use discovery::env::numbers::{IdRanges, MAX_ID_ITEMS};
+use discovery::env::numbers::IdRanges;
 use discovery::env::{Environment, Variable};
 use discovery::journal::reason::DeviceReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use discovery::text::Text;
+use promises::limits::MAX_ID_ITEMS;
 
 /// The numbers that a filter looks at, with the variables that filter them.
 const VARIABLES: [Variable; 3] = [

@@ -12,15 +12,10 @@ use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Ve
 use discovery::text::Text;
 use discovery::trace::Step;
 use os::memory::OutOfMemory;
-
-/// Most devices or groups accepted from one driver. A driver that claims more is not believed.
-pub(super) const MOST_OF_ONE_DRIVER: u32 = 65_536;
+pub(super) use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
 /// Most devices or groups accepted from the whole chain, where the loader itself makes room for what a layer counts.
 pub(super) const MOST_OF_A_CHAIN: u32 = 262_144;
-
-/// How often a list is asked for anew because it grew between the two calls.
-pub(super) const ATTEMPTS: usize = 8;
 
 /// A device that a driver reported.
 #[derive(Clone, Copy)]

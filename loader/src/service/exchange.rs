@@ -4,11 +4,11 @@ use super::failure::Failure;
 use super::reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
 use core::time::Duration;
 use discovery::journal::reason::ServiceReason;
-use discovery::manifest::file::MAX_FILE_BYTES;
 use discovery::manifest::json::Document;
 use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
 use os::{File, since_start};
+use promises::limits::MAX_FILE_BYTES;
 use rust_alloc::vec::Vec;
 use wire::{HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT};
 

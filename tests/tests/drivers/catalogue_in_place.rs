@@ -1,4 +1,4 @@
-//! What the other cases rely on when they are run with a driver catalogue (make/catalogue-cases.sh).
+//! What the other cases rely on when they are run with a driver catalogue (`make test-catalogue`).
 
 use super::catalogue::opened;
 use loader_tests::case;

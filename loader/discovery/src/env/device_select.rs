@@ -3,9 +3,9 @@
 use super::environment::split;
 use super::glob::Globs;
 use super::numbers::hexadecimal;
-use super::variable::Separator;
 use alloc::vec::Vec;
 use os::memory::{Grow, copy_or_note};
+use promises::variable::Separator;
 
 /// Items that are read; later ones are dropped with a warning.
 pub const MOST: usize = 16;

@@ -4,9 +4,9 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::fmt;
 
-use super::variable::{Separator, Trust, Variable};
 use os::environment::{plain_value, secure_value};
 use os::{LIST_SEPARATOR, with_terminated};
+use promises::variable::{Separator, Trust, Variable};
 
 /// Where values come from: the process, or a test's own table.
 pub trait Source: fmt::Debug {

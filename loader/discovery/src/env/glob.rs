@@ -1,15 +1,11 @@
 //! Patterns of layer names and of driver manifest file names (APP-220 to APP-222, DRV-25, LAY-120 to LAY-122).
 
 use super::environment::split;
-use super::variable::Separator;
 use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, copy_or_note};
-
-/// Patterns of one variable that are used; later ones are dropped with a warning.
-pub const MAX_PATTERNS: usize = 16;
-/// Bytes of one pattern that are used; the rest is cut.
-const MAX_PATTERN_BYTES: usize = 255;
+use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
+use promises::variable::Separator;
 
 /// What messages call an item that stands for all names.
 const EVERYTHING: &[u8] = b"*";

@@ -9,10 +9,9 @@ mod environment;
 pub mod glob;
 pub mod layer_filters;
 pub mod numbers;
-pub mod variable;
 
 pub use environment::{Environment, Process, Source, split};
-pub use variable::Variable;
+pub use promises::variable::{self, Variable};
 
 #[cfg(test)]
 pub mod testing;

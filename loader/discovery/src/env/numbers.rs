@@ -1,12 +1,10 @@
 //! Numbers inside variables, and the ranges of ID filters (DRV-132).
 
 use super::environment::split;
-use super::variable::Separator;
 use alloc::vec::Vec;
 use os::memory::Grow;
-
-/// Items of one ID filter that are used; later ones are dropped with a warning.
-pub const MAX_ID_ITEMS: usize = 16;
+pub use promises::limits::MAX_ID_ITEMS;
+use promises::variable::Separator;
 
 /// The leading decimal number of a text, after blanks and a sign; 0 when there is none. Large values saturate.
 pub fn decimal(text: &[u8]) -> i64 {

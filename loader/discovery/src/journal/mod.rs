@@ -21,6 +21,7 @@ use crate::text::Place;
 use crate::trace;
 use core::fmt;
 use os::memory::{Grow, OutOfMemory};
+use promises::limits::MAX_DECISIONS;
 
 /// Receives log lines, without header and line end.
 pub trait Sink {
@@ -50,9 +51,6 @@ impl Sink for Silence {
         false
     }
 }
-
-/// Decisions that one journal remembers.
-const MAX_DECISIONS: usize = 4096;
 
 /// The log of one API call: where its lines go, and its decisions for tools that look at them.
 pub struct Journal<'a> {

@@ -13,10 +13,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use core::mem::take;
 use os::memory::{Grow, OutOfMemory};
-
-/// Extensions of components that are looked at for all meta-layers together. Where meta-layers contain each other, each
-/// could take over all that those below it have.
-const MAX_TAKEN_OVER: usize = 65536;
+use promises::limits::MAX_TAKEN_OVER;
 
 /// What is known about a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

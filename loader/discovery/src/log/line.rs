@@ -5,9 +5,8 @@ use core::ffi::CStr;
 use core::fmt::{Arguments, Write};
 use os::decode;
 use os::write_to_standard_error;
+use promises::limits::TEXT_LIMIT;
 
-/// Longest message text in bytes (APP-194, APP-232).
-const TEXT_LIMIT: usize = 511;
 /// The column at which the text starts.
 const HEADER_WIDTH: usize = 32;
 /// Header, text, and either a newline or a NUL. The longest header (`[Vulkan Loader] WARNING | DRIVER: `) is 34 bytes.

@@ -12,11 +12,10 @@ use crate::version::ApiVersion;
 use alloc::vec::Vec;
 use os::Raw;
 use os::memory::OutOfMemory;
+use promises::limits::MAX_LIBRARY_PATH;
 
 /// The newest `file_format_version` this loader knows.
 const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
-/// Bytes of the longest library path that is passed to the system.
-const MAX_LIBRARY_PATH: usize = 4095;
 
 /// A driver as its manifest describes it.
 #[derive(Debug, PartialEq, Eq)]

@@ -8,9 +8,7 @@ use crate::scan_cache::PathRecorder;
 use crate::text::Text;
 use os::memory::{Grow, OutOfMemory};
 use os::{Errno, File, Status, with_terminated};
-
-/// Bytes of the largest file that is read (LAY-72).
-pub const MAX_FILE_BYTES: u64 = 16 << 20;
+use promises::limits::MAX_FILE_BYTES;
 
 /// Why a file gave no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

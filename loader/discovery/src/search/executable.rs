@@ -5,9 +5,7 @@ use core::cell::OnceCell;
 use crate::journal::Journal;
 use crate::text::Text;
 use os::running_executable;
-
-/// Bytes of the longest path that can match a key.
-const MAX_PATH: usize = 1023;
+use promises::limits::MAX_EXECUTABLE_PATH;
 
 /// The executable that keys are compared with. The system is asked when the first key is, so never where no file has keys.
 #[derive(Debug, Default)]
@@ -41,12 +39,12 @@ impl From<Option<Text>> for Executable {
 
 fn executable_path() -> Option<Text> {
     // Filled to its end by any longer path.
-    let mut room = [0; MAX_PATH + 1];
+    let mut room = [0; MAX_EXECUTABLE_PATH + 1];
     short_enough(running_executable(&mut room)?)
 }
 
 fn short_enough(path: &[u8]) -> Option<Text> {
-    (path.len() <= MAX_PATH).then(|| path.into())
+    (path.len() <= MAX_EXECUTABLE_PATH).then(|| path.into())
 }
 
 #[cfg(test)]

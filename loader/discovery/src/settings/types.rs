@@ -92,7 +92,7 @@ pub struct ShortName {
 
 impl ShortName {
     /// Bytes of the longest name.
-    const LONGEST: usize = 255;
+    const LONGEST: usize = promises::limits::MAX_DEVICE_NAME;
 
     /// The name, or the empty one for a text that is too long.
     pub fn new(text: &[u8]) -> Self {

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use os::memory::{Grow, OutOfMemory};
+use promises::limits::MAX_DEPTH;
 
 /// Reason why a text gives no JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,6 @@ impl From<OutOfMemory> for Fault {
     }
 }
 
-/// Arrays and objects inside each other that are accepted.
-const MAX_DEPTH: usize = 1000;
 /// Digits of an exponent that stay. The largest number still fits a floating-point value with room to spare.
 const MAX_EXPONENT_DIGITS: usize = 2;
 

@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::one::MAX_NAME;
 use super::{DeviceExtension, InstanceExtension, leading_texts};
 use crate::extension;
 use crate::index::{Index, Key};
@@ -10,6 +9,7 @@ use crate::manifest::json::{Elements, Object, Value};
 use crate::manifest::version::number;
 use crate::text::Text;
 use os::memory::{Grow, OutOfMemory};
+use promises::limits::MAX_LAYER_NAME;
 
 /// Elements for which there is room at once.
 const USUAL_LENGTH: usize = 16;
@@ -58,7 +58,7 @@ fn named<'a>(elements: Elements<'a>) -> impl Iterator<Item = Result<(&'a [u8], O
         .iter()
         .filter_map(Value::as_object)
         .filter_map(move |extension| {
-            let name = extension.text("name").filter(|name| name.len() <= MAX_NAME)?;
+            let name = extension.text("name").filter(|name| name.len() <= MAX_LAYER_NAME)?;
             if !repeats {
                 return Some(Ok((name, extension)));
             }

@@ -12,9 +12,8 @@ use crate::manifest::version::{self, number};
 use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::OutOfMemory;
+use promises::limits::MAX_LAYER_NAME;
 
-/// Upper bound on the bytes of a name or description. The API has room for one more, but the Khronos loader refuses it (LAY-92).
-pub(super) const MAX_NAME: usize = 254;
 /// The first version with meta-layers, and with names for the negotiation function.
 pub(super) const WITH_META_LAYERS: FormatVersion = FormatVersion::new(1, 1, 0);
 
@@ -87,7 +86,7 @@ fn required_text<'a>(object: Object<'a>, field: &'static str) -> Result<&'a [u8]
 /// A string that must fit its place in the API; a longer one counts as missing (LAY-92).
 fn required(object: Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
-    if text.len() > MAX_NAME {
+    if text.len() > MAX_LAYER_NAME {
         return Err(LayerReason::NoField(field).into());
     }
     Ok(Text::try_new(text)?)

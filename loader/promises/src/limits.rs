@@ -1,0 +1,63 @@
+//! Upper bounds on what comes from files, variables, drivers and applications.
+
+/// One line of [`TABLE`].
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What is bounded.
+    pub what: &'static str,
+    /// The bound.
+    pub value: u64,
+    /// What the bound counts.
+    pub unit: &'static str,
+    /// What becomes of more.
+    pub more: &'static str,
+}
+
+macro_rules! limits {
+    ($($(#[$attribute:meta])* $name:ident: $kind:ty = $value:expr, $unit:literal, $what:literal, $more:literal;)+) => {
+        $(
+            $(#[$attribute])*
+            #[doc = concat!("Upper bound on ", $what, ", in ", $unit, ".")]
+            pub const $name: $kind = $value;
+        )+
+
+        /// All bounds, in the order in which the documentation lists them.
+        pub const TABLE: &[Row] = &[$(Row { what: $what, value: $name as u64, unit: $unit, more: $more },)+];
+    };
+}
+
+limits! {
+    /// (LAY-72)
+    MAX_FILE_BYTES: u64 = 16 << 20, "bytes", "a manifest or settings file", "refused, without reading it";
+    CATALOGUE_BYTES: u64 = 1 << 20, "bytes", "a driver catalogue", "ignored, without reading it";
+    CATALOGUE_ENTRIES: usize = 256, "drivers", "drivers in a driver catalogue", "it is ignored";
+    CATALOGUE_EXTENSIONS: usize = 1024, "extensions", "extensions of one of them", "the driver is opened";
+    MAX_DEPTH: usize = 1000, "levels", "arrays and objects inside each other in JSON", "the file is invalid";
+    /// The API has room for one more, but the Khronos loader refuses it (LAY-92).
+    MAX_LAYER_NAME: usize = 254, "bytes", "names and descriptions of layers, names of their extensions",
+        "the layer or extension is dropped";
+    MAX_LIBRARY_PATH: usize = 4095, "bytes", "the library path of a driver", "the driver is dropped";
+    MAX_DEVICE_NAME: usize = 255, "bytes", "names of devices in the settings file", "taken as empty";
+    MAX_EXECUTABLE_PATH: usize = 1023, "bytes", "the path of an executable that keys are compared with", "no key matches";
+    /// Where meta-layers contain each other, each could take over all that those below it have.
+    MAX_TAKEN_OVER: usize = 65536, "extensions", "extensions of components that meta-layers take over, in one scan",
+        "later ones are left out";
+    MAX_PATTERNS: usize = 16, "patterns", "patterns of one variable", "later ones are ignored, with a warning";
+    MAX_PATTERN_BYTES: usize = 255, "bytes", "one pattern", "cut";
+    MAX_ID_ITEMS: usize = 16, "items", "items of an ID filter", "later ones are ignored, with a warning";
+    /// The terminator is not counted (APP-70).
+    LONGEST_NAME: usize = 256, "bytes", "names that an application passes", "the name is malformed, and the call fails";
+    /// (APP-194, APP-232)
+    TEXT_LIMIT: usize = 511, "bytes", "the text of one message", "cut";
+    MAX_DECISIONS: usize = 4096, "decisions", "decisions that a call remembers", "logged, and not remembered";
+    /// Real drivers list a few hundred; a driver that claims more is not believed.
+    MOST_EXTENSIONS: u32 = 65_536, "extensions", "extensions that one driver reports", "later ones are ignored";
+    /// A driver that claims more is not believed.
+    MOST_OF_ONE_DRIVER: u32 = 65_536, "devices", "devices, and groups of devices, that one driver reports",
+        "later ones are ignored";
+    /// A list is asked for anew when it grew between the two calls.
+    ATTEMPTS: usize = 8, "attempts", "attempts to read a list that changes meanwhile", "what the last one gave counts";
+    /// Each table of a chain has room for as many (GEN-68).
+    UNKNOWN_SLOTS: usize = 250, "commands", "commands unknown to the loader, of each kind in one instance",
+        "not found, with an error in the log";
+}

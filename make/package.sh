@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# package.sh dist | deb | rpm: the source archive, and packages from it, in folders of their own and without a network. REVISION is the number behind
+# the header's.
+. "$(dirname "$0")/common.sh"
+
+NAME=vulkan-loader-rs
+
+# The source archive: what is committed, the crates of Cargo.lock beside it so that it builds without a network, and the list of
+# what is inside. The same commit gives the same bytes, wherever and whenever it is packed.
+dist() {
+    [ -d .git ] || [ -f .git ] || die 2 "this is no git repository: the archive is made from a commit"
+    git diff --quiet HEAD || say "What is not committed will not be in the archive" >&2
+    export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+
+    mkdir -p "$TARGET/dist"
+    archive=$TARGET/dist/$NAME-$VERSION.tar.xz
+    # Packing takes a minute, which what is there for this commit saves.
+    made="$(git rev-parse HEAD) $SOURCE_DATE_EPOCH"
+    if [ "$(cat "$TARGET/dist/made" 2>/dev/null)" = "$made" ] && [ -f "$archive" ]; then
+        say "$archive"
+        return
+    fi
+    scratch=$(mktemp -d "$TARGET/dist/scratch.XXXXXX")
+    trap 'rm -rf "$scratch"' EXIT
+    # As it is committed, whatever whoever packs it has git do to line ends and files.
+    git -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null archive --prefix="$NAME-$VERSION/" HEAD | tar -x -C "$scratch"
+    tree=$scratch/$NAME-$VERSION
+
+    # Everything in the lock file, as cargo takes no archive that lacks one of them, even one for another system.
+    (cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor)
+    mkdir "$tree/.cargo"
+    cat >"$tree/.cargo/config.toml" <<'END'
+# The crates are in vendor/: nothing is fetched.
+[source.crates-io]
+replace-with = "vendored"
+[source.vendored]
+directory = "vendor"
+END
+    # An archive of sources holds sources: what some crates carry compiled, for other systems and for tests of their own, goes.
+    (cd "$tree/vendor" && python3 - <<'PYTHON'
+import json, pathlib
+for crate in sorted(pathlib.Path().iterdir()):
+    sums = crate / ".cargo-checksum.json"
+    known = json.loads(sums.read_text())
+    for file in sorted(known["files"]):
+        if file.endswith((".a", ".dll", ".exe", ".lib", ".o", ".so")):
+            (crate / file).unlink()
+            del known["files"][file]
+            print(f"Left out: {crate}/{file}")
+    sums.write_text(json.dumps(known, separators=(",", ":"), sort_keys=True))
+PYTHON
+    )
+    (cd "$tree" && xtask contents "$SOURCE_DATE_EPOCH" >contents.spdx.json)
+
+    # What the packer's own environment says of tar and xz is not for this archive.
+    unset TAR_OPTIONS XZ_OPT XZ_DEFAULTS
+    # With more threads than one xz writes the same bytes for any number of them, but other ones than with one.
+    LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
+        --numeric-owner --mode=u+rw,go-w,a+rX "$NAME-$VERSION" | xz -6 --threads=2 >"$archive.new"
+    mv "$archive.new" "$archive"
+    cp "$tree/contents.spdx.json" "$TARGET/dist/$NAME-$VERSION.spdx.json"
+    say "$made" >"$TARGET/dist/made"
+    say "$archive"
+}
+
+# begin: the archive, the time of the commit, and the empty folder OUT.
+begin() {
+    (dist) >/dev/null
+    SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+    export SOURCE_DATE_EPOCH
+    rm -rf "$OUT"
+    # Modes of files are part of what is packed.
+    umask 022
+    mkdir -p "$OUT"
+}
+
+# For Debian. VKL_PROVIDES names versions of libvulkan1 to provide beside our own (docs/packaging.md); MAINTAINER is who answers for them.
+deb() {
+    OUT=$TARGET/deb
+    MAINTAINER=${MAINTAINER:-The authors of $NAME <maintainers@$NAME.invalid>}
+    need dh debhelper
+    need dpkg-buildpackage dpkg-dev
+    [ -z "$lacking" ] || die 2 "missing:$lacking"
+    # Debian's own cargo and rustc, if they are here, as its builders have no others.
+    PATH=/usr/bin:$PATH
+    export PATH
+
+    begin
+    # debhelper takes no blank in a folder's name, nor what make reads as something else.
+    here=$OUT
+    case $OUT in
+    *[!A-Za-z0-9/._+-]*)
+        here=$(mktemp -d)
+        trap 'rm -rf "$here"' EXIT
+        ;;
+    esac
+    cp "$TARGET/dist/$NAME-$VERSION.tar.xz" "$here/${NAME}_$VERSION.orig.tar.xz"
+    tar -xJf "$TARGET/dist/$NAME-$VERSION.tar.xz" -C "$here"
+    tree=$here/$NAME-$VERSION
+    cp -r packaging/debian "$tree/debian"
+
+    date=$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" --rfc-email)
+    crates=$(cd "$tree" && xtask licences)
+    for file in control copyright changelog.in; do
+        text=$(<"$tree/debian/$file")
+        text=${text//@VERSION@/"$VERSION"}
+        text=${text//@REVISION@/"${REVISION:-1}"}
+        text=${text//@MAINTAINER@/"$MAINTAINER"}
+        text=${text//@DATE@/"$date"}
+        text=${text//@CRATES@/"$crates"}
+        rm "$tree/debian/$file"
+        printf '%s\n' "$text" >"$tree/debian/${file%.in}"
+    done
+
+    # Whoever may make a network of its own builds in one that is empty.
+    alone=()
+    ! unshare --net true 2>/dev/null || alone=(unshare --net)
+    arguments=(-us -uc)
+    [ -x /usr/bin/cargo ] || {
+        say "Debian's cargo is not installed: building with $(command -v "$CARGO")"
+        arguments+=(-d)
+    }
+    (cd "$tree" && env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" dpkg-buildpackage "${arguments[@]}")
+    rm -rf "$tree"
+    [ "$here" = "$OUT" ] || mv "$here"/* "$OUT/"
+    for package in "$OUT"/*.deb; do
+        say "$package"
+    done
+}
+
+# For Fedora and its relatives.
+rpm() {
+    OUT=$TARGET/rpm
+    need rpmbuild rpm
+    [ -z "$lacking" ] || die 2 "missing:$lacking"
+    [ ! -x /usr/bin/cargo ] || PATH=/usr/bin:$PATH
+    export PATH
+
+    begin
+    # rpm puts the text of the spec into the source package as it reads it, with the paths of its folders: they are the same everywhere.
+    here=/var/tmp/$NAME-rpm
+    if ! mkdir "$here" 2>/dev/null; then
+        say "$here is there, and may be another build's: packing elsewhere, which the source package will bear and the others its checksum"
+        here=$(mktemp -d "$here.XXXXXX")
+    fi
+    trap 'rm -rf "$here"' EXIT
+    mkdir "$here"/{SOURCES,SPECS}
+    install -m 644 -t "$here/SOURCES" "$TARGET/dist/$NAME-$VERSION.tar.xz"
+    # What is there, as conditions of the spec.
+    catalogue=0
+    ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
+    spec=$(<packaging/rpm/$NAME.spec.in)
+    spec=${spec//@VERSION@/"$VERSION"}
+    spec=${spec//@REVISION@/"${REVISION:-1}"}
+    spec=${spec//@CATALOGUE@/"$catalogue"}
+    spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
+    printf '%s\n' "$spec" >"$here/SPECS/$NAME.spec"
+
+    # rpmbuild makes the home that it is told of.
+    [ -d "${HOME:-}" ] || export HOME=$here
+    alone=()
+    ! unshare --net true 2>/dev/null || alone=(unshare --net)
+    env -u CARGO_TARGET_DIR -u DESTDIR -u PREFIX -u LIBDIR -u MAKEFLAGS -u MAKELEVEL "${alone[@]}" rpmbuild -ba \
+        --define "_topdir $here" --define "_buildhost reproducible" --define "use_source_date_epoch_as_buildtime 1" \
+        --define "clamp_mtime_to_source_date_epoch 1" --define "_srcdefattr (0644,root,root)" "$here/SPECS/$NAME.spec"
+    rm -rf "$here"/{BUILD,BUILDROOT}
+    mv "$here"/* "$OUT/"
+    # A macro that is not there leaves a script empty, and nothing says so.
+    for package in "$OUT"/RPMS/*/{vkloader,vk-loader-service}-[0-9]*.rpm; do
+        scripts=$(rpm -qp --scripts "$package")
+        [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"
+    done
+    find "$OUT" -name '*.rpm'
+}
+
+case ${1:-} in
+dist | deb | rpm)
+    build_xtask
+    "$1"
+    ;;
+*) die 3 "which: dist, deb or rpm?" ;;
+esac

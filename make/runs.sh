@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# runs.sh peer | differential | catalogue | clients | soak ARGUMENT...: longer runs of the cases, and of real programs.
+. "$(dirname "$0")/common.sh"
+
+# The behaviour tests, run on a Khronos loader: what they demand must be what is there to be replaced. PEER names it: a path,
+# `sid`, or nothing for the system's own. Cases that it is known to fail are listed with reasons in tests/peer.txt; one that
+# passes all the same is a failure. Arguments go to cargo.
+peer() {
+    use_peer
+    say "Behaviour tests on $PEER_LIBRARY${PEER:+ ($PEER)}"
+    VKL_PEER=1 VKL_LIBRARY=$PEER_LIBRARY CARGO="timeout 1800 $CARGO" cargo_beside_peer test --locked --no-fail-fast -p loader-tests "$@"
+}
+
+# Plays the scenes of tests/differential under the library and under a Khronos loader, and compares all that drivers, layers
+# and the program can see. PEER names that loader: a path, or `sid`, which is the default here, since the explanations of
+# tests/differential.txt are about the newest. Arguments are words: only scenes with one of them in their names.
+differential() {
+    PEER=${PEER:-sid}
+    check_peer
+    library_built
+    use_peer
+    say "$LIBRARY and $PEER_LIBRARY ($PEER)"
+    VKL_LIBRARY=$(realpath "$LIBRARY") VKL_PEER_LIBRARY=$PEER_LIBRARY cargo_beside_peer test --locked --quiet -p loader-tests --test differential -- "$@"
+}
+
+# What takes long with each driver asked once more, or is itself about catalogues.
+SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
+# The behaviour cases with a driver catalogue in place, which `vkloader` makes for each of them: once a current one, and once one whose every
+# entry lies. What cannot be the same stands in tests/catalogue.txt, each case with its reason. Arguments are groups of cases (app, drivers,
+# layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW. CASE names one case.
+catalogue() {
+    local name module mode skipped=() groups=()
+    if [ "${1:-}" = quick ]; then
+        set -- app drivers
+        for module in $SLOW; do skipped+=(--skip "$module::"); done
+    fi
+    [ $# -gt 0 ] || set -- app drivers layers
+    for name; do
+        case $name in
+        app | drivers | layers) groups+=(--test "$name") ;;
+        *) die 3 "there is no group $name, but app, drivers and layers" ;;
+        esac
+    done
+    library_built
+    build_tools vkloader
+    for mode in current lying; do
+        say "The cases of $* with a $mode driver catalogue"
+        VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$RELEASE/vkloader \
+            python3 tests/run.py -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
+    done
+    return "$failed"
+}
+
+# Real programs as package managers have them, under the library and under another loader (PEER, as for peer);
+# tests/clients does the work. Arguments choose clients by parts of their names; without any all run, and tests/clients.md is written.
+clients() {
+    check_peer
+    library_built
+    make/programs.sh
+    use_peer
+    export VKL_PEER_LIBRARY=$PEER_LIBRARY VKL_LIBRARY=$LIBRARY VKL_PROGRAMS=$PROGRAMS VKL_CLIENTS=$TARGET/clients
+    if [ ${#PEER_RUN[@]} -gt 0 ]; then
+        # A root of its own has no compiler: what is built from source is built here, and runs there.
+        python3 tests/clients prepare "$@"
+        # And it trusts only those whom its own packages name.
+        trusted=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
+        if [ -f "$trusted" ]; then
+            cp "$trusted" "$VKL_CLIENTS/certificates.pem"
+            for name in SSL_CERT_FILE PIP_CERT NODE_EXTRA_CA_CERTS npm_config_cafile; do
+                export "$name=$VKL_CLIENTS/certificates.pem"
+            done
+        fi
+    fi
+    exec "${PEER_RUN[@]}" python3 tests/clients "$@"
+}
+
+# soak MINUTES [WORD...]: thousands of short processes with the real layers of this system; tests/soak does the work.
+# VKL_LIBRARY names another library than the one built here, the system's own loader for example.
+soak() {
+    local minutes=${1:-}
+    [[ $minutes =~ ^[1-9][0-9]{0,3}$ ]] || die 3 "for how many minutes: make soak MINUTES=10"
+    shift
+    make/setup.sh test
+    library_built
+    make/programs.sh
+    VKL_LIBRARY=$LIBRARY VKL_PROGRAMS=$PROGRAMS exec python3 tests/soak "$minutes" "$@"
+}
+
+case ${1:-} in
+peer | differential | catalogue | clients | soak) "$@" ;;
+*) die 3 "which: peer, differential, catalogue, clients or soak?" ;;
+esac

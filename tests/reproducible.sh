@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# Archives and packages of this commit, twice: in folders with other names and depths, at another time, in another language and time zone,
+# with another home, file mode and number of jobs, and as root also by another user on a machine of another name. All files must be the
+# same, byte for byte; diffoscope says where they are not. No path of the machine may be in what is installed, nor in its debugging symbols.
+# RPM=1 does so for Fedora's packages too, which builds everything once more each. KEEP=1 compares what an earlier run has built.
+. "$(dirname "$0")/../make/common.sh"
+
+GROUP=reproducible
+HERE=$TARGET/reproducible
+FIRST=$HERE/one
+# A blank in the name finds what is not quoted.
+SECOND="$HERE/another folder/deeper"
+wanted=(dist deb)
+need dpkg-deb dpkg
+need objcopy binutils
+if [ -n "${RPM:-}" ]; then
+    wanted+=(rpm)
+    need rpmbuild rpm
+    need rpm2cpio rpm2cpio
+    need cpio cpio
+fi
+[ -z "$lacking" ] || die 2 "missing:$lacking"
+commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
+
+# pack FOLDER MASK COMMAND...: what is packed from the clone there, by make under the command.
+pack() {
+    local folder=$1 mask=$2
+    shift 2
+    say "Packing in $folder"
+    (cd "$folder" && umask "$mask" && env -u CARGO_TARGET_DIR -u SOURCE_DATE_EPOCH "$@" make "${wanted[@]}") >"$folder.log" 2>&1 ||
+        die 1 "$(tail -n 5 "$folder.log") (see $folder.log)"
+}
+clone() {
+    git clone --quiet --shared --no-checkout "$ROOT" "$1"
+    git -C "$1" checkout --quiet --detach "$commit"
+}
+
+# other_language: Turkish, whose small I is another letter and which sorts and counts in its own way, in a folder for LOCPATH. Debian has it in
+# the package `locales`.
+other_language() {
+    local name=tr_TR.UTF-8
+    localedef -i tr_TR -f UTF-8 "$HERE/locales/$name" 2>/dev/null || [ -f "$HERE/locales/$name/LC_CTYPE" ] || return 0
+    around+=("LOCPATH=$HERE/locales" "LC_ALL=$name" "LANGUAGE=tr")
+    varied+=(language)
+}
+
+# Fills `around`, a command with variables that a program is run by, as differently as this machine lets it be, and `varied`, what of it differs.
+otherwise() {
+    around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "RUSTUP_HOME=${RUSTUP_HOME:-${HOME:-}/.rustup}" TZ=Pacific/Kiritimati
+        CARGO_BUILD_JOBS=1)
+    varied=(folder home "file mode" "time zone" jobs)
+    mkdir -p "$HERE/home" "$HERE/locales"
+    other_language
+    # A wrong date shows what a few minutes would not. No server's certificate is valid then, so that crates are fetched before.
+    (cd "$SECOND" && CARGO_HOME=$HERE/home/crates $CARGO fetch --quiet --locked)
+    if command -v faketime >/dev/null; then
+        around+=(faketime -m -f "+400d")
+        varied+=(time)
+    fi
+    if [ "$(id -u)" = 0 ] && unshare --uts true 2>/dev/null; then
+        chown -R 65534:65534 "${SECOND%/*}" "$HERE/home"
+        # One in root's own home is not for all, but Debian's, which is then the next in PATH, is.
+        if setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}" "$CARGO" --version >/dev/null 2>&1; then
+            varied+=(user)
+            around=(setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}")
+        fi
+        varied+=(host)
+        around=(unshare --uts sh -c 'hostname elsewhere; exec "$@"' sh "${around[@]}")
+    fi
+}
+
+if [ -z "${KEEP:-}" ]; then
+    rm -rf "$HERE"
+    mkdir -p "$HERE" "${SECOND%/*}"
+    clone "$FIRST"
+    clone "$SECOND"
+    pack "$FIRST" 022 LC_ALL=C.UTF-8 TZ=UTC
+    otherwise
+    pack "$SECOND" 027 "${around[@]}"
+    (IFS=, && say "Different: ${varied[*]}") | sed 's/,/, /g'
+fi
+
+# same FILE: in both folders.
+same() {
+    sha256sum <"$FIRST/target/$1"
+    cmp "$FIRST/target/$1" "$SECOND/target/$1" ||
+        { command -v diffoscope >/dev/null && diffoscope "$FIRST/target/$1" "$SECOND/target/$1"; }
+}
+# No path of the machine stands in what is installed, compressed or not.
+pathless() {
+    local unpacked=$HERE/unpacked file
+    rm -rf "$unpacked"
+    mkdir "$unpacked"
+    case $1 in
+    *.deb) dpkg-deb -x "$FIRST/target/$1" "$unpacked" ;;
+    *.rpm) rpm2cpio "$FIRST/target/$1" | (cd "$unpacked" && cpio --quiet -idm) ;;
+    esac
+    find "$unpacked" -name '*.gz' -exec gunzip {} +
+    find "$unpacked" -type f -size +20k | while read -r file; do
+        ! file_is_elf "$file" || objcopy --decompress-debug-sections "$file"
+    done
+    if grep -rlF -e "$HERE" -e "$ROOT" -e "${CARGO_HOME:-$HOME/.cargo}" "$unpacked"; then
+        return 1
+    fi
+}
+file_is_elf() {
+    [ "$(head -c 4 "$1" | tr -d '\177')" = ELF ]
+}
+# files FOLDER: what is made to be given away.
+files() {
+    cd "$1/target"
+    find "${wanted[@]}" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dsc' -o -name '*.tar.xz' -o -name '*.spdx.json' \) | LC_ALL=C sort
+}
+same_files() {
+    diff <(files "$FIRST") <(files "$SECOND")
+}
+
+check "the same files" same_files
+while read -r file; do
+    check "$file" same "$file"
+    case $file in
+    *.src.rpm) ;;
+    *.deb | *.rpm) check "no path in $file" pathless "$file" ;;
+    esac
+done < <(files "$FIRST")
+exit $failed

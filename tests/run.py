@@ -1,0 +1,89 @@
+"""Runs the test programs of the workspace, several side by side.
+
+    run.py [--alone] [-p PACKAGE]... [--test PROGRAM]... [-- WORD...]
+
+One call of cargo builds all programs of the workspace, so that each crate is compiled once. `--alone` builds only the named packages,
+which is quicker after a change in one of them. The words after `--` go to each program, as with `cargo test`. CASE names a single case
+to run. Prints the output of cargo test, but only the number of passed cases, and the reasons of skipped ones. Without a package all
+programs are built and none is run.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+CARGO = os.environ.get("CARGO", "cargo").split()
+# Lines to print from a program that passed.
+TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
+
+
+def built(packages, names, alone):
+    """Builds the workspace, or the packages alone; returns the test programs of the packages, each with the folder of its manifest."""
+    selection = [word for package in packages for word in ("-p", package)] if alone else ["--workspace"]
+    command = [*CARGO, "build", "--locked", *selection, "--lib", "--bins", "--tests", "--message-format=json-render-diagnostics"]
+    cargo = subprocess.run(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    if cargo.returncode:
+        sys.exit(cargo.returncode)
+    programs = []
+    for message in map(json.loads, cargo.stdout.decode().splitlines()):
+        if message["reason"] != "compiler-artifact" or not message["profile"]["test"] or not message["executable"]:
+            continue
+        # The id is path+file:///folder#version, or path+file:///folder#name@version if the folder has another name.
+        folder, _, version = message["package_id"].rpartition("#")
+        package = version.rpartition("@")[0] or folder.rpartition("/")[2]
+        name = message["target"]["name"]
+        if package in packages and (not names or name in names):
+            programs.append((package, name, message["executable"], Path(message["manifest_path"]).parent))
+    # The largest programs have the most cases, so they start first.
+    return sorted(programs, key=lambda each: -os.stat(each[2]).st_size)
+
+
+def run(program, words):
+    """Runs one program; returns its title, output, exit status and seconds."""
+    package, name, executable, folder = program
+    begin = time.monotonic()
+    threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
+    variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
+    # A file, as the end of a pipe would be waited for until the last process that a case left behind has closed it.
+    with tempfile.TemporaryFile() as output:
+        done = subprocess.run([executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        seconds = time.monotonic() - begin
+        output.seek(0)
+        return f"{name} of {package}", output.read().decode("utf-8", "replace"), done.returncode, seconds
+
+
+def main():
+    """Builds and runs the programs. Exits with 1 if a program failed, or if no program ran."""
+    parser = argparse.ArgumentParser(usage=__doc__.splitlines()[2].strip())
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("-p", dest="packages", action="append", default=[])
+    parser.add_argument("--test", dest="names", action="append", default=[])
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    words = options.words + (["--exact", os.environ["CASE"]] if os.environ.get("CASE") else [])
+    programs = built(options.packages, options.names, options.alone)
+    absent = set(options.packages) - {package for package, *_ in programs}
+    if absent or (options.names and not programs):
+        sys.exit(f"no test program belongs to {', '.join(sorted(absent) + options.names)}")
+    failed = False
+    with ThreadPoolExecutor(CORES) as pool:
+        for done in as_completed([pool.submit(run, program, words) for program in programs]):
+            title, output, status, seconds = done.result()
+            ok = status == 0 and "\ntest result: ok. " in output
+            failed |= not ok
+            print(f"     Running {title} ({seconds:.1f} s)")
+            print("\n".join(line for line in output.splitlines() if not ok or TELLING.match(line)), flush=True)
+            if not ok and "test result: " not in output:
+                print(f"  FAIL  {title}: status {status}", flush=True)
+    sys.exit(failed)
+
+
+main()

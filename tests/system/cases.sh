@@ -1,0 +1,198 @@
+# Sourced by run.sh: what packages of drivers, bare roots, a boot and accidents do to ours.
+
+CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.json
+
+# All that is installed or was made, but for what other packages keep of their own.
+files() {
+    (cd "$COPY" && find etc usr var lib* bin sbin opt srv -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/log -o -path 'var/cache/*/*' -o \
+        -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
+        -path etc/resolv.conf \) -prune -o -printf '%p %y\n' | sort)
+}
+# forgotten WORD: there is a catalogue, and the word is not in it.
+forgotten() {
+    [ -s "$COPY/$CATALOGUE" ]
+    not grep -q "$1" "$COPY/$CATALOGUE"
+}
+# The packages of which dpkg keeps something.
+known() {
+    inside dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' | awk '/^(libvulkan1-rs|vkloader|vk-loader-service|bad-drivers)/'
+}
+
+# A package with two drivers: one ends its process, the other never answers.
+bad_drivers() {
+    local folder=$HERE/bad how
+    rm -rf "$folder"
+    mkdir -p "$folder"/{DEBIAN,usr/lib/bad-drivers,usr/share/vulkan/icd.d}
+    for how in abort pause; do
+        cc -shared -fPIC -D "END=$how()" -o "$folder/usr/lib/bad-drivers/$how.so" tests/system/driver.c
+        printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "/usr/lib/bad-drivers/%s.so", "api_version": "1.3.0"}}\n' $how \
+            >"$folder/usr/share/vulkan/icd.d/bad_$how.json"
+    done
+    printf '%s\n' "Package: bad-drivers" "Version: 1" "Architecture: amd64" "Maintainer: none <none@none.invalid>" "Description: drivers that do not work" \
+        >"$folder/DEBIAN/control"
+    dpkg-deb --root-owner-group -b "$folder" "$COPY/root/bad/bad-drivers.deb" >/dev/null
+}
+
+# What is known of drivers follows their packages, and programs go by it.
+drivers_come_and_go() {
+    local shown
+    shown=$(inside vkloader catalogue show)
+    grep -q lvp_icd <<<"$shown"
+    inside dpkg --purge mesa-vulkan-drivers
+    # By the file, as --json would open no driver either.
+    forgotten lvp_icd
+    inside sh -c 'dpkg -i /root/debian/mesa-vulkan-drivers_*_amd64.deb'
+    inside vkloader catalogue show
+    inside vkloader catalogue verify
+    shown=$(inside sh -c 'VK_LOADER_DEBUG=driver vulkaninfo --summary 2>&1')
+    say "$shown"
+    say "figure $(grep -o 'of [^ ]*: by the driver catalogue' <<<"$shown" | sort -u | wc -l) of $(compgen -G "$COPY/usr/share/vulkan/icd.d/*.json" | wc -l) drivers are not opened"
+    grep -q 'Not opening driver' <<<"$shown"
+    grep -q llvmpipe <<<"$shown"
+}
+# They cost the installation seconds, and nothing more; nothing of them goes on.
+bad_drivers_come_and_go() {
+    local since=$SECONDS shown
+    inside sh -c 'dpkg -i /root/bad/bad-drivers.deb && ! pgrep -x vkloader'
+    say "figure the installation took $((SECONDS - since)) s"
+    consistent
+    shown=$(inside vkloader catalogue show || true)
+    say "$shown"
+    grep -q CRASHED <<<"$shown"
+    grep -q HUNG <<<"$shown"
+    since=$SECONDS
+    inside vulkaninfo --summary
+    say "figure vulkaninfo passes them by, and takes $((SECONDS - since)) s"
+    inside dpkg --purge bad-drivers
+    forgotten bad_
+}
+# An image is made with less around it than a machine has.
+bare() {
+    around 'mount -t tmpfs tmpfs "$root/dev"' sh -c 'dpkg -i /root/ours/*.deb'
+    consistent
+    # /proc tells a process which file it is: without it no driver is asked, and nothing fails.
+    inside vkloader catalogue update
+}
+read_only() {
+    around "$USUAL"' && mount --bind "$root/var/cache" "$root/var/cache" && mount -o remount,bind,ro "$root/var/cache"' \
+        sh -c 'dpkg -i /root/ours/vkloader_*.deb && ! vkloader catalogue update && dpkg --purge vkloader'
+    inside sh -c 'dpkg -i /root/ours/vkloader_*.deb'
+    consistent
+}
+# dpkg may fill a root without entering it: its scripts then run on this machine, and DPKG_ROOT alone says for what. debhelper's own lines reload
+# systemd even so, and start what they have switched on.
+from_outside() {
+    inside env DPKG_ROOT=/tmp/elsewhere sh -euc '
+        mkdir -p /run/systemd/system /tmp/instead /tmp/elsewhere/var/cache/vulkan-loader /tmp/elsewhere/etc/systemd/system
+        for name in vkloader systemctl deb-systemd-invoke; do
+            printf "#!/bin/sh\necho %s \"\$@\" >>/tmp/called\n" $name >/tmp/instead/$name
+            chmod +x /tmp/instead/$name
+        done
+        PATH=/tmp/instead:$PATH
+        sh /var/lib/dpkg/info/vkloader.postinst configure
+        for name in vkloader vk-loader-service; do
+            sh /var/lib/dpkg/info/$name.prerm remove
+        done
+        sh /var/lib/dpkg/info/vkloader.postrm purge
+        [ ! -e /tmp/elsewhere/var/cache/vulkan-loader ]
+        rmdir /run/systemd/system
+        cat /tmp/called
+        ! grep -vxE "systemctl --system daemon-reload|deb-systemd-invoke start vulkan-loader-catalogue.path" /tmp/called'
+    [ -s "$COPY/$CATALOGUE" ]
+}
+
+# systemd as the first process of the root, with what containers give it.
+boots() {
+    cp tests/system/booted.service "$COPY/etc/systemd/system/"
+    rm -f "$COPY"/root/system/booted.{out,end,trace}
+    inside dpkg -i /root/bad/bad-drivers.deb
+    mkdir -p "$COPY/etc/systemd/system/multi-user.target.wants"
+    ln -s ../booted.service "$COPY/etc/systemd/system/multi-user.target.wants/"
+    inside sh -c 'systemd-analyze verify /lib/systemd/system/vulkan-loader-*'
+    timeout --kill-after=10 300 unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child bash -euc '
+        root=$1
+        mount --bind "$root" "$root"
+        mount -t proc proc "$root/proc"
+        # It is the machine of others: its devices are looked at.
+        mount -t sysfs -o ro sysfs "$root/sys"
+        mount -t tmpfs tmpfs "$root/dev"
+        for name in null zero full random urandom tty; do
+            : >"$root/dev/$name"
+            mount --bind "/dev/$name" "$root/dev/$name"
+        done
+        ln -s /proc/self/fd "$root/dev/fd"
+        mkdir "$root/dev/shm"
+        for folder in dev/shm run tmp; do
+            mount -t tmpfs tmpfs "$root/$folder"
+        done
+        mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
+        hostname booted
+        exec chroot "$root" /usr/bin/env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --log-target=console \
+            --show-status=0 </dev/null' boots "$COPY" || true
+    inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers'
+    rm "$COPY"/etc/systemd/system/{booted.service,multi-user.target.wants/booted.service}
+    cat "$COPY"/root/system/booted.{trace,out}
+    [ -s "$COPY/root/system/booted.end" ]
+}
+
+# What dpkg says of Debian's package: ours conflicts with it, and only apt decides to take the one for the other.
+refused() {
+    not inside sh -c 'dpkg -i /root/debian/libvulkan1_*_amd64.deb'
+    inside dpkg --purge libvulkan1
+    consistent
+    shows "libvulkan.so.$VERSION"
+}
+# The package of another processor differs in the library and its folder alone.
+multiarch() {
+    local package
+    compgen -G "$COPY/root/debian/libc6_*_i386.deb"
+    change() {
+        sed -i 's/^Architecture: .*/Architecture: i386/; s/libvulkan1:amd64/libvulkan1:i386/' DEBIAN/control
+        mv usr/lib/x86_64-linux-gnu usr/lib/i386-linux-gnu
+        cp "$I386_LIBRARY" "usr/lib/i386-linux-gnu/libvulkan.so.$VERSION"
+        sed -i '/libvulkan/d' DEBIAN/md5sums
+    }
+    package=$(compgen -G "$DEBS/libvulkan1-rs_*.deb")
+    repack "$package" "$COPY/root/i386/libvulkan1-rs.deb"
+    # What programs of 32 bits have from Debian stays when this processor's library becomes ours.
+    inside sh -c 'dpkg -i /root/debian/*_i386.deb'
+    consistent
+    [ "$(found | sort)" = "$(printf '%s\n' "$debians" "libvulkan.so.$VERSION" | sort)" ]
+    inside sh -c 'dpkg -i /root/i386/*.deb'
+    consistent
+    [ "$(known | awk '$1 ~ /^libvulkan1/ { print $1 }' | wc -l)" = 2 ]
+    [ "$(inside ldconfig -p | grep -c 'libvulkan.so.1 ')" = 2 ]
+    cc -m32 -o "$COPY/root/i386/version" tests/system/version.c -ldl
+    say "figure for 32 bits: $(inside /root/i386/version)"
+    # Both go to a next version together, or dpkg says no.
+    not inside sh -c 'dpkg -i /root/next/*.deb'
+    inside sh -c 'dpkg --purge --force-remove-protected libvulkan1-rs:i386 libc6:i386 libgcc-s1:i386 gcc-12-base:i386'
+    inside sh -c 'dpkg -i /root/ours/libvulkan1-rs_*.deb'
+    consistent
+}
+
+# dpkg is killed at more and more moments: a program finds a library after each, and the installation can be gone on with.
+cut_off() {
+    local after cut=0 whole=0
+    for after in 0.05 0.1 0.2 0.3 0.5 0.8 1.3; do
+        if inside timeout --signal=KILL $after sh -c 'exec dpkg -i /root/ours/*.deb'; then
+            whole=1
+        else
+            cut=$((cut + 1))
+        fi
+        inside vulkaninfo --summary >/dev/null
+        # What others' triggers were at when it ended waits for this too.
+        inside sh -c 'dpkg -i /root/ours/*.deb || true; dpkg --configure -a && dpkg -i /root/ours/*.deb'
+        consistent
+        shows "libvulkan.so.$VERSION"
+        inside sh -c "$APT /root/debian/libvulkan1_*_amd64.deb && dpkg --purge libvulkan1-rs vkloader vk-loader-service"
+        consistent
+        [ $whole = 0 ] || break
+    done
+    say "figure cut off $cut times"
+    [ "$cut" -gt 0 ]
+}
+nothing_left() {
+    [ -z "$(known)" ]
+    files | diff "$HERE/before.files" -
+}

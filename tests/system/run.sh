@@ -1,0 +1,232 @@
+#!/usr/bin/env bash
+# The packages in a whole Debian 12: its programs run on its own loader, then on ours in its place, give the same results. Drivers come
+# and go, hang and crash, the root boots; then comes a next version of ours, and in the end Debian's is back and nothing of ours is left.
+# The root is made at first use and kept; each run takes a copy. I386_LIBRARY names a library for 32 bits, to be packed and installed too.
+. "$(dirname "$0")/../../make/common.sh"
+
+HERE=$TARGET/system
+GROUP=system
+PACKAGES="libvulkan1 vulkan-tools mesa-vulkan-drivers libgl1-mesa-dri mesa-utils mpv ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base
+gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev dbus man-db bash-completion zsh fish procps"
+# Kept beside it: Debian's loader to go back to, what developers install with it, a driver that comes and goes; and, where there are
+# packages for that processor, what programs of 32 bits begin with.
+KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
+KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
+CONTENT="$PACKAGES $KEPT $KEPT_I386"
+BASE=$HERE/base
+COPY=$HERE/root
+[ "$(id -u)" = 0 ] || die 2 "making a root of Debian takes the superuser"
+need mmdebstrap mmdebstrap
+need dpkg-deb dpkg
+need cc gcc
+[ -z "$lacking" ] || die 2 "missing:$lacking"
+mkdir -p "$HERE"
+
+if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$CONTENT" ]; then
+    say "Making a root of Debian 12 in $BASE"
+    rm -rf "$BASE" "$BASE.new"
+    keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
+    keep+=" && { apt-get -o Acquire::Check-Valid-Until=false update; apt-get download $KEPT_I386 || true; }"
+    # A copy of the archive may be past the date of its index, and still be good.
+    mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
+        --customize-hook="chroot \"\$1\" sh -c '$keep'" \
+        bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
+    say "$CONTENT" >"$BASE.new/packages"
+    mv "$BASE.new" "$BASE"
+fi
+# Packages of this very commit; DEBS is a folder with others.
+DEBS=${DEBS:-}
+if [ -z "$DEBS" ]; then
+    make/package.sh deb >"$HERE/deb.log" 2>&1 || die 1 "no packages: $(tail -n 5 "$HERE/deb.log") (see $HERE/deb.log)"
+    DEBS=$TARGET/deb
+fi
+
+rm -rf "$COPY"
+cp -a --reflink=auto "$BASE" "$COPY"
+trap 'rm -rf "$COPY"' EXIT
+
+# The files that whoever runs a program has around it, as commands that mount them below "$root".
+USUAL='mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys"'
+MOUNTS=$USUAL
+# inside COMMAND...: in the root, without a network; its mounts, as MOUNTS says, and its processes end with it.
+inside() {
+    timeout --kill-after=10 900 unshare --mount --pid --net --fork --kill-child bash -euc '
+        root=$1
+        eval "$2"
+        shift 2
+        mount -t tmpfs tmpfs "$root/tmp"
+        ip link set lo up 2>/dev/null || true
+        exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp \
+            DEBIAN_FRONTEND=noninteractive "$@"' inside "$COPY" "$MOUNTS" "$@"
+}
+# The package lies where only root can read.
+APT="apt-get -y -o APT::Sandbox::User=root install"
+# around MOUNTS COMMAND...: the same with other files around it.
+around() {
+    local MOUNTS=$1
+    shift
+    inside "$@"
+}
+
+# repack NAME FROM OUT: a copy of a package, changed by the function `change`, which runs in its unpacked folder.
+repack() {
+    local folder=$HERE/repack
+    rm -rf "$folder"
+    dpkg-deb -R "$1" "$folder"
+    (cd "$folder" && change)
+    dpkg-deb --root-owner-group -b "$folder" "$2" >/dev/null
+    rm -rf "$folder"
+}
+NEXT=${VERSION%.*}.$((${VERSION##*.} + 1))
+next_version() {
+    local library
+    sed -i "s/$VERSION/$NEXT/g" DEBIAN/control
+    for library in usr/lib/*/libvulkan.so.1; do
+        mv "$(dirname "$library")/libvulkan.so.$VERSION" "$(dirname "$library")/libvulkan.so.$NEXT"
+        ln -sfn "libvulkan.so.$NEXT" "$library"
+    done
+    sed -i "s/libvulkan.so.$VERSION/libvulkan.so.$NEXT/" DEBIAN/md5sums
+}
+
+installed() {
+    inside dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' | awk '$2 == "installed" { print $1 }' | sort
+}
+# Which file programs get.
+found() {
+    inside ldconfig -p | awk '$1 == "libvulkan.so.1" { print $NF }' | while read -r file; do
+        basename "$(readlink "$COPY$file")"
+    done
+}
+ours() {
+    local name files
+    for name in libvulkan1-rs vkloader vk-loader-service; do
+        files=$(compgen -G "$DEBS/${name}_*.deb")
+        say "${files%%$'\n'*}"
+    done
+}
+
+before() {
+    inside sh /root/system/programs.sh /root/before
+    installed >"$HERE/before.list"
+    [ "$(find "$COPY/root/before" -type f | wc -l)" -ge 10 ]
+}
+replaced() {
+    inside sh -c 'dpkg -i /root/ours/*.deb'
+    installed >"$HERE/after.list"
+    # Gone is nothing but the one package that ours stand in for.
+    local gone came
+    gone=$(comm -23 "$HERE/before.list" "$HERE/after.list" | tr '\n' ' ')
+    came=$(comm -13 "$HERE/before.list" "$HERE/after.list" | tr '\n' ' ')
+    say "figure gone: $gone, came: $came"
+    [ "${gone%%:*}" = libvulkan1 ] && [ "$(wc -w <<<"$gone")" = 1 ]
+}
+consistent() {
+    local wrong
+    inside apt-get check
+    wrong=$(inside dpkg --audit)
+    say "$wrong"
+    [ -z "$wrong" ]
+}
+shows() {
+    local file
+    file=$(found)
+    say "figure libvulkan.so.1 is $file"
+    [ "$file" = "$1" ]
+}
+same() {
+    inside sh /root/system/programs.sh "/root/$1"
+    python3 tests/system/compare.py "$COPY/root/before" "$COPY/root/$1" | sed 's/^  ok    /figure /; s/^  FAIL  /figure DIFFERS: /'
+    return "${PIPESTATUS[0]}"
+}
+explains() {
+    inside vkloader --version
+    # There is lavapipe.
+    inside vkloader explain >/dev/null
+    inside vk-loader-service --version
+    inside sh /root/system/pages.sh
+}
+upgraded() {
+    rm "$COPY/$CATALOGUE"
+    inside sh -c 'dpkg -i /root/next/*.deb'
+    # Another library is asked anew.
+    [ -s "$COPY/$CATALOGUE" ]
+    shows "libvulkan.so.$NEXT"
+    # Nothing of the earlier one is left.
+    [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION")" ]
+    inside vulkaninfo --summary
+}
+# libvulkan-dev asks for the loader of its own version: it is refused, and nothing breaks; a package that was told to provide that
+# version too is taken.
+headers() {
+    local wanted
+    wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*_amd64.deb")" Version)
+    not inside sh -c 'dpkg -i /root/debian/libvulkan-dev_*.deb'
+    inside dpkg --purge --force-depends libvulkan-dev
+    consistent
+    say "figure without VKL_PROVIDES libvulkan-dev is refused"
+    inside sh -c 'dpkg -i /root/provides/*.deb && dpkg -i /root/debian/libvulkan-dev_*.deb'
+    consistent
+    say "figure with VKL_PROVIDES=$wanted it is taken"
+    inside dpkg --purge libvulkan-dev
+}
+back() {
+    # As `apt-get install libvulkan1` where there is a network.
+    inside sh -c "$APT /root/debian/libvulkan1_*_amd64.deb"
+    inside dpkg --purge libvulkan1-rs
+    [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
+    [ -d "$COPY/etc/vulkan/icd.d" ]
+    # What an administrator put into the folders stays.
+    echo '{}' >"$COPY/etc/vulkan/icd.d/own.json"
+    inside sh -c 'dpkg --purge vkloader vk-loader-service'
+    rm "$COPY/etc/vulkan/icd.d/own.json"
+    [ ! -e "$COPY/var/cache/vulkan-loader" ]
+    installed | diff "$HERE/before.list" -
+}
+
+. tests/system/cases.sh
+
+begin=$SECONDS
+mkdir -p "$COPY"/root/{system,ours,next,provides,bad,i386}
+cp tests/system/{programs,pages,booted}.sh "$COPY/root/system/"
+mapfile -t packages < <(ours)
+[ ${#packages[@]} -gt 0 ] || die 1 "there are no packages in $DEBS"
+cp "${packages[@]}" "$COPY/root/ours/"
+change() { next_version; }
+repack "${packages[0]}" "$COPY/root/next/libvulkan1-rs.deb"
+change() { sed -i "s/^Provides: .*/&, libvulkan1 (= $(dpkg-deb -f "$COPY"/root/debian/libvulkan1_*_amd64.deb Version))/" DEBIAN/control; }
+repack "$COPY/root/next/libvulkan1-rs.deb" "$COPY/root/provides/libvulkan1-rs.deb"
+bad_drivers
+
+debians=$(found)
+check "programs run on Debian's loader" before
+files >"$HERE/before.files"
+check "ours is installed in its place" replaced
+check "packages fit" consistent
+check "programs find ours" shows "libvulkan.so.$VERSION"
+check "programs do the same on ours" same after
+check "the programs and their pages" explains
+check "packages of drivers renew the catalogue" drivers_come_and_go
+check "a driver that crashes, and one that hangs" bad_drivers_come_and_go
+# Whatever came of it.
+inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers' >/dev/null 2>&1
+check "a root without devices and processes" bare
+check "a cache that cannot be written to" read_only
+check "a root that is filled from outside" from_outside
+check "systemd boots with the units" boots
+check "Debian's library is refused by dpkg alone" refused
+if [ -n "${I386_LIBRARY:-}" ]; then
+    check "beside one for 32 bits" multiarch
+else
+    say "  skip  $GROUP: beside one for 32 bits: I386_LIBRARY names none"
+fi
+check "a next version of ours" upgraded
+check "packages fit after it" consistent
+check "libvulkan-dev" headers
+check "Debian's is back" back
+check "programs find Debian's again" shows "$debians"
+check "packages fit again" consistent
+check "an installation that was cut off" cut_off
+check "nothing is left" nothing_left
+check "programs do the same as before" same again
+say "Took $((SECONDS - begin)) s"
+exit $failed

@@ -1,0 +1,160 @@
+//! The behaviour cases, each with all that it uses.
+
+use crate::rust::{Source, Tokens, is_test};
+use crate::tree::Tree;
+use crate::words::digits;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use syn::spanned::Spanned;
+use syn::{Attribute, Item};
+
+/// A test function.
+pub struct Case {
+    /// Group, file and function, with two colons between them.
+    pub name: String,
+    /// Its text, without that of helpers.
+    pub own: String,
+    /// What it and its helpers mention.
+    parts: Vec<Rc<Tokens>>,
+}
+
+impl Case {
+    /// A case that is known by its name alone.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            own: String::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    /// Whether one of the parts is so.
+    pub fn has(&self, fits: impl Fn(&Tokens) -> bool) -> bool {
+        self.parts.iter().any(|part| fits(part))
+    }
+}
+
+/// A named part of a file.
+struct Part {
+    text: String,
+    tokens: Rc<Tokens>,
+    is_case: bool,
+}
+
+/// All cases, each with the helpers of its file that it uses, directly or through others.
+///
+/// # Errors
+/// A file of cases cannot be read.
+pub fn cases(tree: &Tree) -> Result<Vec<Case>, String> {
+    let mut found = Vec::new();
+    for path in tree.files("tests/tests") {
+        let words: Vec<&str> = path.split('/').collect();
+        let (&[_, _, group, file], true) = (words.as_slice(), path.ends_with(".rs")) else {
+            continue;
+        };
+        let parts = parts(&*tree.source(&path)?);
+        for (name, part) in parts.iter().filter(|(_, part)| part.is_case) {
+            found.push(Case {
+                name: format!("{group}::{}::{name}", file.trim_end_matches(".rs")),
+                own: part.text.clone(),
+                parts: used(&parts, name),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The part with this name and all that it uses, other cases not included.
+fn used(parts: &BTreeMap<String, Part>, name: &str) -> Vec<Rc<Tokens>> {
+    let mut seen = BTreeSet::from([name]);
+    let mut waiting = vec![name];
+    let mut found = Vec::new();
+    while let Some(name) = waiting.pop() {
+        let tokens = &parts[name].tokens;
+        found.push(Rc::clone(tokens));
+        for (other, part) in parts {
+            if !part.is_case && tokens.words.contains(other.as_str()) && seen.insert(other) {
+                waiting.push(other);
+            }
+        }
+    }
+    found
+}
+
+/// The functions, constants and structures of a file, and the cases in its tables.
+fn parts(source: &Source) -> BTreeMap<String, Part> {
+    let mut found = BTreeMap::new();
+    for item in &source.file.items {
+        let (name, attributes): (_, &[Attribute]) = match item {
+            Item::Fn(item) => (&item.sig.ident, &item.attrs),
+            Item::Const(item) => (&item.ident, &item.attrs),
+            Item::Static(item) => (&item.ident, &item.attrs),
+            Item::Struct(item) => (&item.ident, &item.attrs),
+            Item::Macro(item) if item.ident.is_none() => {
+                found.extend(table(source, &item.mac.tokens));
+                continue;
+            }
+            _ => continue,
+        };
+        let text = source.text_of(attributes, item.span());
+        let part = Part {
+            text,
+            tokens: Rc::new(Tokens::new(item.to_token_stream())),
+            is_case: is_test(attributes),
+        };
+        found.insert(name.to_string(), part);
+    }
+    found
+}
+
+/// The cases that a table inside a macro lists, each with the comment before it: a name that begins with a number, and a colon.
+fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
+    let all: Vec<TokenTree> = stream.clone().into_iter().collect();
+    let is_head = |at: usize| match (&all[at], all.get(at + 1)) {
+        (TokenTree::Ident(name), Some(TokenTree::Punct(colon))) => {
+            colon.as_char() == ':' && has_number(&name.to_string())
+        }
+        _ => false,
+    };
+    let heads: Vec<usize> = (0..all.len()).filter(|at| is_head(*at)).collect();
+    let starts: Vec<usize> = heads.iter().map(|head| with_comment(&all, *head)).collect();
+    let ends = starts.iter().skip(1).copied().chain([all.len()]);
+    let rows = heads.iter().zip(starts.iter().copied().zip(ends));
+    let found = rows.map(|(head, (first, end))| {
+        let text = source.text(all[first].span().start().line, all[end - 1].span().end().line);
+        let own: TokenStream = all[first..end].iter().cloned().collect();
+        (
+            all[*head].to_string(),
+            Part {
+                text,
+                tokens: Rc::new(Tokens::new(own)),
+                is_case: true,
+            },
+        )
+    });
+    found.collect()
+}
+
+/// Where the comment before a place begins: an attribute, which is a sign and a group in brackets, for each of its lines.
+fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
+    while let Some([TokenTree::Punct(mark), TokenTree::Group(_)]) = place.checked_sub(2).map(|first| &all[first..place])
+        && mark.as_char() == '#'
+    {
+        place -= 2;
+    }
+    place
+}
+
+/// Whether a name begins with the number of an entry: letters, a mark, digits, perhaps a letter, and a mark.
+fn has_number(name: &str) -> bool {
+    let Some((kind, rest)) = name.split_once('_') else {
+        return false;
+    };
+    let Some((_, rest)) = digits(rest) else {
+        return false;
+    };
+    let rest = rest.strip_prefix(|it: char| it.is_ascii_lowercase()).unwrap_or(rest);
+    !kind.is_empty() && kind.bytes().all(|it| it.is_ascii_lowercase()) && rest.starts_with('_')
+}

@@ -1,0 +1,273 @@
+//! What documents say of all code, as far as the sources can show it: how long files and functions are, and which modules alone name
+//! something. `claims.toml` has the bounds, and each exception.
+
+use crate::rust::{Source, attributes, is_for_tests};
+use crate::tree::Tree;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Block, ImplItemFn, Item, ItemFn, ItemUse, Macro, Path, Signature, TraitItemFn, UseTree};
+
+/// Where the claims are.
+const FILE: &str = "tests/xtask/claims.toml";
+
+/// The claims.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// Folders whose crates are looked at, without what tests alone have.
+    within: Vec<String>,
+    /// Most lines of a function, and of a file.
+    function_lines: usize,
+    file_lines: usize,
+    /// Functions that are longer: the end of a file's path without `src`, two colons, the name.
+    long_functions: BTreeSet<String>,
+    /// Files that are longer: the end of a path.
+    long_files: BTreeSet<String>,
+    #[serde(default)]
+    only: Vec<Only>,
+}
+
+/// Something that few files may name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Only {
+    /// What the claim says.
+    claim: String,
+    /// Beginnings of paths and names of macros that stand for it.
+    names: Vec<String>,
+    /// The ends of the paths of the files that may, or beginnings of folders.
+    files: BTreeSet<String>,
+    /// The folder whose files are looked at.
+    within: String,
+}
+
+/// What a file has that claims are about.
+#[derive(Default)]
+struct Facts {
+    /// Name and lines of each function.
+    functions: Vec<(String, usize)>,
+    /// Paths that it names.
+    paths: BTreeSet<String>,
+}
+
+/// A line for each claim that does not hold, and each exception that nothing needs.
+///
+/// # Errors
+/// The claims or a source cannot be read.
+pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
+    let claims: Claims = toml::from_str(&tree.read(FILE)?).map_err(|error| format!("{FILE}: {error}"))?;
+    let mut files = Vec::new();
+    for folder in &claims.within {
+        for path in tree.rust(folder)?.into_iter().filter(|path| !is_test(path)) {
+            let text = tree.read(&path)?;
+            files.push((path.clone(), text.lines().count(), facts(&*tree.source(&path)?)));
+        }
+    }
+    Ok(claims.judged(&files))
+}
+
+/// Whether only tests have a file.
+fn is_test(path: &str) -> bool {
+    ["/tests/", "/testing/", "/golden/"]
+        .iter()
+        .any(|part| path.contains(part))
+        || path.ends_with("tests.rs")
+}
+
+impl Claims {
+    fn judged(&self, files: &[(String, usize, Facts)]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut needed = BTreeSet::new();
+        for (path, lines, facts) in files {
+            let short = path.replace("/src/", "/");
+            let known = |list: &'_ BTreeSet<String>, suffix: &str| {
+                let whole = format!("/{short}{suffix}");
+                list.iter().find(|end| whole.ends_with(&format!("/{end}"))).cloned()
+            };
+            let mut judge = |count: usize, most: usize, list: &BTreeSet<String>, what: &str, suffix: &str| match known(
+                list, suffix,
+            ) {
+                Some(end) if count > most => drop(needed.insert(end)),
+                None if count > most => wrong.push(format!(
+                    "{path}: {what} has {count} lines, and {most} are promised: split it, or list it in {FILE}"
+                )),
+                _ => {}
+            };
+            judge(*lines, self.file_lines, &self.long_files, "the file", "");
+            for (name, lines) in &facts.functions {
+                judge(
+                    *lines,
+                    self.function_lines,
+                    &self.long_functions,
+                    name,
+                    &format!("::{name}"),
+                );
+            }
+            for only in self.only.iter().filter(|only| path.starts_with(&only.within)) {
+                let Some(name) = facts.paths.iter().find(|path| only.is_about(path)) else {
+                    continue;
+                };
+                match only
+                    .files
+                    .iter()
+                    .find(|file| path.starts_with(*file) || format!("/{short}").ends_with(&format!("/{file}")))
+                {
+                    Some(file) => drop(needed.insert(format!("{}: {file}", only.claim))),
+                    None => wrong.push(format!("{path} names {name}; {FILE} says: {}", only.claim)),
+                }
+            }
+        }
+        let listed = self
+            .only
+            .iter()
+            .flat_map(|only| only.files.iter().map(|file| format!("{}: {file}", only.claim)));
+        let listed = listed.chain(self.long_functions.iter().chain(&self.long_files).cloned());
+        wrong.extend(
+            listed
+                .filter(|row| !needed.contains(row))
+                .map(|row| format!("{FILE} has an exception that nothing needs: {row}")),
+        );
+        wrong
+    }
+}
+
+impl Only {
+    fn is_about(&self, path: &str) -> bool {
+        self.names.iter().any(|name| {
+            path.strip_prefix(name.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        })
+    }
+}
+
+fn facts(source: &Source) -> Facts {
+    let mut facts = Facts::default();
+    facts.visit_file(&source.file);
+    facts
+}
+
+impl Facts {
+    fn function(&mut self, signature: &Signature, block: &Block) {
+        let lines = block.span().end().line - signature.span().start().line + 1;
+        self.functions.push((signature.ident.to_string(), lines));
+    }
+
+    fn imports(&mut self, before: &str, tree: &UseTree) {
+        let with = |name: &dyn ToString| {
+            if before.is_empty() {
+                name.to_string()
+            } else {
+                format!("{before}::{}", name.to_string())
+            }
+        };
+        match tree {
+            UseTree::Path(path) => self.imports(&with(&path.ident), &path.tree),
+            UseTree::Name(name) => drop(self.paths.insert(with(&name.ident))),
+            UseTree::Rename(name) => drop(self.paths.insert(with(&name.ident))),
+            UseTree::Glob(_) => drop(self.paths.insert(before.to_owned())),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.imports(before, tree)),
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Facts {
+    fn visit_item(&mut self, item: &'ast Item) {
+        if !is_for_tests(attributes(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast ItemFn) {
+        self.function(&item.sig, &item.block);
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
+        self.function(&item.sig, &item.block);
+        visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.function(&item.sig, block);
+        }
+        visit::visit_trait_item_fn(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        self.imports("", &item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast Path) {
+        let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        self.paths.insert(words.join("::"));
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, call: &'ast Macro) {
+        self.visit_path(&call.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLAIMS: &str = "\
+within = [\"loader/\"]
+function_lines = 2
+file_lines = 5
+long_functions = []
+long_files = []
+only = [{ claim = \"env/ alone reads it\", names = [\"os::environment\"], files = [\"env/one.rs\"], within = \"loader/\" }]
+";
+
+    fn judged(claims: &str, path: &str, text: &str) -> Vec<String> {
+        let claims: Claims = toml::from_str(claims).expect("claims");
+        let source = Source::new(path, text).expect("Rust");
+        let mut found = claims.judged(&[(path.to_owned(), text.lines().count(), facts(&source))]);
+        found.retain(|line| !line.contains("nothing needs: env/ alone"));
+        found
+    }
+
+    #[test]
+    fn what_is_too_long_is_told_unless_it_is_listed() {
+        let text = "fn long() {\n    one();\n}\n#[cfg(test)]\nmod tests { fn f() {} }";
+        let lines = judged(CLAIMS, "loader/src/a.rs", text);
+        assert!(
+            lines.len() == 1 && lines[0].contains("a.rs: long has 3 lines"),
+            "{lines:?}"
+        );
+        let listed = CLAIMS.replace("long_functions = []", "long_functions = [\"a.rs::long\"]");
+        assert_eq!(judged(&listed, "loader/src/a.rs", text), [""; 0]);
+        let lines = judged(&listed, "loader/src/a.rs", "fn long() {}\n");
+        assert!(
+            lines.len() == 1 && lines[0].contains("nothing needs: a.rs::long"),
+            "{lines:?}"
+        );
+        let lines = judged(CLAIMS, "loader/src/a.rs", "//\n//\n//\n//\n//\n//\n");
+        assert!(
+            lines.len() == 1 && lines[0].contains("the file has 6 lines"),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn what_few_may_name_is_found_in_imports_and_paths() {
+        for text in [
+            "use os::{environment::x, File};",
+            "fn f() { os::environment::x() }",
+            "use os::environment as e;",
+        ] {
+            let lines = judged(CLAIMS, "loader/src/a.rs", text);
+            assert!(
+                lines.len() == 1 && lines[0].contains("env/ alone reads it"),
+                "{text}: {lines:?}"
+            );
+            assert_eq!(judged(CLAIMS, "loader/src/env/one.rs", text), [""; 0]);
+        }
+        assert_eq!(judged(CLAIMS, "loader/src/a.rs", "use os::environments;"), [""; 0]);
+    }
+}

@@ -1,0 +1,147 @@
+//! Counts of cases in documents, both of all cases and of passed ones.
+//!
+//! Each added case makes such counts stale, so prose must not contain them. They are allowed in the tables that `make documents` writes, and in a
+//! paragraph that names the commit of the run which printed them.
+
+use crate::words::{is_word, line, without_tables};
+
+const NOUNS: [&str; 5] = ["cases", "tests", "statements", "scenes", "mutants"];
+const GROUPS: [&str; 6] = ["applications", "drivers", "layers", "`app`", "`drivers`", "`layers`"];
+
+/// A line for each count in a document without the commit of its run.
+pub fn problems(path: &str, text: &str) -> Vec<String> {
+    let plain = without_tables(text);
+    let mut wrong = Vec::new();
+    let mut begin = 0;
+    for paragraph in plain
+        .split_inclusive('\n')
+        .collect::<Vec<_>>()
+        .chunk_by(|one, other| !is_blank(one) && !is_blank(other))
+    {
+        let length = paragraph.iter().map(|line| line.len()).sum::<usize>();
+        let whole = &plain[begin..begin + length];
+        if !has_commit(whole) {
+            wrong.extend(counts(whole).into_iter().map(|(place, count)| {
+                let number = line(text, begin + place);
+                format!("{path}:{number} counts `{count}`: leave the count out, or name the commit of the run that printed it")
+            }));
+        }
+        begin += length;
+    }
+    wrong
+}
+
+fn is_blank(line: &str) -> bool {
+    line.trim().is_empty()
+}
+
+/// The counts in a paragraph, with their places.
+fn counts(text: &str) -> Vec<(usize, &str)> {
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    for (place, _) in text.match_indices(|it: char| it.is_ascii_digit()) {
+        let is_start = !text[..place].ends_with(|it: char| is_word(it) || it == '-' || it == ',');
+        let is_inside = found.last().is_some_and(|(begin, count)| place < begin + count.len());
+        if let Some(length) = count(&text[place..]).filter(|_| is_start && !is_inside) {
+            found.push((place, &text[place..place + length]));
+        }
+    }
+    found
+}
+
+/// How long the count is that a text begins with: a number, perhaps `of` another one, up to two words, and a counted noun; or a number out
+/// of a group of cases.
+fn count(text: &str) -> Option<usize> {
+    let first = number(text)?;
+    let second = first
+        .strip_prefix(" of the ")
+        .or(first.strip_prefix(" of "))
+        .and_then(number);
+    second
+        .into_iter()
+        .chain([first])
+        .find_map(|rest| noun(rest).or_else(|| group(rest)))
+        .map(|rest| text.len() - rest.len())
+}
+
+/// What follows a number, which may have commas.
+fn number(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == ',');
+    (rest.len() < text.len() && text.starts_with(|it: char| it.is_ascii_digit())).then_some(rest)
+}
+
+fn noun(mut rest: &str) -> Option<&str> {
+    for _ in 0..3 {
+        let word = rest.strip_prefix(' ')?;
+        if let Some(rest) = one_of(&NOUNS, word) {
+            return Some(rest);
+        }
+        rest = word.trim_start_matches(|it: char| it.is_ascii_lowercase());
+        if rest.len() == word.len() {
+            return None;
+        }
+    }
+    None
+}
+
+fn group(rest: &str) -> Option<&str> {
+    one_of(&GROUPS, rest.strip_prefix(" of ")?)
+}
+
+/// What follows one of these words.
+fn one_of<'a>(words: &[&str], text: &'a str) -> Option<&'a str> {
+    words
+        .iter()
+        .find_map(|word| text.strip_prefix(word).filter(|rest| !rest.starts_with(is_word)))
+}
+
+/// Whether a text names a commit: digits and letters from a to f, and both of them.
+fn has_commit(text: &str) -> bool {
+    text.split(|it| !is_word(it)).any(|word| {
+        let is_hexadecimal = word
+            .bytes()
+            .all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it));
+        is_hexadecimal
+            && (9..=40).contains(&word.len())
+            && word.contains(|it: char| it.is_ascii_digit())
+            && word.contains(|it: char| it.is_ascii_lowercase())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_told_with_its_line() {
+        for text in [
+            "There are 942 cases.",
+            "All 370 of `drivers` do what is expected.",
+            "Of these, 144 of 146 of applications passed.",
+            "| Linux | 1,024 behaviour cases |",
+            "the 82 other killed mutants",
+        ] {
+            let lines = problems("docs/page.md", &format!("# Page\n\n{text}\n"));
+            assert!(
+                lines.len() == 1 && lines[0].starts_with("docs/page.md:3 counts"),
+                "{text}: {lines:?}"
+            );
+        }
+        let lines = problems("docs/page.md", "One.\n\nTwo, of\nwhich 12 cases are\nlong.\n");
+        assert!(
+            lines.len() == 1 && lines[0].contains("docs/page.md:4 counts `12 cases`"),
+            "{lines:?}"
+        );
+    }
+
+    #[test]
+    fn other_numbers_tables_and_runs_are_none() {
+        for text in [
+            "Six cases are skipped; DRV-232 has cases, and APP-20 tests them.",
+            "At most 16 patterns of one variable; 4 KiB of drivers.",
+            "<!-- written by make documents: limits -->\n\n| cases | 12 cases |\n\n<!-- end -->",
+            "The run of commit 0f086c15a was ended after 97 mutants.",
+        ] {
+            assert_eq!(problems("docs/page.md", text), [""; 0], "{text}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The header that documents name.
+
+use crate::words::version;
+
+/// Where a document names the header of the day: the document, whether a line begins so, the text before the number, and after it.
+const NAMED: [(&str, bool, &str, &str); 3] = [
+    ("README.md", true, "Header ", "."),
+    ("README.md", true, "    libvulkan.so.", ","),
+    ("docs/using.md", false, "Vulkan Loader Version ", ""),
+];
+/// Lines that name the header of a day gone by, which stays what it was: the document, and how they begin.
+const RECORDS: [(&str, &str); 1] = [("docs/figures.md", "## ")];
+
+/// A document's text with the pinned header wherever it names the header of the day.
+///
+/// # Errors
+/// The header stands in any other place, or not where it should.
+pub fn with_header(path: &str, text: &str, header: &str) -> Result<String, String> {
+    let places: Vec<_> = NAMED.iter().filter(|row| row.0 == path).collect();
+    let mut counts = vec![0; places.len()];
+    let mut out = String::with_capacity(text.len());
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let found = places
+            .iter()
+            .enumerate()
+            .find_map(|(number, (_, at_begin, before, after))| {
+                let place = line.find(before).filter(|place| !at_begin || *place == 0)? + before.len();
+                let (_, rest) = version(&line[place..])?;
+                let ends = if after.is_empty() {
+                    rest.trim_end().is_empty()
+                } else {
+                    rest.starts_with(after)
+                };
+                ends.then_some((number, place, rest))
+            });
+        let rest = match found {
+            Some((number, place, rest)) => {
+                counts[number] += 1;
+                out.extend([&line[..place], header, rest]);
+                line[..place].to_owned() + rest
+            }
+            None => {
+                out.push_str(line);
+                line.to_owned()
+            }
+        };
+        let is_record = RECORDS
+            .iter()
+            .any(|(file, begin)| *file == path && line.starts_with(begin));
+        if !is_record && names(&rest, header) {
+            let number = index + 1;
+            return Err(format!(
+                "{path}:{number} names the header: list it in NAMED of tests/xtask/src/headers.rs, so that a bump changes it"
+            ));
+        }
+    }
+    match counts.iter().position(|count| *count == 0) {
+        Some(lacking) => Err(format!("{path} does not name the header after {:?}", places[lacking].2)),
+        None => Ok(out),
+    }
+}
+
+/// Whether a line names the header, and not a longer number that has it in it.
+fn names(line: &str, header: &str) -> bool {
+    line.match_indices(header).any(|(place, _)| {
+        let after = line[place + header.len()..].trim_start_matches('.');
+        !line[..place].ends_with(|it: char| it.is_ascii_digit() || it == '.')
+            && !after.starts_with(|it: char| it.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_of_the_day_follows_the_pin() {
+        let text = "Header 1.4.1.\n    libvulkan.so.1.4.1, more\n";
+        assert_eq!(
+            with_header("README.md", text, "1.4.2").expect("both are there"),
+            text.replace("1.4.1", "1.4.2")
+        );
+        assert!(with_header("README.md", "Header 1.4.1.\n", "1.4.2").is_err());
+    }
+
+    #[test]
+    fn a_header_anywhere_else_is_an_error() {
+        assert!(with_header("docs/limits.md", "Measured at 1.4.2.\n", "1.4.2").is_err());
+        assert!(with_header("docs/limits.md", "Measured at 1.4.20, 11.4.2 and 1.4.2.3.\n", "1.4.2").is_ok());
+        assert!(with_header("docs/figures.md", "## Of 1.4.2\n", "1.4.2").is_ok());
+    }
+}

@@ -1,0 +1,206 @@
+//! The binary interface of a built library.
+//!
+//! Its exported names are those of `generated/exports` and of the last release, without versions of their own, and it needs no newer libc
+//! than `docs/packaging.md` says.
+
+use crate::tree::Tree;
+use crate::words::digits;
+use object::read::elf::{FileHeader, Sym};
+use object::{Endianness, FileKind, elf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::ExitCode;
+
+/// The oldest glibc that has all that is needed. By another compiler or linker it can be a lower one, and never a higher one.
+const GLIBC: [u32; 2] = [2, 34];
+const EXPORTS: &str = "generated/exports/linux.txt";
+/// Programs that were built with the library depend on it by this list, in Debian.
+const RELEASED: &str = "packaging/debian/libvulkan1-rs.symbols";
+
+type Names = BTreeSet<String>;
+
+/// What the dynamic symbols of a library are.
+#[derive(Default)]
+struct Interface {
+    exported: Names,
+    /// Exported names that have a version.
+    versioned: Names,
+    /// Versions of the C library that the dynamic linker looks for, with the symbols that have them.
+    libc: BTreeMap<String, Names>,
+}
+
+/// Prints for each promise whether the library keeps it.
+pub fn run(tree: &Tree, library: &str) -> ExitCode {
+    let found = fs::read(library)
+        .map_err(|error| format!("{library}: {error}"))
+        .and_then(|data| interface(&data));
+    let promises = match found.and_then(|interface| judged(tree, &interface)) {
+        Ok(promises) => promises,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut status = ExitCode::SUCCESS;
+    for (promise, wrong) in promises {
+        if wrong.is_empty() {
+            println!("  ok    interface: {promise}");
+        } else {
+            println!("  FAIL  interface: {promise}; but {}", list(&wrong));
+            status = ExitCode::FAILURE;
+        }
+    }
+    status
+}
+
+fn list(names: &Names) -> String {
+    names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn interface(data: &[u8]) -> Result<Interface, String> {
+    let found = match FileKind::parse(data) {
+        Ok(FileKind::Elf32) => of_elf::<elf::FileHeader32<Endianness>>(data),
+        Ok(FileKind::Elf64) => of_elf::<elf::FileHeader64<Endianness>>(data),
+        _ => return Err("not an ELF library".to_owned()),
+    };
+    found.map_err(|error| format!("the library: {error}"))
+}
+
+fn of_elf<Elf: FileHeader<Endian = Endianness>>(data: &[u8]) -> object::read::Result<Interface> {
+    let header = Elf::parse(data)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, data)?;
+    let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM)?;
+    let versions = sections.versions(endian, data)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let mut found = Interface::default();
+    if let Some((mut needs, link)) = sections.gnu_verneed(endian, data)? {
+        let strings = sections.strings(endian, data, link)?;
+        while let Some((_, mut names)) = needs.next()? {
+            while let Some(name) = names.next()? {
+                let name = text(name.name(endian, strings)?);
+                if name.starts_with("GLIBC_") {
+                    found.libc.entry(name).or_default();
+                }
+            }
+        }
+    }
+    for (index, symbol) in symbols.enumerate() {
+        let name = text(symbol.name(endian, symbols.strings())?);
+        let version = match &versions {
+            Some(versions) => versions
+                .version(versions.version_index(endian, index))?
+                .map(|version| text(version.name())),
+            None => None,
+        };
+        if name.is_empty() || symbol.is_local() {
+            continue;
+        }
+        if symbol.is_undefined(endian) {
+            if let Some(users) = version.and_then(|version| found.libc.get_mut(&version)) {
+                users.insert(name);
+            }
+        } else {
+            found
+                .versioned
+                .extend(version.map(|version| format!("{name}@{version}")));
+            found.exported.insert(name);
+        }
+    }
+    Ok(found)
+}
+
+/// For each promise what it is, and what breaks it.
+fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, String> {
+    let (listed, released) = (listed(tree)?, released(tree)?);
+    let exported = &interface.exported;
+    let minus = |one: &Names, other: &Names| one.difference(other).cloned().collect::<Names>();
+    let highest = interface
+        .libc
+        .keys()
+        .map(|version| number(version))
+        .max()
+        .unwrap_or_default();
+    let of_highest = interface.libc.iter().filter(|(version, _)| number(version) == highest);
+    let of_highest: Names = of_highest.flat_map(|(_, users)| users.clone()).collect();
+    let newer = interface
+        .libc
+        .iter()
+        .filter(|(version, _)| number(version).as_slice() > GLIBC.as_slice());
+    let newer = newer.flat_map(|(version, users)| match users.is_empty() {
+        true => vec![format!("no symbol@{version}")],
+        false => users.iter().map(|user| format!("{user}@{version}")).collect(),
+    });
+    let dotted = |parts: &[u32]| parts.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
+    Ok(vec![
+        (format!("no name of {EXPORTS} is missing"), minus(&listed, exported)),
+        (
+            format!("{} exported names, each in {EXPORTS}", exported.len()),
+            minus(exported, &listed),
+        ),
+        (
+            format!("all {} names of {RELEASED}", released.len()),
+            minus(&released, exported),
+        ),
+        ("no name that it lacks".to_owned(), minus(exported, &released)),
+        ("no name has a version".to_owned(), interface.versioned.clone()),
+        (
+            format!(
+                "glibc {} is the oldest that will do, and {} is promised: {}",
+                dotted(&highest),
+                dotted(&GLIBC),
+                list(&of_highest)
+            ),
+            newer.collect(),
+        ),
+    ])
+}
+
+/// What can be compared; a version without a number is that of something newer than all that are known.
+fn number(version: &str) -> Vec<u32> {
+    let parts = version
+        .trim_start_matches("GLIBC_")
+        .split('.')
+        .map(|part| match digits(part) {
+            Some((value, "")) => value.parse().ok(),
+            _ => None,
+        });
+    parts.collect::<Option<_>>().unwrap_or(vec![u32::MAX])
+}
+
+/// The names that are to be exported.
+fn listed(tree: &Tree) -> Result<Names, String> {
+    Ok(tree
+        .read(EXPORTS)?
+        .lines()
+        .filter(|line| line.starts_with("vk"))
+        .map(str::to_owned)
+        .collect())
+}
+
+/// The names of the last release.
+fn released(tree: &Tree) -> Result<Names, String> {
+    let text = tree.read(RELEASED)?;
+    let names = text
+        .lines()
+        .filter_map(|line| line.strip_prefix(" vk")?.split_once("@Base"));
+    Ok(names.map(|(name, _)| format!("vk{name}")).collect())
+}
+
+/// Adds what a header brought to the list of released names, with that header as the version from which on programs may ask for it. What is
+/// gone stays in the list: programs may ask for it.
+///
+/// # Errors
+/// A list cannot be read or written.
+pub fn add_symbols(tree: &Tree) -> Result<(), String> {
+    let header = tree.header()?;
+    let text = tree.read(RELEASED)?;
+    let (symbols, mut lines): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with(' '));
+    let new = listed(tree)?
+        .difference(&released(tree)?)
+        .map(|name| format!(" {name}@Base {header}"))
+        .collect::<Vec<_>>();
+    let sorted: BTreeSet<&str> = symbols.into_iter().chain(new.iter().map(String::as_str)).collect();
+    lines.extend(sorted);
+    fs::write(tree.root().join(RELEASED), lines.join("\n") + "\n").map_err(|error| format!("{RELEASED}: {error}"))
+}

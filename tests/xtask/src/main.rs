@@ -1,0 +1,44 @@
+//! `xtask VERB`: what the scripts of `make/` ask of the sources.
+
+use std::process::ExitCode;
+use xtask::tree::Tree;
+use xtask::{contents, documents, interface, licences};
+
+const USAGE: &str = "\
+xtask documents [--check]   write the tables of the documents and target/MATRIX.md, or fail where a document is not what the sources give
+xtask interface LIBRARY     fail where names, their versions or the libc that a built library needs are not what is promised
+xtask symbols               add what a header brought to the list of released names
+xtask contents EPOCH        print what is inside, as SPDX 2.3
+xtask licences              print the crates of an unpacked archive as paragraphs of debian/copyright";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let tree = match Tree::around(&std::env::current_dir().unwrap_or_default()) {
+        Ok(tree) => tree,
+        Err(error) => return failed(&[error]),
+    };
+    let done = match words.as_slice() {
+        ["documents"] => documents::write(&tree),
+        ["documents", "--check"] => documents::check(&tree),
+        ["interface", library] => return interface::run(&tree, library),
+        ["symbols"] => interface::add_symbols(&tree).map_err(|error| vec![error]),
+        ["contents", epoch] => contents::print(&tree, epoch).map_err(|error| vec![error]),
+        ["licences"] => licences::print(&tree).map_err(|error| vec![error]),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(3);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(errors) => failed(&errors),
+    }
+}
+
+fn failed(errors: &[String]) -> ExitCode {
+    for error in errors {
+        eprintln!("error: {error}");
+    }
+    ExitCode::FAILURE
+}

@@ -1,0 +1,110 @@
+//! What cargo knows of the packages of the lock file.
+
+use crate::tree::Tree;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// The answer of `cargo metadata`, as far as it is asked for.
+#[derive(Debug, Deserialize)]
+pub struct Metadata {
+    /// All packages.
+    pub packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+/// A package.
+#[derive(Debug, Deserialize)]
+pub struct Package {
+    /// How others name it.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Where it comes from, unless it is of this project.
+    pub source: Option<String>,
+    license: Option<String>,
+    /// The file that describes it.
+    pub manifest_path: String,
+    /// Who made it.
+    pub authors: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dependency>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Dependency {
+    pkg: String,
+    dep_kinds: Vec<Kind>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Kind {
+    kind: Option<String>,
+}
+
+impl Package {
+    /// The licence's expression; a slash is what `OR` was once.
+    pub fn licence(&self) -> String {
+        self.license.as_deref().unwrap_or("NOASSERTION").replace('/', " OR ")
+    }
+}
+
+impl Metadata {
+    /// Asks cargo, without a network if it can.
+    ///
+    /// # Errors
+    /// Cargo fails.
+    pub fn ask(tree: &Tree) -> Result<Self, String> {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        let ask = |more: &[&str]| {
+            let arguments = [
+                "metadata",
+                "--format-version=1",
+                "--locked",
+                "--all-features",
+                "--quiet",
+            ];
+            Command::new(&cargo)
+                .args(arguments)
+                .args(more)
+                .current_dir(tree.root())
+                .output()
+        };
+        let mut found = ask(&["--offline"]);
+        if !found.as_ref().is_ok_and(|done| done.status.success()) {
+            found = ask(&[]);
+        }
+        let done = found.map_err(|error| format!("{cargo}: {error}"))?;
+        if !done.status.success() {
+            return Err(format!("{cargo} metadata: {}", String::from_utf8_lossy(&done.stderr)));
+        }
+        serde_json::from_slice(&done.stdout).map_err(|error| format!("{cargo} metadata: {error}"))
+    }
+
+    /// The packages that the one with this identifier is made of; what its tests need is not in it.
+    pub fn closure<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
+        let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+        let (mut seen, mut waiting) = (BTreeSet::new(), vec![start]);
+        while let Some(current) = waiting.pop() {
+            if seen.insert(current) {
+                let needed = nodes[current]
+                    .deps
+                    .iter()
+                    .filter(|it| it.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev")));
+                waiting.extend(needed.map(|dependency| dependency.pkg.as_str()));
+            }
+        }
+        seen
+    }
+}

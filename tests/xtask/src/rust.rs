@@ -1,0 +1,258 @@
+//! Rust sources, as a parser reads them.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use std::collections::HashSet;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Expr, ExprLit, Item, ItemFn, Lit, Meta};
+
+/// A file with its syntax.
+pub struct Source {
+    /// Where it stands.
+    pub path: String,
+    /// What is in it.
+    pub file: syn::File,
+    lines: Vec<String>,
+}
+
+/// A function that is a test.
+pub struct Test {
+    /// The function's name.
+    pub name: String,
+    /// The text of the function, with the comment before it.
+    pub text: String,
+}
+
+impl Source {
+    /// The file with this text.
+    ///
+    /// # Errors
+    /// The text is not Rust.
+    pub fn new(path: &str, text: &str) -> Result<Self, String> {
+        let file = syn::parse_file(text).map_err(|error| format!("{path}:{}: {error}", error.span().start().line))?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            lines: text.lines().map(str::to_owned).collect(),
+        })
+    }
+
+    /// The lines from one to another, both included.
+    pub fn text(&self, first: usize, last: usize) -> String {
+        self.lines[first - 1..last.min(self.lines.len())].join("\n")
+    }
+
+    /// The lines of something with its attributes.
+    pub fn text_of(&self, attributes: &[Attribute], span: Span) -> String {
+        let starts = attributes.iter().map(|attribute| attribute.span().start().line);
+        self.text(starts.fold(span.start().line, usize::min), span.end().line)
+    }
+
+    /// The tests of the file, wherever it has them.
+    pub fn tests(&self) -> Vec<Test> {
+        let mut tests = Tests {
+            source: self,
+            found: Vec::new(),
+        };
+        tests.visit_file(&self.file);
+        tests.found
+    }
+}
+
+struct Tests<'a> {
+    source: &'a Source,
+    found: Vec<Test>,
+}
+
+impl<'ast> Visit<'ast> for Tests<'_> {
+    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
+        if is_test(&function.attrs) {
+            let text = self.source.text_of(&function.attrs, function.span());
+            self.found.push(Test {
+                name: function.sig.ident.to_string(),
+                text,
+            });
+        }
+        visit::visit_item_fn(self, function);
+    }
+}
+
+/// Whether a function with these attributes is a test.
+pub fn is_test(attributes: &[Attribute]) -> bool {
+    attributes
+        .iter()
+        .any(|attribute| matches!(&attribute.meta, Meta::Path(path) if path.is_ident("test")))
+}
+
+/// Whether something with these attributes is only there in tests.
+pub fn is_for_tests(attributes: &[Attribute]) -> bool {
+    let names_test = |tokens: &TokenStream| Tokens::new(tokens.clone()).words.contains("test");
+    attributes.iter().any(|attribute| match &attribute.meta {
+        // `not(test)` is what ships.
+        Meta::List(list) => {
+            list.path.is_ident("cfg") && names_test(&list.tokens) && !list.tokens.to_string().contains("not")
+        }
+        _ => false,
+    })
+}
+
+/// The attributes of an item, where it may have some.
+pub fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// What a documentation comment says, its lines joined by blanks.
+pub fn comment(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text), ..
+            }) => Some(text.value().trim().to_owned()),
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+/// A piece of code as a list of tokens, for questions about what it mentions.
+#[derive(Default)]
+pub struct Tokens {
+    /// The tokens in a row; a literal of a text has quotes around it.
+    row: Vec<String>,
+    /// Names, and the words of texts.
+    pub words: HashSet<String>,
+    /// Texts, and what stands between quotes within one.
+    pub quoted: HashSet<String>,
+}
+
+impl Tokens {
+    /// The tokens of a stream.
+    pub fn new(stream: TokenStream) -> Self {
+        let mut tokens = Self::default();
+        tokens.take(stream);
+        tokens
+    }
+
+    /// The tokens of a piece of Rust without its brackets.
+    pub fn of(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn take(&mut self, stream: TokenStream) {
+        for token in stream {
+            match token {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        proc_macro2::Delimiter::Parenthesis => ("(", ")"),
+                        proc_macro2::Delimiter::Brace => ("{", "}"),
+                        proc_macro2::Delimiter::Bracket => ("[", "]"),
+                        proc_macro2::Delimiter::None => ("", ""),
+                    };
+                    self.row.push(open.to_owned());
+                    self.take(group.stream());
+                    self.row.push(close.to_owned());
+                }
+                TokenTree::Ident(ident) => {
+                    self.words.insert(ident.to_string());
+                    self.row.push(ident.to_string());
+                }
+                TokenTree::Punct(punct) => self.row.push(punct.as_char().to_string()),
+                TokenTree::Literal(literal) => self.take_literal(Lit::new(literal)),
+            }
+        }
+    }
+
+    fn take_literal(&mut self, literal: Lit) {
+        let text = match &literal {
+            Lit::Str(text) => text.value(),
+            Lit::ByteStr(text) => String::from_utf8_lossy(&text.value()).into_owned(),
+            Lit::CStr(text) => text.value().to_string_lossy().into_owned(),
+            Lit::Int(number) => {
+                self.row.push(number.to_string());
+                return;
+            }
+            _ => return,
+        };
+        self.words.extend(
+            text.split(|it| !crate::words::is_word(it))
+                .filter(|it| !it.is_empty())
+                .map(str::to_owned),
+        );
+        if text.contains('"') {
+            self.quoted.extend(text.split('"').map(str::to_owned));
+        }
+        self.row.push(format!("\"{text}\""));
+        self.quoted.insert(text);
+    }
+
+    /// Whether these tokens stand here in a row.
+    pub fn has_row(&self, wanted: &[String]) -> bool {
+        self.row.windows(wanted.len()).any(|row| row == wanted)
+    }
+
+    /// Whether a name has this part.
+    pub fn has_part(&self, part: &str) -> bool {
+        self.words.iter().any(|word| word.contains(part))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Tokens {
+        Tokens::new(text.parse().expect("Rust"))
+    }
+
+    #[test]
+    fn texts_and_names_are_told_apart() {
+        let tokens = tokens(r#"let x = scene.interface(3); y("{\"a b\": VK_X}"); c"plain""#);
+        assert!(tokens.has_row(&Tokens::of(". interface ( 3 )")) && !tokens.has_row(&Tokens::of(". interface ( 4 )")));
+        assert!(tokens.quoted.contains("a b") && tokens.quoted.contains("plain") && !tokens.quoted.contains("x"));
+        assert!(tokens.words.contains("VK_X") && tokens.has_part("terfac"));
+    }
+
+    #[test]
+    fn tests_have_the_comments_before_them() {
+        let source = Source::new(
+            "a.rs",
+            "mod m {\n    /// APP-1\n    #[test]\n    fn one() {\n        // APP-2\n    }\n}\nfn two() {}\n",
+        );
+        let tests = source.expect("Rust").tests();
+        assert_eq!(tests.len(), 1);
+        assert_eq!(tests[0].name, "one");
+        assert_eq!(
+            tests[0].text,
+            "    /// APP-1\n    #[test]\n    fn one() {\n        // APP-2\n    }"
+        );
+    }
+
+    #[test]
+    fn what_tests_alone_have_is_known() {
+        let source = Source::new(
+            "a.rs",
+            "#[cfg(test)] mod a {}\n#[cfg(all(test, unix))] mod b {}\n#[cfg(not(test))] mod c {}\nmod d {}",
+        );
+        let source = source.expect("Rust");
+        let found: Vec<bool> = source
+            .file
+            .items
+            .iter()
+            .map(|item| is_for_tests(attributes(item)))
+            .collect();
+        assert_eq!(found, [true, true, false, false]);
+    }
+}

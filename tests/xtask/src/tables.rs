@@ -1,0 +1,139 @@
+//! The tables of documents that are written from data and sources.
+
+use crate::reference::bracketed;
+use crate::rust::comment;
+use crate::tree::Tree;
+use promises::variable::{ReadAt, Separator, Trust};
+use quote::ToTokens;
+use syn::Item;
+
+/// The document of each table, the name in its comments, and what writes its lines.
+pub const TABLES: [(&str, &str, fn(&Tree) -> Result<Vec<String>, String>); 4] = [
+    ("docs/using.md", "codes", codes),
+    ("docs/using.md", "variables", variables),
+    ("docs/architecture/process.md", "state", state),
+    ("docs/limits.md", "limits", limits),
+];
+
+/// Types of what never changes once the library is loaded, which is no state.
+const CONSTANT: [&str; 4] = ["u8", "ProcessHeap", "[Row;ROW_COUNT]", "[(Gate,DeviceGate);MOST_GATES]"];
+
+/// The text of a document with the lines between the two comments of a table replaced.
+///
+/// # Errors
+/// The document has no such table.
+pub fn with_table(text: &str, name: &str, lines: &[String]) -> Result<String, String> {
+    let begin = format!("<!-- written by make documents: {name} -->\n");
+    let (before, rest) = text.split_once(&begin).ok_or_else(|| format!("no table {name}"))?;
+    let (_, after) = rest
+        .split_once("<!-- end -->")
+        .ok_or_else(|| format!("no end of the table {name}"))?;
+    Ok(format!("{before}{begin}\n{}\n\n<!-- end -->{after}", lines.join("\n")))
+}
+
+fn table(head: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
+    let rule = "|---".repeat(head.matches('|').count() - 1) + "|";
+    [head.to_owned(), rule].into_iter().chain(rows).collect()
+}
+
+/// The variables, for users.
+fn variables(_: &Tree) -> Result<Vec<String>, String> {
+    let rows = promises::variable::TABLE.iter().map(|row| {
+        let form = match row.separator {
+            Separator::Path => "list with `:`",
+            Separator::Comma => "list with `,`",
+            Separator::Whole => "one value",
+        };
+        let load = if row.read_at == ReadAt::Load { ", *at load*" } else { "" };
+        let trust = match row.trust {
+            Trust::Secure => "ignored",
+            Trust::Plain => "counts",
+        };
+        format!("| `{}` | {} | {form}{load} | {trust} |", row.name, row.meaning)
+    });
+    Ok(table("| variable | meaning | value | when elevated |", rows))
+}
+
+/// The reasons for leaving something out, for users.
+fn codes(_: &Tree) -> Result<Vec<String>, String> {
+    let rows = reasons::TABLE
+        .iter()
+        .map(|row| format!("| `{}` | {} | {} |", row.name, row.meaning, row.remedy));
+    Ok(table("| code | what it means | what to do |", rows))
+}
+
+/// The limits with their values.
+fn limits(_: &Tree) -> Result<Vec<String>, String> {
+    let rows = promises::limits::TABLE.iter().map(|row| {
+        let most = match row.value >> 20 {
+            0 => format!("{} {}", row.value, row.unit),
+            mebibytes => format!("{mebibytes} MiB"),
+        };
+        format!("| {} | {most} | {} |", row.what, row.more)
+    });
+    Ok(table("| what | at most | more |", rows))
+}
+
+/// Everything that belongs to the process, where it lies, and the first sentence that the source says of it.
+fn state(tree: &Tree) -> Result<Vec<String>, String> {
+    let mut rows = Vec::new();
+    for path in tree.rust("loader/")? {
+        let text = tree.read(&path)?;
+        if path.contains("test") || path.ends_with("scratch.rs") || !text.contains("static ") {
+            continue;
+        }
+        for item in &tree.source(&path)?.file.items {
+            let Item::Static(item) = item else { continue };
+            let kind: String = item.ty.to_token_stream().to_string().split_whitespace().collect();
+            let words = comment(&item.attrs);
+            if !CONSTANT.contains(&kind.as_str()) && !words.is_empty() {
+                let place = path.strip_prefix("loader/").unwrap_or(&path);
+                rows.push(format!(
+                    "| `{}` | `{place}` | {} |",
+                    item.ident,
+                    bracketed(&sentence(&words))
+                ));
+            }
+        }
+    }
+    Ok(table("| static | in | holds |", rows.into_iter()))
+}
+
+/// The first sentence, without brackets around names of Rust.
+fn sentence(words: &str) -> String {
+    let end = words
+        .match_indices(". ")
+        .find(|(place, _)| words[place + 2..].starts_with(|it: char| it.is_ascii_uppercase()));
+    let mut rest = end.map_or(words, |(place, _)| &words[..=place]);
+    let mut out = String::new();
+    while let Some((before, after)) = rest.split_once("[`") {
+        let Some((name, after)) = after.split_once("`]") else {
+            break;
+        };
+        out.extend([before, "`", name, "`"]);
+        rest = match after.strip_prefix('(').and_then(|target| target.split_once(')')) {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_before_a_capital() {
+        assert_eq!(sentence("One, e.g. two. Three."), "One, e.g. two.");
+        assert_eq!(sentence("See [`a`](crate::a) and [`b`]. More"), "See `a` and `b`.");
+    }
+
+    #[test]
+    fn lines_replace_those_of_the_table_alone() {
+        let text = "a\n<!-- written by make documents: x -->\n\nold\n\n<!-- end -->\nb\n";
+        let new = with_table(text, "x", &["new".to_owned()]).expect("there is one");
+        assert_eq!(new, text.replace("old", "new"));
+        assert!(with_table(text, "y", &[]).is_err());
+    }
+}
