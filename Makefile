@@ -85,7 +85,7 @@ documents:        ## write the tables of docs/ from the sources, and target/MATR
 	@$(CARGO) run --locked --quiet -p xtask -- documents
 
 fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECONDS_EACH=600 for ten
-	@make/fuzz.sh $(or $(SECONDS_EACH),60)
+	@tests/fuzz/run.sh $(or $(SECONDS_EACH),60)
 
 soak:             ## instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
 	@make/runs.sh soak $(or $(MINUTES),"") $(ONLY)
@@ -115,13 +115,13 @@ test-targets:     ## other processors under Linux, and systems that are not at h
 	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
 
 figures:          ## measure the library beside the system's own one
-	@make/bench.sh figures
+	@tests/bench/run.sh figures
 
 bench:            ## all costs beside another loader's: QUICK=1 for a few, PEER as for peer
-	@make/bench.sh $(if $(QUICK),quick)
+	@tests/bench/run.sh $(if $(QUICK),quick)
 
 bench-limits:     ## take today's instruction counts as the limits of make test
-	@make/bench.sh limits
+	@tests/bench/run.sh limits
 
 clean:            ## remove everything that was built or fetched
 	@bash -c '. make/common.sh && $$CARGO clean --quiet && rm -rf "$$TARGET" registry/input'

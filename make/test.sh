@@ -28,7 +28,7 @@ lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
     # What ships has no standard library, not even that of the crates beside it.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
-    make/fuzz.sh lint
+    tests/fuzz/run.sh lint
     # What crates may be: licences, origins, bans.
     make/crates.sh
 }
@@ -107,7 +107,7 @@ gate() {
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
 fuzzed() {
-    make/fuzz.sh 8 ${CASE:+"$CASE"}
+    tests/fuzz/run.sh 8 ${CASE:+"$CASE"}
 }
 
 # -- The stages --

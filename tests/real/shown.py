@@ -97,7 +97,7 @@ def make_bench():
     """`make bench` measures; one case of it shows that it finds everything."""
     tree, environment = copy()
     environment["PEER"] = str(loader.peer())
-    output = run(["make/bench.sh", "profile", "vkCmdDraw"], HANG, env=environment, cwd=tree)
+    output = run(["tests/bench/run.sh", "profile", "vkCmdDraw"], HANG, env=environment, cwd=tree)
     expect("vkCmdDraw" in output, output)
 
 

@@ -115,7 +115,7 @@ impl Rows {
             // A program of this name is also a thing that prose speaks of.
             "vkloader" | "target/release/vkloader" => words.next().is_some(),
             first if first.starts_with("make/") => first.len() > 5,
-            first if first.starts_with("registry/") => first.ends_with(".sh"),
+            first if first.starts_with("registry/") || first.starts_with("tests/") => first.ends_with(".sh"),
             first => self.programs.iter().any(|program| program == first),
         }
     }

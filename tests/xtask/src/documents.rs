@@ -63,9 +63,6 @@ fn made(tree: &Tree) -> Result<Made, Errors> {
     let cases = cases(tree).map_err(one)?;
     let named: Vec<(String, String)> = cases.iter().map(|case| (case.name.clone(), case.own.clone())).collect();
     let (shown, mut wrong) = reference::problems(tree, &named).map_err(one)?;
-    if !wrong.is_empty() {
-        return Err(wrong);
-    }
     let entries = reference::entries(tree).map_err(one)?;
     let (matrix, missing) = matrix(tree, cases, &entries, &shown).map_err(one)?;
     wrong.extend(missing);
@@ -93,7 +90,7 @@ fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     let read = |path: &str| tree.read(path).ok().map(|text| text.to_string());
     let mut wrong = commands::Rows::read(tree)?.problems(&texts?, read);
     for path in paths {
-        wrong.extend(counts::problems(path, &*tree.read(path)?));
+        wrong.extend(counts::problems(path, &tree.read(path)?));
     }
     wrong.extend(links::problems(tree, paths)?);
     wrong.extend(claims::problems(tree)?);
@@ -106,7 +103,10 @@ fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &
     for (_, name, lines) in TABLES.iter().filter(|(document, ..)| *document == path) {
         text = with_table(&text, name, &lines(tree)?).map_err(|error| format!("{path}: {error}"))?;
     }
-    text = headers::with_header(path, &text, &tree.header()?)?;
+    match headers::with_header(path, &text, &tree.header()?) {
+        Ok(with_header) => text = with_header,
+        Err(error) => wrong.push(error),
+    }
     // The pages of the reference name the page with each link, since their numbers lead to each other.
     if !path.starts_with(reference::FOLDER) {
         let (with_places, bad) = reference::with_places(path, &text, entries);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub fn problems(tree: &Tree, documents: &[String]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for path in documents {
-        let plain = without_code(&*tree.read(path)?);
+        let plain = without_code(&tree.read(path)?);
         for (place, target) in links(&plain) {
             if target.contains("://") || target.starts_with("mailto:") {
                 continue;
@@ -23,7 +23,7 @@ pub fn problems(tree: &Tree, documents: &[String]) -> Result<Vec<String>, String
                 joined(path, file)
             };
             let is_there = tree.has(&file)
-                && (anchor.is_empty() || !file.ends_with(".md") || anchors(&*tree.read(&file)?).contains(anchor));
+                && (anchor.is_empty() || !file.ends_with(".md") || anchors(&tree.read(&file)?).contains(anchor));
             if !is_there {
                 wrong.push(format!(
                     "{path}:{} links to {target}, which is not there",
@@ -42,10 +42,11 @@ fn anchors(text: &str) -> BTreeSet<String> {
     for line in text.lines() {
         fenced ^= line.starts_with("```");
         let heading = line.trim_start_matches('#');
-        if !fenced && heading.len() < line.len() {
-            if let Some(heading) = heading.strip_prefix(' ') {
-                found.insert(slug(heading));
-            }
+        if !fenced
+            && heading.len() < line.len()
+            && let Some(heading) = heading.strip_prefix(' ')
+        {
+            found.insert(slug(heading));
         }
     }
     let named = text.split("<a id=\"").skip(1).filter_map(|rest| rest.split_once('"'));

@@ -219,7 +219,7 @@ pub fn shown(tree: &Tree, cases: &[(String, String)], defined: &BTreeSet<String>
                 }
             }
         } else if has_scripts && [".py", ".c", ".h"].iter().any(|end| path.ends_with(end)) {
-            add(&path, &*tree.read(&path)?);
+            add(&path, &tree.read(&path)?);
         }
     }
     Ok(found)

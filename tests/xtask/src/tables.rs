@@ -7,8 +7,11 @@ use promises::variable::{ReadAt, Separator, Trust};
 use quote::ToTokens;
 use syn::Item;
 
+/// What writes the lines of a table.
+type Write = fn(&Tree) -> Result<Vec<String>, String>;
+
 /// The document of each table, the name in its comments, and what writes its lines.
-pub const TABLES: [(&str, &str, fn(&Tree) -> Result<Vec<String>, String>); 4] = [
+pub const TABLES: [(&str, &str, Write); 4] = [
     ("docs/using.md", "codes", codes),
     ("docs/using.md", "variables", variables),
     ("docs/architecture/process.md", "state", state),

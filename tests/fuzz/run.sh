@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs each of them, all if
-# none is named, two at a time. With 0 seconds it only builds. `fuzz.sh lint` checks their source instead.
+# run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs each of them, all if
+# none is named, two at a time. With 0 seconds it only builds. `run.sh lint` checks their source instead.
 #
 # cargo-fuzz does the same, but takes a nightly toolchain and has to be built first; what it passes to the compiler stands
 # below. Finds stay in target/fuzz/finds/TARGET, what was learned in target/fuzz/corpus/TARGET.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 seconds=${1:-60}
 shift || true

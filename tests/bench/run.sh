@@ -6,7 +6,7 @@
 #   profile WORDS  where the instructions of each case go whose title contains the words
 #   figures        sizes, times and code of the library beside the system's own loader; needs a quiet machine
 #   limits         writes what the gate of `make test` holds the library against
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/../../make/common.sh"
 
 if [ "${1:-}" = figures ]; then
     # The library alone: it shares no crate with programs that use the standard library.
