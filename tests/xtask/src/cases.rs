@@ -30,9 +30,9 @@ impl Case {
         }
     }
 
-    /// Whether one of the parts is so.
-    pub fn has(&self, fits: impl Fn(&Tokens) -> bool) -> bool {
-        self.parts.iter().any(|part| fits(part))
+    /// What the case and its helpers mention.
+    pub fn parts(&self) -> impl Iterator<Item = &Tokens> {
+        self.parts.iter().map(Rc::as_ref)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::cases::Case;
 use crate::reference::{self, Entry, FOLDER, Shown};
 use crate::rust::{Tokens, attributes, is_for_tests};
 use crate::tree::Tree;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Item, Lit};
 
@@ -103,17 +103,40 @@ pub fn matrix(
 ) -> Result<(String, Vec<String>), String> {
     let mut found = found;
     let mut sections = sections(tree)?;
-    for section in &mut sections {
-        for row in &mut section.rows {
-            let fits = |case: &Case| {
-                section.within.iter().any(|begin| case.name.starts_with(begin))
-                    && case.has(|tokens| row.mentions.iter().any(|mention| mention.is_in(tokens)))
-            };
-            row.cases = (0..found.len()).filter(|index| fits(&found[*index])).collect();
-        }
-    }
+    connect(&mut sections, &found);
     sections.extend(numbers(tree, &mut found, entries, shown)?);
     Ok(written(&sections, &found))
+}
+
+/// Finds the cases of each row. Many cases share helpers, each of which is asked once a row.
+fn connect(sections: &mut [Section], found: &[Case]) {
+    let mut places: HashMap<*const Tokens, usize> = HashMap::new();
+    let mut parts: Vec<&Tokens> = Vec::new();
+    let mut of_case: Vec<Vec<usize>> = Vec::new();
+    for case in found {
+        let own = case.parts().map(|part| {
+            *places.entry(std::ptr::from_ref(part)).or_insert_with(|| {
+                parts.push(part);
+                parts.len() - 1
+            })
+        });
+        of_case.push(own.collect());
+    }
+    for section in sections {
+        let is_within = |case: &Case| section.within.iter().any(|begin| case.name.starts_with(begin));
+        let within: Vec<usize> = (0..found.len()).filter(|index| is_within(&found[*index])).collect();
+        for row in &mut section.rows {
+            let hits: Vec<bool> = parts
+                .iter()
+                .map(|part| row.mentions.iter().any(|mention| mention.is_in(part)))
+                .collect();
+            row.cases = within
+                .iter()
+                .copied()
+                .filter(|index| of_case[*index].iter().any(|part| hits[*part]))
+                .collect();
+        }
+    }
 }
 
 fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
