@@ -34,7 +34,13 @@ header() {
 
 # Everything below a folder with its content and time, what git ignores included, but for the place of the work.
 state() {
-    (cd "$1" && find . \( -path ./.git -o -path ./target \) -prune -o -type f -printf '%p %T@ ' -exec sha256sum {} \; | sort)
+    (
+        cd "$1"
+        for print in '-printf %p\040%T@\n' '-exec sha256sum {} +'; do
+            # shellcheck disable=SC2086 -- words of find
+            find . \( -path ./.git -o -path ./target \) -prune -o -type f $print
+        done | sort
+    )
 }
 
 # holds NAME COMMAND...: counts whether the command succeeds.
@@ -192,7 +198,7 @@ pending=$(committed "$new" "$(committed "$old" HEAD)")
 own read-tree HEAD
 own update-ref refs/worktree/bump "$pending"
 
-content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} \; | sort); }
+content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} + | sort); }
 BEFORE=$(content "$old") AFTER=$(content "$new")
 
 # deliver [COMMAND...]: the pending bump in a fresh tree, as far as it comes under the command; its status is in `status`.
