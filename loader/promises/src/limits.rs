@@ -16,8 +16,8 @@ pub struct Row {
 macro_rules! limits {
     ($($(#[$attribute:meta])* $name:ident: $kind:ty = $value:expr, $unit:literal, $what:literal, $more:literal;)+) => {
         $(
-            $(#[$attribute])*
             #[doc = concat!("Upper bound on ", $what, ", in ", $unit, ".")]
+            $(#[$attribute])*
             pub const $name: $kind = $value;
         )+
 

@@ -1,7 +1,7 @@
 //! What follows from the sources of the project, and checks of what documents say.
 //!
 //! [`tree`] reads the project, [`rust`] its Rust, by a parser, and [`words`] its prose. [`documents`] puts the rest together:
-//! [`reference`] has the numbers of `docs/reference/`, [`cases`] the behaviour cases, [`matrix`] what shows each promise, [`tables`] the
+//! [`mod@reference`] has the numbers of `docs/reference/`, [`cases`] the behaviour cases, [`matrix`] what shows each promise, [`tables`] the
 //! tables of documents, [`headers`] the header that they name, [`links`] where they lead, [`commands`] the commands that they show,
 //! [`counts`] the counts that they must not have, and [`claims`] what they say of all code. [`interface`], [`contents`] and [`licences`] are about
 //! what is built and packed.
