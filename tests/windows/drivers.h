@@ -109,6 +109,8 @@ static void features(void) {
     a->features = 7;
     devices(0);
     check(a->features == 1, "LAY-223 APP-93 layers are told of the order");
+    says("driver-a.dll", "LAY-53 a message names the library of the layer");
+    check(!strstr(last_log, "\\\\?\\"), "LAY-53 as people write paths");
     a->features = 7;
     without_dxgi = 1;
     elevated = 0;
