@@ -1,7 +1,7 @@
 //! Running a child process with a time limit and collecting what it prints.
 
-use std::io::Read;
-use std::process::{Command, ExitStatus, Stdio};
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,9 +28,7 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+    let mut child = spawn(command).unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
     let deadline = Instant::now() + limit;
@@ -50,6 +48,22 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
         status,
         stdout: text(stdout),
         stderr: text(stderr),
+    }
+}
+
+/// Starts a process. On a busy machine Wine sometimes fails to with an internal error, and succeeds when it is asked again.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    const INTERNAL_ERROR: i32 = 1359;
+    let begin = Instant::now();
+    loop {
+        match command.spawn() {
+            Err(error)
+                if cfg!(windows) && error.raw_os_error() == Some(INTERNAL_ERROR) && begin.elapsed() < steady::HANG =>
+            {
+                thread::sleep(Duration::from_millis(100));
+            }
+            other => return other,
+        }
     }
 }
 
