@@ -125,6 +125,24 @@ PAGES=${PAGES:-$RELEASE/pages}
 # Options before the subcommand of cargo.
 CARGO_OPTIONS=()
 
+# seen RUN WORDS...: with SEEN=1, notes in tests/seen.txt what a run saw, with the day and the last commit that changed the library. From these
+# lines make documents writes a table of docs/platforms.md.
+seen() {
+    local run=$1 file=tests/seen.txt
+    shift
+    [ "${SEEN:-}" = 1 ] || return 0
+    {
+        grep --invert-match --fixed-strings "$run | " $file || true
+        say "$run | $(git log -1 --abbrev=9 --format=%h -- loader generated) | $(date +%F) | $*"
+    } | sort >"$file.new"
+    mv "$file.new" $file
+}
+# counted LOG: how many cases of each group passed and failed, as cargo printed it.
+counted() {
+    awk '/^     Running / { suite = $2; sub(/.*tests\//, "", suite); sub(/\/main.rs.*/, "", suite) }
+        /^test result: / && suite { printf "%s%s: %d passed, %d failed", sep, suite, $4, $6; sep = "; "; suite = "" }' "$1"
+}
+
 # check WHAT COMMAND...: the line that counts as a case of GROUP, and what the command said of itself: lines that begin with one of the
 # words in SHOWN, and figures. Its output lies in HERE. A failure sets `failed`.
 failed=0

@@ -88,4 +88,5 @@ while read -r target features symbols; do
         failed=1
     fi
 done <<<"$SYSTEMS"
+[ $# -gt 0 ] || seen systems "$([ "$failed" -eq 0 ] || say "failures; ")compiled: $(awk '{ print $1 }' <<<"$SYSTEMS" | sort -u | grep . | paste -sd ' ')"
 exit "$failed"

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Builds the library for other processors, word sizes and C libraries of Linux, and runs it there: natively where this machine
 # can, under qemu-user elsewhere. Arguments: the groups to run, of the list TARGETS below; none means all. CASES="wrapping unknown"
-# keeps to behaviour cases with one of these words in their paths, CASES=all takes all, CASES=none leaves them out.
+# keeps to behaviour cases with one of these words in their paths, CASES=all takes all, CASES=none leaves them out. SUITES="layers" keeps to
+# some of the three programs of cases, and LIMIT is the most seconds for the cases of a group.
 #
 # The standard library for these targets is built from its source, which Debian has beside its second Rust (rustc-web). What cannot
 # pass on a target stands with its reason in tests/targets.txt.
 . "$(dirname "$0")/common.sh"
 
 TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
-# The most seconds for the behaviour cases of a group.
-LIMIT=3000
+LIMIT=${LIMIT:-3000}
+SUITES=${SUITES:-app drivers layers}
 # The modules of cases that an emulator runs by itself: where machine code, layouts and words of a processor matter.
 EMULATED="trampolines:: handles:: lookup unknown device_functions:: negotiation:: surfaces:: swapchains:: instance_chain:: \
     device_chain:: wrapping:: device_table:: messengers:: groups::"
@@ -57,11 +58,12 @@ begin() {
     RUNNER=${4:-} LINKER=${5:-${CC[0]}} FLAGS=${6:-}
     mkdir -p "$HERE"
     SHARED=$HERE/cargo/$TRIPLE/release/libvulkan.so
-    started=$SECONDS
+    started=$SECONDS ran=
     say "== $GROUP: $TRIPLE"
 }
 finish() {
     say "== $GROUP: $((SECONDS - started)) s"
+    seen "$GROUP" "$([ "$failed" -eq 0 ] || say "failures; ")the library and a C program${ran:+; $ran}"
 }
 
 # The release library, which needs no more of the standard library than this, and whose structures are as the C compiler of the target has them.
@@ -111,16 +113,21 @@ program() {
 
 # The behaviour cases. Those that tests/targets.txt lists for the group must fail; a row that names none of them is an error.
 cases() {
-    local words=() log=$HERE/cases.log status=0 row
+    local words=() log=$HERE/cases.log status=0 row suites
+    read -r -a suites <<<"$SUITES"
     [ "${CASES:-}" != none ] || { say "  skip  $GROUP: behaviour cases (CASES=none)"; return 0; }
+    case ${CASES:-${RUNNER:+-}} in
+    "" | all) ran="all cases" ;;
+    -) ran="the cases that an emulator runs by itself" ;;
+    *) ran="cases of $CASES" ;;
+    esac
     [ "${CASES:-}" = all ] || read -r -d '' -a words <<<"${CASES:-${RUNNER:+$EMULATED}}" || true
     # Behind a program, whichever, each child gets the time that it takes on a busy machine.
     with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" VKL_WRAP="${RUNNER:-env}" timeout --kill-after=10 "$LIMIT" \
         cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
-        --test app --test drivers --test layers -- "${words[@]}" >"$log" 2>&1 || status=$?
-    awk -v group="$GROUP" '/^test result: / && !/filtered out; finished in [0-9.]*s$/ { next }
-        /^     Running / { suite = $2; sub(/.*tests\//, "", suite); sub(/\/main.rs.*/, "", suite) }
-        /^test result: .* [0-9]+ measured/ && suite { print "        " suite ": " $4 " passed, " $6 " failed"; suite = "" }' "$log"
+        "${suites[@]/#/--test=}" -- "${words[@]}" >"$log" 2>&1 || status=$?
+    ran+=": $(counted "$log")"
+    say "        $ran"
     if [ "$status" -ne 0 ]; then
         say "  FAIL  $GROUP: behaviour cases (status $status)"
         grep -E '^test .* \.\.\. FAILED$|^error' "$log" | sort -u | sed -n 1,60p || true
@@ -128,7 +135,7 @@ cases() {
         return
     fi
     say "  ok    $GROUP: behaviour cases, $(rows | wc -l) of them known not to pass"
-    [ ${#words[@]} -eq 0 ] || return 0
+    [ ${#words[@]} -eq 0 ] && [ ${#suites[@]} -eq 3 ] || return 0
     rows | while read -r row; do
         # A whole module, or a case.
         case $row in

@@ -81,4 +81,5 @@ if command -v npm >/dev/null; then
 else
     say "  skip  windows: the backend of llama.cpp: npm is missing"
 fi
+seen "Windows x86_64, programs of others" "$([ "$failed" -eq 0 ] || say "failures; ")wgpu $WGPU, GLFW $GLFW, llama.cpp of node-llama-cpp $LLAMA"
 exit "$failed"

@@ -11,11 +11,12 @@ use syn::Item;
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// The document of each table, the name in its comments, and what writes its lines.
-pub const TABLES: [(&str, &str, Write); 4] = [
+pub const TABLES: [(&str, &str, Write); 5] = [
     ("docs/using.md", "codes", codes),
     ("docs/using.md", "variables", variables),
     ("docs/architecture/process.md", "state", state),
     ("docs/limits.md", "limits", limits),
+    ("docs/platforms.md", "seen", seen),
 ];
 
 /// Types of what never changes once the library is loaded, which is no state.
@@ -75,6 +76,13 @@ fn limits(_: &Tree) -> Result<Vec<String>, String> {
         format!("| {} | {most} | {} |", row.what, row.more)
     });
     Ok(table("| what | at most | more |", rows))
+}
+
+/// What runs for other systems saw last.
+fn seen(tree: &Tree) -> Result<Vec<String>, String> {
+    let text = tree.read("tests/seen.txt")?;
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    Ok(table("| run | library of commit | day | saw |", rows.map(|row| format!("| {row} |"))))
 }
 
 /// Everything that belongs to the process, where it lies, and the first sentence that the source says of it.
