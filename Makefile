@@ -110,6 +110,7 @@ test-windows:     ## vulkan-1.dll: build it, and run C programs and all behaviou
 	@make/windows-programs.sh
 	@make/windows-cases.sh
 	@make/windows-msvc.sh
+	@make/windows-cases.sh i686
 
 test-targets:     ## other processors under Linux, and systems that are not at hand: what can be built or run of them
 	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
