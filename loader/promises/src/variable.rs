@@ -22,7 +22,8 @@ pub enum Separator {
     Comma,
 }
 
-/// When the value of a variable is read (APP-216).
+/// When the value of a variable is read (APP-216): for the documentation, which is made from the table.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAt {
     /// Each time it is needed, so a change between two API calls takes effect.
@@ -47,8 +48,10 @@ pub struct Row {
     /// How its value is divided.
     pub separator: Separator,
     /// When it is read.
+    #[cfg(test)]
     pub read_at: ReadAt,
     /// What it does, as one sentence of the documentation.
+    #[cfg(test)]
     pub meaning: &'static str,
 }
 
@@ -76,7 +79,9 @@ macro_rules! variables {
                 c_name: terminated(concat!($name, "\0")),
                 trust: Trust::$trust,
                 separator: Separator::$separator,
+                #[cfg(test)]
                 read_at: ReadAt::$read_at,
+                #[cfg(test)]
                 meaning: $meaning,
             },)+
         ];

@@ -156,14 +156,6 @@ impl Device {
             .map(|driver_device| driver_device.driver)
     }
 
-    /// The driver's device; NULL before the driver made it.
-    pub fn driver_handle(&self) -> VkDevice {
-        self.record
-            .driver_device
-            .newest()
-            .map_or(VkDevice(core::ptr::null_mut()), |driver_device| driver_device.handle)
-    }
-
     /// The driver's functions behind the loader's device terminators (DRV-199).
     pub fn terminators(&self) -> Option<&DeviceTerminatorTable> {
         self.record

@@ -3,7 +3,7 @@
 
 mod objects;
 
-pub use objects::{device_of, extension_enabled, instance_of, require_device, require_instance};
+pub use objects::{device_of, instance_of, require_device, require_instance};
 
 use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkPhysicalDevice, VkResult, VkStructureType, VkSystemAllocationScope};

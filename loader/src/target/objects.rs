@@ -1,11 +1,10 @@
 //! What terminators share: finding the loader's object behind a handle that came through the layers.
 
 use crate::device::Device;
-use crate::generated::types::{VkDevice, VkInstance, VkPhysicalDevice};
+use crate::generated::types::{VkDevice, VkInstance};
 use crate::handle::{Chain, Dispatchable};
 use crate::instance::Instance;
 use crate::translation;
-use discovery::extension::InstanceExtension;
 use discovery::log;
 
 /// The instance that a handle of the chain belongs to; `None` for a handle that is none of ours.
@@ -54,14 +53,4 @@ pub unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device
         ));
         os::abort()
     })
-}
-
-/// Whether the application or a layer enabled an extension on the instance of a physical device (APP-28).
-///
-/// # Safety
-/// `handle` is what the loader's terminator gave to the lowest layer.
-pub unsafe fn extension_enabled(handle: VkPhysicalDevice<Chain>, extension: InstanceExtension) -> bool {
-    // SAFETY: passed on.
-    let object = unsafe { translation::chain_physical_device(handle) };
-    object.driver().instance().enabled.contains(extension)
 }

@@ -12,6 +12,6 @@ pub use crate::proc_addr::{
     terminator_get_device_proc_addr as get_device_proc_addr,
     terminator_get_instance_proc_addr as get_instance_proc_addr,
 };
-pub use crate::target::{device_of, extension_enabled, instance_of, require_device, require_instance};
+pub use crate::target::{device_of, instance_of, require_device, require_instance};
 pub use crate::wsi::terminator::*;
 pub use emulated::*;
