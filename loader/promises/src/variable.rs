@@ -23,7 +23,7 @@ pub enum Separator {
 }
 
 /// When the value of a variable is read (APP-216): for the documentation, which is made from the table.
-#[cfg(test)]
+#[cfg(feature = "documented")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAt {
     /// Each time it is needed, so a change between two API calls takes effect.
@@ -48,10 +48,10 @@ pub struct Row {
     /// How its value is divided.
     pub separator: Separator,
     /// When it is read.
-    #[cfg(test)]
+    #[cfg(feature = "documented")]
     pub read_at: ReadAt,
     /// What it does, as one sentence of the documentation.
-    #[cfg(test)]
+    #[cfg(feature = "documented")]
     pub meaning: &'static str,
 }
 
@@ -79,9 +79,9 @@ macro_rules! variables {
                 c_name: terminated(concat!($name, "\0")),
                 trust: Trust::$trust,
                 separator: Separator::$separator,
-                #[cfg(test)]
+                #[cfg(feature = "documented")]
                 read_at: ReadAt::$read_at,
-                #[cfg(test)]
+                #[cfg(feature = "documented")]
                 meaning: $meaning,
             },)+
         ];

@@ -2,6 +2,7 @@
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, case};
+use promises::variable::{Row, TABLE, Trust};
 
 /// An instance extension that only a driver knows.
 const ODD: &str = "VK_ODD_extension";
@@ -77,17 +78,8 @@ const VALUES: [(&str, &str, Trace); 32] = [
 
 /// Names and trust classes of the loader's own table.
 fn table() -> Vec<(&'static str, bool)> {
-    let rows = include_str!("../../../loader/discovery/src/env/variable.rs").lines();
-    let row = |line: &'static str| {
-        let (_, rest) = line.strip_prefix("    ")?.split_once(" = \"")?;
-        let (name, rest) = rest.split_once("\", ")?;
-        match rest.split_once(',')?.0 {
-            "Secure" => Some((name, true)),
-            "Plain" => Some((name, false)),
-            _ => None,
-        }
-    };
-    rows.filter_map(row).collect()
+    let row = |row: &Row| (row.name, row.trust == Trust::Secure);
+    TABLE.iter().map(row).collect()
 }
 
 /// What an application sees that brings its driver along.

@@ -82,7 +82,10 @@ fn limits(_: &Tree) -> Result<Vec<String>, String> {
 fn seen(tree: &Tree) -> Result<Vec<String>, String> {
     let text = tree.read("tests/seen.txt")?;
     let rows = text.lines().filter(|line| !line.starts_with('#'));
-    Ok(table("| run | library of commit | day | saw |", rows.map(|row| format!("| {row} |"))))
+    Ok(table(
+        "| run | library of commit | day | saw |",
+        rows.map(|row| format!("| {row} |")),
+    ))
 }
 
 /// Everything that belongs to the process, where it lies, and the first sentence that the source says of it.
