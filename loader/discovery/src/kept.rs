@@ -35,7 +35,10 @@ impl<'l> Kept<'l> {
         let mut rest = manifests;
         let mut is_needed = false;
         while let Some(manifest) = rest.next() {
-            is_needed |= manifest.file.is_some() && rest.clone().any(|other| other.file == manifest.file);
+            is_needed = manifest.file.is_some() && rest.clone().any(|other| other.file == manifest.file);
+            if is_needed {
+                break;
+            }
         }
         Self {
             earlier: Vec::new(),
