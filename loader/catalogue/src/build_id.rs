@@ -13,8 +13,8 @@ const LENGTHS: core::ops::RangeInclusive<usize> = 8..=64;
 /// `PT_NOTE`: a program header that leads to notes.
 const NOTES: u32 = 4;
 /// `NT_GNU_BUILD_ID`: a note that is a build id, if its owner is GNU.
-const BUILD_ID: u32 = 3;
-const OWNER: &[u8] = b"GNU\0";
+pub(crate) const BUILD_ID: u32 = 3;
+pub(crate) const OWNER: &[u8] = b"GNU\0";
 
 /// `ELFCLASS64` or `ELFCLASS32`, as the libraries of this process have it.
 const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
@@ -124,10 +124,10 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    const ID: [u8; 20] = [0xAB; 20];
+    pub(crate) const ID: [u8; 20] = [0xAB; 20];
     /// Where the program headers begin, and how long one is.
     const TABLE: usize = 64;
     const ROW: usize = 56;
@@ -138,7 +138,7 @@ mod tests {
         bytes[at..at + value.len()].copy_from_slice(value);
     }
 
-    fn note(owner: &[u8], kind: u32, content: &[u8]) -> Vec<u8> {
+    pub(crate) fn note(owner: &[u8], kind: u32, content: &[u8]) -> Vec<u8> {
         let mut note = Vec::new();
         for number in [owner.len() as u32, content.len() as u32, kind] {
             note.extend(number.to_ne_bytes());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     /// The beginning of a library with these notes, behind a program header about something else.
-    fn head(notes: &[u8]) -> Vec<u8> {
+    pub(crate) fn head(notes: &[u8]) -> Vec<u8> {
         let mut head = vec![0; NOTES_AT];
         put(&mut head, 0, &[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]);
         put(&mut head, PLACES.table, &TABLE.to_ne_bytes());

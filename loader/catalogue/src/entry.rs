@@ -1,8 +1,13 @@
 //! Reading a catalogue: a view of its JSON that believes nothing before it was looked at.
 
 use crate::{
-    Json, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_VARIABLES, SCHEMA,
-    hardware, machine, variables, written::is_written,
+    Json, LINKER_CACHE, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_FILES,
+    MOST_LINKER_CACHE, MOST_VARIABLES, SCHEMA,
+    closure::{File, Process},
+    hardware,
+    machine::{self, Hash},
+    variables,
+    written::is_written,
 };
 use core::fmt;
 use core::marker::PhantomData;
@@ -60,6 +65,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         let machine = root.member("machine").ok_or(Problem::NotACatalogue)?;
         let bounded = root.few("drivers", MOST_ENTRIES).is_some()
             && root.few("variables", MOST_VARIABLES).is_some()
+            && root.few("files", MOST_FILES).is_some()
             && machine.few("cards", MOST_CARDS).is_some();
         match bounded {
             true => Ok(Self {
@@ -97,10 +103,18 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         (0..).zip(self.entries()).find(|(number, entry)| is(*number, entry))
     }
 
-    /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
+    /// Returns the value that a variable had when the drivers were asked, if it was set.
     #[inline(never)]
+    pub fn value_of(self, name: &[u8]) -> Option<&'a [u8]> {
+        self.variables()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
     pub fn allows(self, name: &[u8], value: &[u8]) -> bool {
-        !variables::matters(name) || self.variables().any(|known| known == (name, value))
+        self.value_of(name)
+            .map_or_else(|| !variables::matters(name), |known| known == value)
     }
 
     /// The written form of the [`Fingerprint`](crate::Fingerprint) of the machine.
@@ -114,9 +128,53 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         all.filter_map(|card| card.member_text("address"))
     }
 
-    /// The written form of the identity of the dynamic linker's cache; empty where there was none.
-    pub fn linker_cache(self) -> &'a [u8] {
-        self.root.member_text("linker-cache").unwrap_or_default()
+    /// The files that drivers depend on, which entries refer to by their numbers. One that is not as it must be is never as it was.
+    pub fn files(self) -> impl Iterator<Item = File<'a>> {
+        let all = self.root.few("files", MOST_FILES).into_iter().flatten();
+        all.map(|one| {
+            let text = |name| one.member_text(name).unwrap_or_default();
+            File {
+                path: text("path"),
+                identity: one.member_text("identity").unwrap_or(b"unknown"),
+                build_id: text("build-id"),
+                names: text("names"),
+            }
+        })
+    }
+
+    /// Returns `true` if the dynamic linker's cache leads where it did when the drivers were asked: it is the same file, or has the same
+    /// content. `None` where there was no cache, and is none.
+    pub fn has_same_linker_cache(self, process: &impl Process) -> Option<bool> {
+        let written = self.root.member_text("linker-cache").unwrap_or_default();
+        match process.file(LINKER_CACHE) {
+            None if written.is_empty() => None,
+            None => Some(false),
+            Some((now, _)) if now.proves() && now.is_written(written) => Some(true),
+            Some(_) => {
+                let known = self.root.member_text("linker-cache-sum");
+                Some(known.is_some_and(|known| is_written(known, format_args!("{}", LinkerCacheSum::of(process)))))
+            }
+        }
+    }
+}
+
+/// The content of the dynamic linker's cache, as one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkerCacheSum(u64);
+
+impl LinkerCacheSum {
+    /// Reads it.
+    pub fn of(process: &impl Process) -> Self {
+        let mut hash = Hash::new();
+        process.read(LINKER_CACHE, MOST_LINKER_CACHE, &mut |piece| hash.take(piece));
+        Self(hash.mixed())
+    }
+}
+
+/// Sixteen hexadecimal digits.
+impl fmt::Display for LinkerCacheSum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
     }
 }
 
@@ -129,6 +187,8 @@ pub enum Outcome {
     Failed(i32),
     /// The process ended by this signal.
     Crashed(u32),
+    /// The driver ended the process with this status.
+    Ended(u32),
     /// The process did not end within this many seconds.
     Hung(u32),
 }
@@ -296,6 +356,16 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
+    /// The numbers of the files that the driver depends on, `None` for one that is not a number; `None` for an entry without a list.
+    pub fn files(self) -> Option<impl Iterator<Item = Option<u16>>> {
+        let all = self.json.few("files", MOST_FILES)?;
+        Some(all.map(|one| {
+            let number = one.number()?;
+            let whole = number as u16;
+            (f64::from(whole) == number).then_some(whole)
+        }))
+    }
+
     /// How many devices it has; `None` where it was not asked.
     pub fn devices(self) -> Option<usize> {
         self.json.few("devices", MOST_DEVICES).map(Iterator::count)
@@ -319,6 +389,7 @@ fn outcome<'a, J: Json<'a>>(json: J) -> Option<Outcome> {
             range.contains(&code).then_some(Outcome::Failed(code as i32))
         }
         b"crashed" => Some(Outcome::Crashed(number("signal")?)),
+        b"ended" => Some(Outcome::Ended(number("status")?)),
         b"hung" => Some(Outcome::Hung(number("seconds")?)),
         _ => None,
     }

@@ -7,10 +7,11 @@
 //! regular file that belongs to root, or to the user, that nobody else may write, and that keeps the limits below. The data comes from
 //! drivers and from the kernel's lists of devices; a table here ([`hardware`]) says for which drivers an absent device can be told from
 //! these lists, and another ([`variables`]) which variables make drivers answer otherwise. The room is bounded: [`MOST_BYTES`] of text,
-//! [`MOST_ENTRIES`] drivers, [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each. An entry counts while the library file is the very one
-//! that was asked ([`Identity`], and the [`BuildId`] where times prove nothing), the loader is of the same version, and no variable of that table has another value; that a driver has
-//! no device counts only on the same devices under the same kernel as well ([`Fingerprint`]). In all other cases the driver is opened
-//! as if there were no catalogue, and what an opened driver says wins.
+//! [`MOST_ENTRIES`] drivers, [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each, and [`MOST_FILES`]. An entry counts while all files that the
+//! driver consists of are the very ones that were asked ([`Identity`], and the [`BuildId`] where times prove nothing), the dynamic linker
+//! would take them in this process ([`closure`]), the loader is of the same version, and no variable of that table has another value;
+//! that a driver has no device counts only on the same devices under the same kernel as well ([`Fingerprint`]). In all other cases the
+//! driver is opened as if there were no catalogue, and what an opened driver says wins.
 //!
 //! Nothing here asks the system for anything or takes memory: who reads a catalogue brings the JSON ([`Json`]) and the view of the
 //! machine ([`Look`]), so the library and the program share these decisions, and no input makes them panic.
@@ -27,6 +28,7 @@
 )]
 
 mod build_id;
+pub mod closure;
 mod decide;
 mod entry;
 pub mod hardware;
@@ -37,8 +39,8 @@ pub mod variables;
 mod written;
 
 pub use build_id::{BuildId, HEAD_BYTES};
-pub use decide::{Decision, Doubt, Question};
-pub use entry::{Catalogue, Entry, Extension, Hardware, Outcome, Problem, Reader};
+pub use decide::{Decision, Doubt};
+pub use entry::{Catalogue, Entry, Extension, Hardware, LinkerCacheSum, Outcome, Problem, Reader};
 pub use identity::Identity;
 pub use json::Json;
 pub use machine::{Fingerprint, Look};
@@ -50,14 +52,22 @@ pub use promises::limits::{
 };
 
 #[cfg(test)]
+mod closure_tests;
+#[cfg(test)]
 mod tests;
 
 /// The number of the form that this crate reads and `vkloader` writes. It grows when a reader of the older one would misunderstand it.
-pub const SCHEMA: u64 = 1;
+pub const SCHEMA: u64 = 2;
 /// Where the catalogue of the system lies.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 /// The same below the user's folder for caches.
 pub const USER_FOLDER: &str = "vulkan-loader";
+/// The most files that the drivers of one depend on.
+pub const MOST_FILES: usize = 1024;
+/// What the dynamic linker looks bare names up in.
+pub const LINKER_CACHE: &[u8] = b"/etc/ld.so.cache";
+/// Bytes of the dynamic linker's cache that are compared.
+pub const MOST_LINKER_CACHE: usize = 4 << 20;
 /// The most devices of one driver.
 pub const MOST_DEVICES: usize = 256;
 /// The most variables that were set when a catalogue was made.

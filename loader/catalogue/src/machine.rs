@@ -29,7 +29,7 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
         .iter()
         .all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.'));
     let mut sleeps = false;
-    if let Some(path) = Path::of(&[PCI, b"/", place, b"/power/runtime_status"]).filter(|_| is_place) {
+    if let Some(path) = <Path>::of(&[PCI, b"/", place, b"/power/runtime_status"]).filter(|_| is_place) {
         look.text(path.bytes(), &mut |state| sleeps = state.trim_ascii() == b"suspended");
     }
     sleeps
@@ -69,7 +69,7 @@ impl Fingerprint {
 
     /// The kernel driver and the chip of a device.
     fn device(&mut self, look: &impl Look, folder: &[u8], name: &[u8], within: &[u8]) {
-        let path = |file| Path::of(&[folder, b"/", name, within, file]);
+        let path = |file| <Path>::of(&[folder, b"/", name, within, file]);
         let mut add = |found: &[u8]| {
             let last = found.rsplit(|&byte| byte == b'/').next().unwrap_or(found);
             self.add(name, last);
@@ -86,7 +86,7 @@ impl Fingerprint {
 
     /// One fact more. Facts are summed up, so that their order does not matter.
     fn add(&mut self, about: &[u8], fact: &[u8]) {
-        let mut hash = Hash(0xCBF2_9CE4_8422_2325);
+        let mut hash = Hash::new();
         hash.take(about);
         hash.take(&[0]);
         hash.take(fact.trim_ascii());
@@ -107,43 +107,51 @@ impl fmt::Display for Fingerprint {
 }
 
 /// FNV-1a of 64 bits, and a step that spreads every bit, since results are summed.
-struct Hash(u64);
+pub(crate) struct Hash(u64);
 
 impl Hash {
-    fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn new() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
         }
     }
 
-    fn mixed(self) -> u64 {
+    pub(crate) fn mixed(self) -> u64 {
         let spread = (self.0 ^ (self.0 >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
         spread ^ (spread >> 32)
     }
 }
 
 /// A short path, put together without asking for memory.
-struct Path {
-    room: [u8; 160],
-    length: usize,
+pub(crate) struct Path<const ROOM: usize = 160> {
+    room: [u8; ROOM],
+    pub(crate) length: usize,
 }
 
-impl Path {
-    /// The parts, one behind the other; `None` where they are too long for a path of `/sys`.
-    fn of(parts: &[&[u8]]) -> Option<Self> {
+impl<const ROOM: usize> Path<ROOM> {
+    /// The parts, one after the other; `None` where there is no room for them. The usual room is for paths of `/sys`.
+    pub(crate) fn of(parts: &[&[u8]]) -> Option<Self> {
         let mut path = Self {
-            room: [0; 160],
+            room: [0; ROOM],
             length: 0,
         };
-        for part in parts {
-            let end = path.length.checked_add(part.len())?;
-            path.room.get_mut(path.length..end)?.copy_from_slice(part);
-            path.length = end;
-        }
+        parts.iter().try_for_each(|part| path.add(part))?;
         Some(path)
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// Adds a part.
+    pub(crate) fn add(&mut self, part: &[u8]) -> Option<()> {
+        let end = self.length.checked_add(part.len())?;
+        self.room.get_mut(self.length..end)?.copy_from_slice(part);
+        self.length = end;
+        Some(())
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.room.get(..self.length).unwrap_or_default()
     }
 }
@@ -254,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_too_long_is_no_path() {
-        assert!(Path::of(&[&[b'x'; 160]]).is_some());
-        assert!(Path::of(&[&[b'x'; 100], &[b'x'; 61]]).is_none());
+        assert!(<Path>::of(&[&[b'x'; 160]]).is_some());
+        assert!(<Path>::of(&[&[b'x'; 100], &[b'x'; 61]]).is_none());
     }
 }

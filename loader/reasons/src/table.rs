@@ -138,7 +138,7 @@ codes! {
         "All devices of the driver are suspended, and a policy does not want them to be woken.",
         "Take no-wake out of VK_LOADER_DRIVER_POLICY, or of driver_policy in the settings file.";
     CatalogueCrashed = "catalogue.crashed",
-        "The driver crashed when the driver catalogue was made, so it was not opened.",
+        "The driver crashed or ended its process when the driver catalogue was made, so it was not opened.",
         "Update or remove the driver, then run vkloader catalogue update; VK_LOADER_CATALOGUE=off opens it all the same.";
     CatalogueHung = "catalogue.hung",
         "The driver did not answer when the driver catalogue was made, so it was not opened.",

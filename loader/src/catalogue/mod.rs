@@ -16,8 +16,8 @@ pub use file::{Content, forget, parse, read_mode};
 
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
-use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome, Question};
-use core::cell::Cell;
+use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome};
+use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
 use discovery::journal::reason::{Asked, CatalogueReason};
 use discovery::journal::{Decision, Journal, LogBits, Source, Subject, Verdict};
@@ -29,6 +29,7 @@ use discovery::version::ApiVersion;
 use file::{Loaded, Seen};
 use os::memory::OutOfMemory;
 use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
 
 /// Of lines that say where an answer came from.
 const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
@@ -46,6 +47,8 @@ pub struct KnownDrivers {
     purpose: Purpose,
     policies: DriverPolicies,
     same_machine: Cell<Option<bool>>,
+    /// The doubts about each file of the catalogue, and whether the dynamic linker's cache is as it was.
+    files: OnceCell<(Vec<Option<Doubt>>, Option<bool>)>,
 }
 
 impl KnownDrivers {
@@ -62,6 +65,7 @@ impl KnownDrivers {
             purpose,
             policies,
             same_machine: Cell::new(None),
+            files: OnceCell::new(),
         }
     }
 
@@ -83,7 +87,10 @@ impl KnownDrivers {
             return Advice::Open(None);
         }
         if let Err(doubt) = self.check(entry, loaded) {
-            tell_doubt(manifest, doubt, journal);
+            let file = loaded
+                .catalogue()
+                .map_or(&[][..], |catalogue| catalogue.file_of(entry, doubt));
+            tell_doubt(manifest, doubt.0, file, journal);
             return Advice::Open(None);
         }
         if loaded.verifies {
@@ -105,6 +112,7 @@ impl KnownDrivers {
         let asked = Asked(entry.asked());
         let broken = match entry.outcome {
             Outcome::Crashed(signal) => Some(CatalogueReason::Crashed(signal, asked)),
+            Outcome::Ended(status) => Some(CatalogueReason::Ended(status, asked)),
             Outcome::Hung(seconds) => Some(CatalogueReason::Hung(seconds, asked)),
             Outcome::Answered | Outcome::Failed(_) => None,
         };
@@ -139,15 +147,13 @@ impl KnownDrivers {
         entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
     }
 
-    fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), Doubt> {
-        let searched = entry.is_searched();
-        let file = if searched { entry.path } else { entry.named };
-        let question = Question {
-            library: sight::identity(file),
-            linker_cache: if searched { sight::linker_cache() } else { None },
-        };
-        let written = loaded.catalogue().map_or(&[][..], |catalogue| catalogue.linker_cache());
-        entry.check(&question, written, |build_id| sight::has_build_id(file, build_id))
+    fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
+        let (doubts, same_search) = self.files.get_or_init(|| {
+            let catalogue = loaded.catalogue();
+            let same_search = catalogue.map_or(Some(false), |all| all.has_same_linker_cache(&sight::Kernel));
+            (sight::doubts(loaded), same_search)
+        });
+        entry.check(&sight::Kernel, doubts, *same_search)
     }
 
     fn is_same_machine(&self) -> bool {
@@ -264,7 +270,7 @@ fn compare_known_instance(
     contradict("another result of vkCreateInstance", &|entry| match entry.outcome {
         Outcome::Answered => result != VkResult::VK_SUCCESS,
         Outcome::Failed(code) => result.0 != code,
-        Outcome::Crashed(_) | Outcome::Hung(_) => true,
+        Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => true,
     });
 }
 
@@ -343,22 +349,22 @@ fn contradict(
     );
 }
 
-fn tell_doubt(manifest: &DriverManifest, doubt: Doubt, journal: &Journal<'_>) {
-    let (word, why) = match doubt {
-        Doubt::Library => ("library", "its library has changed"),
-        Doubt::Times => ("times", "the times of its library prove nothing"),
-        Doubt::LinkerCache => ("linker-cache", "the dynamic linker's cache has changed"),
-    };
+fn tell_doubt(manifest: &DriverManifest, doubt: Doubt, file: &[u8], journal: &Journal<'_>) {
+    let (word, why) = doubt.words();
     trace::write("catalogue", |record| {
         record.text("library", &manifest.library_path);
         record.text("manifest", &manifest.path);
         record.word("use", "none");
         record.word("doubt", word);
+        record.text("file", file);
     });
     let library = &manifest.library_path;
     journal.note(
         INFO,
-        format_args!("The driver catalogue does not count for {library}: {why}"),
+        format_args!(
+            "The driver catalogue does not count for {library}: {} {why}",
+            os::Raw(file)
+        ),
     );
 }
 

@@ -2,14 +2,16 @@
 
 use super::file::Loaded;
 use super::{identity_of, ignore};
-use ::catalogue::{BuildId, HEAD_BYTES, Identity, Look, variables};
+use ::catalogue::closure::{self, Checked, Object, Process};
+use ::catalogue::{Catalogue, Doubt, HEAD_BYTES, Identity, Look};
+use core::ffi::CStr;
 use discovery::journal::Journal;
 use discovery::journal::reason::CatalogueReason;
 use discovery::text::Text;
+use os::memory::Grow;
 use os::{File, Folder, Stamp, Status, with_terminated};
+use rust_alloc::vec::Vec;
 
-/// What the dynamic linker looks bare names up in.
-const LINKER_CACHE: &[u8] = b"/etc/ld.so.cache";
 /// Bytes that are read of files of the kernel, each of which has a line.
 const LINE: usize = 64;
 
@@ -21,9 +23,8 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     let mut other = None;
     let mut set = 0;
     os::each_variable(|name, value| {
-        let matters = variables::matters(name);
-        set += usize::from(matters);
-        if matters && !catalogue.allows(name, value) {
+        set += usize::from(catalogue.value_of(name).is_some());
+        if !catalogue.allows(name, value) {
             other = Some(Text::from(name));
         }
         other.is_none()
@@ -38,27 +39,64 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
-/// The identity of what a path leads to; `None` where that is no file.
-pub(super) fn identity(path: &[u8]) -> Option<Identity> {
-    let found = with_terminated(path, Status::at).ok().filter(Status::is_file)?;
-    Stamp::of(&found).as_ref().map(identity_of)
-}
-
-/// Whether the library that a path leads to has this build id, if it has one.
+/// What this process thinks of each file of a catalogue; nothing where there is no memory for that, so that no entry counts.
 #[cold]
-pub(super) fn has_build_id(path: &[u8], written: &[u8]) -> Option<bool> {
-    let mut room = [0; HEAD_BYTES];
-    let length = with_terminated(path, File::open).ok()?.read(&mut room).ok()?;
-    Some(BuildId::in_head(room.get(..length)?)?.is_written(written))
+pub(super) fn doubts(loaded: &Loaded) -> Vec<Option<Doubt>> {
+    let (mut files, mut doubts) = (Vec::new(), Vec::new());
+    let all = loaded.catalogue().into_iter().flat_map(Catalogue::files);
+    if all
+        .map(Checked::from)
+        .try_for_each(|file| files.try_push(file))
+        .is_err()
+    {
+        return doubts;
+    }
+    let search = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
+    closure::look(&Kernel, &search, &mut files);
+    if doubts.try_exact_room(files.len()).is_ok() {
+        doubts.extend(files.iter().map(|file| file.doubt));
+    }
+    doubts
 }
 
-/// That of the dynamic linker's cache.
-pub(super) fn linker_cache() -> Option<Identity> {
-    identity(LINKER_CACHE)
-}
-
-/// The machine as the kernel tells of it. Nothing that is opened belongs to a device.
+/// The machine and the process as the kernel and the dynamic linker tell of them. Nothing that is opened belongs to a device.
 pub(super) struct Kernel;
+
+impl Process for Kernel {
+    fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
+        let found = with_terminated(path, Status::at).ok()?;
+        Some((Stamp::of(&found).as_ref().map(identity_of)?, found.is_open_to_all()))
+    }
+
+    #[cold]
+    fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
+        let mut room = [0; HEAD_BYTES];
+        let Ok(file) = with_terminated(path, File::open) else {
+            return false;
+        };
+        for _ in 0..most.div_ceil(HEAD_BYTES) {
+            match file.read(&mut room) {
+                Ok(length) if length > 0 => take(room.get(..length).unwrap_or_default()),
+                _ => break,
+            }
+        }
+        true
+    }
+
+    fn objects(&self, take: &mut dyn FnMut(&Object<'_>)) {
+        os::each_object(|found| {
+            take(&Object {
+                path: found.path,
+                name: found.name,
+                search: found.search,
+            });
+        });
+    }
+
+    fn exports(&self, symbol: &CStr) -> bool {
+        os::is_exported(symbol)
+    }
+}
 
 impl Look for Kernel {
     fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {

@@ -17,6 +17,7 @@ mod files;
 mod installed;
 mod library_folder;
 mod names;
+mod objects;
 mod probe;
 mod report;
 #[cfg(target_os = "linux")]

@@ -1,5 +1,6 @@
 //! The process that stands for a program: it opens the library and does what every Vulkan program does first.
 
+use crate::objects;
 use crate::vulkan::{
     self, Code, Entry, GetProcAddr, Head, Instance, Physical, PhysicalDeviceDriverProperties,
     PhysicalDeviceIdProperties, PhysicalDevicePciBusInfoProperties,
@@ -32,6 +33,12 @@ pub(crate) fn library(named: Option<&Path>) -> PathBuf {
 pub(crate) struct Seen {
     /// The file that was opened.
     pub(crate) library: Option<String>,
+    /// The paths of the libraries that were loaded before a driver was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) before: Vec<String>,
+    /// The paths of those that were loaded meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) objects: Vec<String>,
     /// Why it did not open, in the system's words.
     pub(crate) not_opened: Option<String>,
     /// What `vkCreateInstance` gave.
@@ -49,6 +56,15 @@ impl Seen {
         lines
             .filter(|line| !line.is_empty())
             .find_map(|line| serde_json::from_slice(line).ok())
+    }
+
+    /// Adds what is loaded now.
+    fn note_objects(&mut self) {
+        for path in objects::loaded() {
+            if !self.before.contains(&path) && !self.objects.contains(&path) {
+                self.objects.push(path);
+            }
+        }
     }
 }
 
@@ -186,18 +202,23 @@ fn ask(
 
 /// What the driver catalogue is about.
 fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
+    seen.before = objects::loaded();
     if extent == Extent::Extensions {
         // The trace has the extensions that the driver lists.
         entry.list_extensions();
-        return;
+        return seen.note_objects();
     }
-    match instance(entry, extent, &[]) {
+    let made = instance(entry, extent, &[]);
+    // A driver without devices is closed when devices are listed.
+    seen.note_objects();
+    match made {
         Err(code) => seen.instance = Some(code),
         Ok(instance) => {
             seen.instance = Some(vulkan::SUCCESS);
             let devices = instance.devices();
             seen.enumeration = Some(devices.as_ref().err().copied().unwrap_or(vulkan::SUCCESS));
             seen.devices = devices.unwrap_or_default().into_iter().map(describe).collect();
+            seen.note_objects();
             instance.destroy();
         }
     }

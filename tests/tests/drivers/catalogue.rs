@@ -220,7 +220,7 @@ fn a_library_that_changed_is_opened() {
             let outcome = scene.run(query);
             assert_eq!(outcome.ok().said("extensions"), [LISTED], "{how}");
             assert_eq!(opened(&outcome), ["one"], "{how}");
-            outcome.logged_with("INFO | DRIVER", "its library has changed");
+            outcome.logged_with("INFO | DRIVER", "libmock_one.so has changed");
         }
         // What the link leads to is the library.
         file::write(scene, &both());
@@ -253,7 +253,10 @@ fn variables_of_drivers_switch_it_off() {
         for (name, value, counts) in [
             ("MESA_VK_VERSION_OVERRIDE", "1.1", false),
             ("radv_gfx12_hiz_wa", "", false),
-            ("LD_PRELOAD", "/nowhere/shim.so", false),
+            ("mesa_glthread", "true", true),
+            ("LD_AUDIT", "/nowhere/shim.so", false),
+            ("LD_PRELOAD", "/nowhere/shim.so", true),
+            ("LD_LIBRARY_PATH", "/nowhere", true),
             ("DISPLAY", ":0", true),
         ] {
             scene.env(name, value);

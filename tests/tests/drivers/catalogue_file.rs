@@ -21,8 +21,7 @@ pub(crate) struct Entry {
 impl Entry {
     /// It answered, has no extensions and no devices, and nothing is known of its hardware.
     pub(crate) fn new(driver: &'static str) -> Self {
-        let members =
-            json!({"asked": ASKED, "outcome": "answered", "hardware": "unknown", "extensions": [], "devices": []});
+        let members = json!({"asked": ASKED, "outcome": "answered", "hardware": "unknown", "extensions": [], "devices": [], "files": []});
         Self { driver, members }
     }
 
@@ -156,8 +155,8 @@ pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
-            "schema": 1, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
-            "linker-cache": "", "variables": [],
+            "schema": 2, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
+            "linker-cache": "", "variables": [], "files": [],
             "machine": {"cards": []},
             "drivers": entries.iter().map(|entry| entry.json(scene)).collect::<Vec<_>>()
         });
@@ -212,7 +211,7 @@ fn other_files_are_ignored_with_a_reason() {
         write(scene, &entries());
         assert!(believes(scene, ""));
         for (member, value, words) in [
-            ("schema", json!(2), "its schema is another one"),
+            ("schema", json!(1), "its schema is another one"),
             ("loader", json!("1.0.0"), "it is of another loader"),
             ("architecture", json!("vax"), "it is none of this architecture"),
             ("drivers", json!({}), "it is none of this architecture"),
@@ -224,7 +223,7 @@ fn other_files_are_ignored_with_a_reason() {
         for (text, words) in [
             ("", "catalogue"),
             ("{", "catalogue"),
-            (r#"{"schema": 1"#, "catalogue"),
+            (r#"{"schema": 2"#, "catalogue"),
             ("[]", "it is none of this architecture"),
         ] {
             scene.on_disk(|| put(scene, text));

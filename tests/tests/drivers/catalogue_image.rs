@@ -97,10 +97,10 @@ fn a_driver_without_times_counts_by_its_build_id() {
         let id = build_id(&library);
         assert!(counts(scene, Some(&id), "its extensions are in the driver catalogue"));
         let other = format!("{}{}", if id.starts_with('0') { '1' } else { '0' }, &id[1..]);
-        assert!(!counts(scene, Some(&other), "its library has changed"));
-        assert!(!counts(scene, Some(&id[2..]), "its library has changed"));
-        assert!(!counts(scene, Some(""), "the times of its library prove nothing"));
-        assert!(!counts(scene, None, "the times of its library prove nothing"));
+        assert!(!counts(scene, Some(&other), "libmock_one.so has changed"));
+        assert!(!counts(scene, Some(&id[2..]), "libmock_one.so has changed"));
+        assert!(!counts(scene, Some(""), "has times that prove nothing"));
+        assert!(!counts(scene, None, "has times that prove nothing"));
         drop(mounted);
     });
 }

@@ -17,6 +17,8 @@ mod library;
 mod no_local;
 #[cfg(any(test, not(target_env = "gnu")))]
 mod object_file;
+#[cfg(target_os = "linux")]
+mod objects;
 mod output;
 mod panic;
 mod path;
@@ -47,6 +49,8 @@ pub use heap::CHeap;
 pub use library::{Library, file_of};
 #[cfg(not(target_os = "linux"))]
 use no_local::is_local;
+#[cfg(target_os = "linux")]
+pub use objects::{Object, each_object, is_exported};
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, with_terminated};

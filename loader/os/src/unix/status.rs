@@ -61,6 +61,13 @@ impl Status {
         is_owner && self.0.st_mode & (libc::S_IWGRP | libc::S_IWOTH) == 0
     }
 
+    /// Returns `true` if owner, group and all others may read it. Lists of access rights can still take that from one user.
+    #[cfg(target_os = "linux")]
+    pub fn is_open_to_all(&self) -> bool {
+        const ALL: libc::mode_t = libc::S_IRUSR | libc::S_IRGRP | libc::S_IROTH;
+        self.0.st_mode & ALL == ALL
+    }
+
     /// Its size in bytes.
     pub fn len(&self) -> u64 {
         u64::try_from(self.0.st_size).unwrap_or_default()

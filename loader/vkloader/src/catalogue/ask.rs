@@ -1,7 +1,7 @@
 //! A process that asks one driver.
 
-use super::file::{Device, Extension, Outcome};
-use super::{Asking, Place, alone};
+use super::file::{Device, Extension, Outcome, SharedFile};
+use super::{Asking, Place, alone, closure};
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::WRONG_USE;
 use crate::events::{Event, Record};
@@ -19,9 +19,6 @@ const SIGBUS: i32 = 7;
 const SIGFPE: i32 = 8;
 const SIGSEGV: i32 = 11;
 const SIGSYS: i32 = 31;
-
-/// What stands for a signal where a driver ended its process by itself. To a program that is the same as a crash.
-pub(super) const ENDED: i32 = 0;
 
 /// What a process ends with that could not print its answer, or failed in its own code.
 const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
@@ -50,6 +47,8 @@ pub(super) struct Answer {
     pub(super) api_version: Option<String>,
     pub(super) extensions: Option<Vec<Extension>>,
     pub(super) devices: Option<Vec<Device>>,
+    /// The files that the driver consists of besides its own library.
+    pub(super) files: Option<Vec<SharedFile>>,
 }
 
 /// Starts processes that ask.
@@ -109,7 +108,10 @@ impl<'a> Asker<'a> {
             let since = Instant::now();
             let finished = self.run(depth, Some(manifest), false)?;
             let mut answer = answer(&finished, since.elapsed(), depth)?;
-            let is_broken = matches!(answer.outcome, Outcome::Crashed { .. } | Outcome::Hung { .. });
+            let is_broken = matches!(
+                answer.outcome,
+                Outcome::Crashed { .. } | Outcome::Ended { .. } | Outcome::Hung { .. }
+            );
             if left > 0 && is_broken {
                 continue;
             }
@@ -250,8 +252,8 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
         },
         Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
         // A process that comes to its end has answered, or says by its status that it could not.
-        Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Crashed {
-            signal: ENDED,
+        Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Ended {
+            status,
             within: within(),
         },
         Ending::Status(_) => match (driver, dropped, offers) {
@@ -272,7 +274,9 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
         },
     };
     let has_devices = depth == Depth::Devices && outcome == Outcome::Answered;
+    let library = path.as_deref().unwrap_or(first);
     Ok(Answer {
+        files: closure::of(seen.as_ref(), first, library),
         named: first.into(),
         path,
         interface: offers.map(|offers| offers.interface_version),

@@ -5,9 +5,11 @@ use crate::child::naming;
 use crate::show::plain;
 use catalogue::{MOST_BYTES, SCHEMA};
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
@@ -23,9 +25,13 @@ pub(super) struct Catalogue {
     pub(super) made: u64,
     /// The identity of the dynamic linker's cache; empty where there was none.
     pub(super) linker_cache: String,
+    /// Its content, as one number.
+    pub(super) linker_cache_sum: String,
     /// Variables that make drivers answer otherwise, and were set.
     pub(super) variables: Vec<Variable>,
     pub(super) machine: Machine,
+    /// What drivers depend on; entries refer to these by their places.
+    pub(super) files: Vec<SharedFile>,
     pub(super) drivers: Vec<Driver>,
 }
 
@@ -33,6 +39,24 @@ impl Catalogue {
     /// Forgets which devices the machine had: they changed while drivers were asked.
     pub(super) fn forget_machine(&mut self) {
         self.machine.fingerprint.clear();
+    }
+
+    /// Returns the places of files in the table, where those are added that it has not.
+    pub(super) fn places(&mut self, files: Vec<SharedFile>) -> Vec<usize> {
+        let mut place = |file: SharedFile| {
+            let known = self.files.iter().position(|known| *known == file);
+            known.unwrap_or_else(|| {
+                self.files.push(file);
+                self.files.len() - 1
+            })
+        };
+        files.into_iter().map(&mut place).collect()
+    }
+
+    /// Returns the files that a driver depends on; `None` where they are not known.
+    pub(super) fn files_of(&self, driver: &Driver) -> Option<Vec<SharedFile>> {
+        let places = driver.files.as_ref()?;
+        places.iter().map(|&place| self.files.get(place).cloned()).collect()
     }
 
     /// Whether all drivers were asked on the same devices.
@@ -96,6 +120,8 @@ pub(super) struct Driver {
     pub(super) hardware: String,
     /// `None` where it was not asked.
     pub(super) devices: Option<Vec<Device>>,
+    /// The places of the files that the driver depends on; `None` where they are not known.
+    pub(super) files: Option<Vec<usize>>,
 }
 
 /// A manifest.
@@ -118,6 +144,20 @@ pub(super) struct Library {
     pub(super) build_id: Option<String>,
 }
 
+/// A file that drivers depend on, or a folder that the dynamic linker searches for them.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct SharedFile {
+    pub(super) path: String,
+    /// Empty where nothing was there.
+    pub(super) identity: String,
+    /// Where times prove nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) build_id: Option<String>,
+    /// By which it is asked for, with a blank between them.
+    pub(super) names: String,
+}
+
 /// How it ended.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
@@ -133,6 +173,8 @@ pub(super) enum Outcome {
     },
     /// The process ended by this signal.
     Crashed { signal: i32, within: Option<String> },
+    /// The driver ended its process with this status.
+    Ended { status: i32, within: Option<String> },
     /// The process did not end within this time.
     Hung { seconds: u64, within: Option<String> },
 }
@@ -158,6 +200,12 @@ pub(super) struct Device {
     pub(super) uuid: Option<String>,
 }
 
+/// What all forms have.
+#[derive(Deserialize)]
+struct Form {
+    schema: u64,
+}
+
 /// Reads a catalogue, whatever its age.
 ///
 /// # Errors
@@ -178,13 +226,22 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(name(io::Error::other("it is too large for a catalogue")));
     }
-    let known: Catalogue = serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error)))?;
-    match known.schema {
-        SCHEMA => Ok(known),
+    // Another form may have other members.
+    let form: Form = serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error)))?;
+    match form.schema {
+        SCHEMA => serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error))),
         other => Err(name(io::Error::other(format!(
             "it has the form {other}, and this program reads {SCHEMA}"
         )))),
     }
+}
+
+/// Returns `true` if programs believe who wrote a file: the superuser, or this user where it is the user's own.
+pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| {
+        let is_owner = found.uid() == 0 || is_own && found.uid() == rustix::process::geteuid().as_raw();
+        found.is_file() && is_owner && found.mode() & 0o022 == 0
+    })
 }
 
 /// What a catalogue is written as. A driver that has too much to say costs no other one its place: it is left out, and opened by
@@ -270,10 +327,7 @@ pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
     replace().map_err(|error| naming(path, error))
 }
 
-/// What the dynamic linker looks bare names up in.
-pub(super) const LINKER_CACHE: &str = "/etc/ld.so.cache";
-
-/// Its identity.
+/// The identity of the dynamic linker's cache.
 pub(super) fn linker_cache() -> String {
-    identify::identity(Path::new(LINKER_CACHE)).unwrap_or_default()
+    identify::identity(Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE))).unwrap_or_default()
 }

@@ -17,13 +17,13 @@ pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
     look(path).is_some_and(|now| now.is_written(written.as_bytes()) && (now.proves() || same_build()))
 }
 
-/// Whether a change of what a path leads to must show in its times.
-pub(super) fn proves(path: &Path) -> bool {
-    look(path).is_some_and(|now| now.proves())
+fn look(path: &Path) -> Option<Identity> {
+    state(path).filter(|_| path.is_file())
 }
 
-fn look(path: &Path) -> Option<Identity> {
-    let found = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+/// The identity of what a path leads to, also of a folder.
+pub(super) fn state(path: &Path) -> Option<Identity> {
+    let found = fs::metadata(path).ok()?;
     Some(Identity {
         device: found.dev(),
         inode: found.ino(),

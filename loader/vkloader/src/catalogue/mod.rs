@@ -2,7 +2,9 @@
 
 mod alone;
 mod ask;
+mod closure;
 mod file;
+mod here;
 mod identify;
 mod machine;
 mod show;
@@ -146,7 +148,7 @@ impl Command {
                 };
                 let found = update::make(&place, &asking, everything)?;
                 let differences = show::differences(&known, &found);
-                show::verified(&path, &differences)?;
+                show::verified(&path, &known, place.user, &differences)?;
                 if differences.is_empty() { GOOD } else { NOT_GOOD }
             }
             Self::Clear { place } => {
@@ -171,7 +173,7 @@ fn show(path: &Path, place: &Place, json: bool) -> io::Result<u8> {
     };
     match json {
         true => show::json(&known)?,
-        false => show::all(path, &known, &Machine::observe(&place.root))?,
+        false => show::all(path, &known, place.user, &Machine::observe(&place.root))?,
     }
     Ok(GOOD)
 }

@@ -1,11 +1,11 @@
 //! What people see of a catalogue.
 
-use super::ask::ENDED;
-use super::file::{Catalogue, Driver, LINKER_CACHE, Outcome, linker_cache};
-use super::identify::{build_id, identity, proves};
+use super::file::{self, Catalogue, Driver, Outcome};
+use super::here::{Judge, Seen};
 use super::machine::Machine;
-use super::update::library_file;
 use crate::show::plain;
+use catalogue::{Problem, Reader};
+use serde_json::Value;
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
@@ -73,8 +73,11 @@ fn outcome(driver: &Driver) -> String {
         Outcome::Answered => format!("answered within {} ms", driver.milliseconds),
         Outcome::Failed { code: 0, reason } => format!("failed ({reason})"),
         Outcome::Failed { code, reason } => format!("failed with {code} ({reason})"),
-        Outcome::Crashed { signal: ENDED, within } => {
-            format!("ENDED its process{}: programs leave it out", step(within))
+        Outcome::Ended { status, within } => {
+            format!(
+                "ENDED its process with code {status}{}: programs leave it out",
+                step(within)
+            )
         }
         Outcome::Crashed { signal, within } => {
             format!("CRASHED with signal {signal}{}: programs leave it out", step(within))
@@ -97,8 +100,8 @@ fn devices(driver: &Driver) -> String {
     }
 }
 
-/// All of it, with what does not count now.
-pub(super) fn all(path: &Path, known: &Catalogue, machine: &Machine) -> io::Result<()> {
+/// All of it, with what a program in this environment would not use.
+pub(super) fn all(path: &Path, known: &Catalogue, is_own: bool, machine: &Machine) -> io::Result<()> {
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -108,7 +111,19 @@ pub(super) fn all(path: &Path, known: &Catalogue, machine: &Machine) -> io::Resu
         known.architecture
     );
     let same_machine = known.machine.fingerprint == machine.record.fingerprint;
-    drivers(&mut text, known, |driver| doubt(driver, known));
+    let value = serde_json::to_value(known).map_err(io::Error::other)?;
+    match judge(&value) {
+        Ok(judge) => {
+            if let Some(why) = ignored(path, is_own, &judge) {
+                let _ = writeln!(text, "A program in this environment ignores it: {}", plain(&why));
+            }
+            drivers(&mut text, known, |driver| judge.doubt(&driver.manifest.path));
+        }
+        Err(why) => {
+            let _ = writeln!(text, "Programs ignore it: {why}");
+            drivers(&mut text, known, |_| None);
+        }
+    }
     for variable in &known.variables {
         let _ = writeln!(text, "Only where {}={}", plain(&variable.name), plain(&variable.value));
     }
@@ -118,23 +133,35 @@ pub(super) fn all(path: &Path, known: &Catalogue, machine: &Machine) -> io::Resu
     print(&text)
 }
 
-/// Why an entry does not count.
-fn doubt(driver: &Driver, known: &Catalogue) -> Option<String> {
-    let library = &driver.library;
-    let file = Path::new(library_file(&library.named, &library.path));
-    let is_searched = !library.named.contains('/');
-    match identity(file) {
-        None => Some(format!("{} is gone", file.display())),
-        Some(now) if now != library.identity => Some(format!("{} has changed", file.display())),
-        Some(_) if is_searched && known.linker_cache != linker_cache() => {
-            Some("the dynamic linker's cache has changed".into())
-        }
-        Some(_) if is_searched && !proves(Path::new(LINKER_CACHE)) => {
-            Some("the times of the dynamic linker's cache prove nothing".into())
-        }
-        Some(_) if build_id(file) != library.build_id => Some(format!("{} has another build id", file.display())),
-        Some(_) => (library.build_id.is_none() && !proves(file))
-            .then(|| format!("the times of {} prove nothing, and it has no build id", file.display())),
+/// What a program would make of a catalogue.
+///
+/// # Errors
+/// Why programs ignore the whole file.
+fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
+    let reader = Reader {
+        loader: env!("CARGO_PKG_VERSION"),
+        architecture: catalogue::ARCHITECTURE,
+    };
+    let read = catalogue::Catalogue::read(Seen(value), reader);
+    read.map(Judge::new).map_err(|problem| match problem {
+        Problem::OtherLoader => "it is of another loader than this vkloader belongs to",
+        Problem::OtherSchema => "it has another form",
+        Problem::OtherArchitecture => "it is of another architecture",
+        Problem::NotACatalogue => "there is more in it than may be, or less than must be",
+    })
+}
+
+/// Returns why a program with the environment of this process would ignore the whole file.
+fn ignored(path: &Path, is_own: bool, judge: &Judge<'_>) -> Option<String> {
+    let mode = std::env::var("VK_LOADER_CATALOGUE").unwrap_or_default();
+    let is_kept = file::is_kept(path, is_own);
+    let variable = judge.variable();
+    match (mode.as_str(), is_own) {
+        ("off", _) => Some("VK_LOADER_CATALOGUE is off".into()),
+        ("verify", _) => Some("VK_LOADER_CATALOGUE is verify, so every driver is opened".into()),
+        (word, true) if word != "on" => Some("VK_LOADER_CATALOGUE is not on, which the user's own takes".into()),
+        _ if !is_kept => Some("it is a link, belongs to another user, or others may write to it".into()),
+        _ => variable.map(|name| format!("{name} is not as it was when it was made")),
     }
 }
 
@@ -164,6 +191,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
             ),
             ("instance extensions", before.extensions != driver.extensions),
             ("hardware", before.hardware != driver.hardware),
+            ("files", known.files_of(before) != found.files_of(driver)),
             ("devices", before.devices != driver.devices && before.devices.is_some()),
         ];
         let words = differs.iter().filter(|(_, differs)| *differs).map(|(what, _)| *what);
@@ -178,17 +206,33 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
 }
 
 /// What verifying gave.
-pub(super) fn verified(path: &Path, differences: &[String]) -> io::Result<()> {
-    match differences {
-        [] => print(&format!("{}: as the drivers say", path.display())),
-        differences => print(&format!(
-            "{}:\n    {}\nvkloader catalogue update mends it.",
-            path.display(),
-            differences
-                .iter()
-                .map(|one| plain(one))
-                .collect::<Vec<_>>()
-                .join("\n    ")
-        )),
+pub(super) fn verified(path: &Path, known: &Catalogue, is_own: bool, differences: &[String]) -> io::Result<()> {
+    let mut text = match differences {
+        [] => format!("{}: as the drivers say\n", path.display()),
+        _ => format!("{}:\n", path.display()),
+    };
+    for difference in differences {
+        let _ = writeln!(text, "    {}", plain(difference));
     }
+    if !differences.is_empty() {
+        text.push_str("vkloader catalogue update corrects it.\n");
+    }
+    let value = serde_json::to_value(known).map_err(io::Error::other)?;
+    match judge(&value) {
+        Err(why) => {
+            let _ = writeln!(text, "Programs ignore it: {why}");
+        }
+        Ok(judge) => {
+            if let Some(why) = ignored(path, is_own, &judge) {
+                let _ = writeln!(text, "A program in this environment ignores it: {}", plain(&why));
+            }
+            for driver in &known.drivers {
+                let manifest = &driver.manifest.path;
+                if let Some(why) = judge.doubt(manifest) {
+                    let _ = writeln!(text, "{} does not count: {}", plain(manifest), plain(&why));
+                }
+            }
+        }
+    }
+    print(&text)
 }

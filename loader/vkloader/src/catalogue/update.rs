@@ -1,16 +1,20 @@
 //! Making a catalogue.
 
 use super::ask::{Answer, Asker, Depth};
-use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, Variable};
+use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, SharedFile, Variable};
+use super::here::Here;
 use super::identify::{build_id, identity, is_same};
 use super::machine::Machine;
 use super::{Asking, Place};
 use crate::show::plain;
-use catalogue::Hardware;
+use catalogue::{Hardware, LinkerCacheSum};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is known of a driver, and the files that it depends on, where these are known.
+type Known = (Driver, Option<Vec<SharedFile>>);
 
 /// How often a driver is asked whose files change meanwhile.
 const ATTEMPTS: usize = 3;
@@ -31,6 +35,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
     let machine = Machine::observe(&place.root);
     // What changes from here on makes this catalogue one of before.
     let linker_cache = file::linker_cache();
+    let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
     let asker = Asker::new(place, asking)?;
     let (loader, manifests) = asker.manifests()?;
     let variables = if place.user { variables() } else { Vec::new() };
@@ -40,11 +45,37 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
             && before.machine.fingerprint == machine.record.fingerprint
     });
     let wakes = extent.wake || !machine.sleeps();
-    let mut drivers = Vec::new();
+    let mut made = Catalogue {
+        schema: catalogue::SCHEMA,
+        loader,
+        architecture: catalogue::ARCHITECTURE.into(),
+        made: now(),
+        linker_cache,
+        linker_cache_sum,
+        variables,
+        machine: machine.record.clone(),
+        files: Vec::new(),
+        drivers: Vec::new(),
+    };
+    if let Some(more) = manifests
+        .len()
+        .checked_sub(catalogue::MOST_ENTRIES)
+        .filter(|more| *more > 0)
+    {
+        anstream::eprintln!(
+            "vkloader: {more} drivers are not asked: a catalogue holds {}, and programs open all others",
+            catalogue::MOST_ENTRIES
+        );
+    }
     for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
-        let known = before.as_ref().and_then(|before| still_known(before, &manifest, wakes));
+        let known = before
+            .as_ref()
+            .and_then(|before| still_known(before, &made, &manifest, wakes));
         match known.map_or_else(|| ask(&asker, &machine, &manifest, wakes), Ok) {
-            Ok(driver) => drivers.push(driver),
+            Ok((mut driver, files)) => {
+                driver.files = files.map(|files| made.places(files));
+                made.drivers.push(driver);
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             Err(error) => anstream::eprintln!(
                 "vkloader: {}: nothing is known of this driver: {error}",
@@ -53,16 +84,6 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
         }
     }
     let same = Machine::observe(&place.root).record.fingerprint == machine.record.fingerprint;
-    let mut made = Catalogue {
-        schema: catalogue::SCHEMA,
-        loader,
-        architecture: catalogue::ARCHITECTURE.into(),
-        made: now(),
-        linker_cache,
-        variables,
-        machine: machine.record,
-        drivers,
-    };
     if !same {
         made.forget_machine();
     }
@@ -76,10 +97,11 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// The variables that make drivers answer otherwise.
+/// The variables that make drivers answer otherwise, and those that decide of which files they were made when they were asked.
 fn variables() -> Vec<Variable> {
+    let is_of_linker = |name: &[u8]| [&b"LD_LIBRARY_PATH"[..], b"LD_PRELOAD"].contains(&name);
     let mut set: Vec<Variable> = std::env::vars_os()
-        .filter(|(name, _)| catalogue::variables::matters(name.as_bytes()))
+        .filter(|(name, _)| catalogue::variables::matters(name.as_bytes()) || is_of_linker(name.as_bytes()))
         .filter_map(|(name, value)| {
             Some(Variable {
                 name: name.into_string().ok()?,
@@ -93,20 +115,25 @@ fn variables() -> Vec<Variable> {
 
 /// What is known of a driver and still holds. One that failed, crashed or hung is asked again, which is how to try again; so is one
 /// whose devices were not asked for, where that can be made up for.
-fn still_known(before: &Catalogue, manifest: &str, wakes: bool) -> Option<Driver> {
+fn still_known(before: &Catalogue, made: &Catalogue, manifest: &str, wakes: bool) -> Option<Known> {
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
     let complete = driver.devices.is_some() || !wakes;
-    let same_search = driver.library.named.contains('/') || before.linker_cache == file::linker_cache();
+    let files = before.files_of(driver)?;
+    let is_searched = !driver.library.named.contains('/') || !files.is_empty();
+    let same_search = !is_searched
+        || before.linker_cache == made.linker_cache
+        || !made.linker_cache.is_empty() && before.linker_cache_sum == made.linker_cache_sum;
     let holds = driver.outcome == Outcome::Answered
         && complete
         && same_search
+        && files.iter().all(SharedFile::is_same)
         && is_same(Path::new(manifest), &driver.manifest.identity, None)
         && is_same(
             Path::new(library_file(&driver.library.named, &driver.library.path)),
             &driver.library.identity,
             driver.library.build_id.as_deref(),
         );
-    holds.then(|| driver.clone())
+    holds.then(|| (driver.clone(), Some(files)))
 }
 
 /// The path whose file says whether a library is the same.
@@ -115,15 +142,15 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
 }
 
 /// Asks a driver, until its files are those of before: what is being installed may have answered as the one or as the other.
-fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Driver> {
+fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
     let mut file = library_of(manifest);
     for _ in 0..ATTEMPTS {
         let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
         let before = state(&file);
-        let driver = ask_once(asker, machine, manifest, wakes)?;
+        let (driver, files) = ask_once(asker, machine, manifest, wakes)?;
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
         if asked == file && state(&asked) == before {
-            return Ok(driver);
+            return Ok((driver, files));
         }
         file = asked;
     }
@@ -140,7 +167,7 @@ fn library_of(manifest: &str) -> Option<PathBuf> {
 }
 
 /// Asks a driver, as far as no card that sleeps is woken.
-fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Driver> {
+fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
     let first = match wakes {
         true => asker.ask(manifest, Depth::Devices)?,
         false => asker.ask(manifest, Depth::Extensions)?,
@@ -171,7 +198,7 @@ fn is_readable(extensions: &[Extension]) -> bool {
     extensions.len() <= catalogue::MOST_EXTENSIONS && extensions.iter().all(|one| is_name(&one.name))
 }
 
-fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Driver> {
+fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Known> {
     let Answer {
         outcome,
         took,
@@ -181,12 +208,13 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Drive
         api_version,
         extensions,
         devices,
+        files,
     } = answer;
     // Where it crashed while it was opened, nothing but the manifest says where it lies.
     let path = path.unwrap_or_else(|| named.clone());
     let file = Path::new(library_file(&named, &path));
     let unknown = |what: &str| io::Error::other(format!("{what} is no file"));
-    Ok(Driver {
+    let driver = Driver {
         manifest: Manifest {
             identity: identity(Path::new(manifest)).ok_or_else(|| unknown(manifest))?,
             path: manifest.into(),
@@ -205,5 +233,7 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Drive
         extensions: extensions.filter(|all| is_readable(all)),
         hardware: hardware.name().into(),
         devices: devices.filter(|all| all.len() <= catalogue::MOST_DEVICES),
-    })
+        files: None,
+    };
+    Ok((driver, files))
 }

@@ -6,7 +6,9 @@ mod closure;
 use super::packages;
 use crate::installed;
 use crate::report::{Dropped, rank};
-pub(crate) use closure::{Closure, Identity, folders_before_variable, interpreter, is_usual, locate, named_path};
+pub(crate) use closure::{
+    Closure, Identity, Needs, folders, folders_before_variable, interpreter, is_usual, locate, named_path, read,
+};
 use reasons::Code;
 use rustix::fs::{Access, access};
 use std::path::Path;

@@ -198,10 +198,15 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
         let what = match (one.used.as_str(), one.doubt.as_deref()) {
             ("extensions", _) => "It was not opened for its extensions: they are in the driver catalogue.",
             (_, Some("library")) => {
-                "Its entry does not count, since its library has changed: run vkloader catalogue update."
+                "Its entry does not count, since one of its files has changed: run vkloader catalogue update."
             }
+            (_, Some("unreadable")) => "Its entry does not count, since the program may not read one of its files.",
+            (_, Some("shadowed")) => {
+                "Its entry does not count, since the dynamic linker would take another library for it in this program."
+            }
+            (_, Some("unknown")) => "Its entry does not say of which files it consists: run vkloader catalogue update.",
             (_, Some("times")) => {
-                "Its entry does not count, since its library lies in an image whose times prove nothing."
+                "Its entry does not count, since one of its files lies in an image whose times prove nothing."
             }
             (_, Some("linker-cache")) => {
                 "Its entry does not count, since the dynamic linker's cache has changed: run vkloader catalogue update."

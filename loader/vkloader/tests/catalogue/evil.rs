@@ -47,13 +47,13 @@ fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
     machine.driver("good", "device one");
     let text = update(&machine, &[]);
     assert!(
-        text.contains("ENDED its process in vkCreateInstance: programs leave it out"),
+        text.contains("ENDED its process with code 0 in vkCreateInstance: programs leave it out"),
         "{text}"
     );
     let quitting = known(&machine, "quitting");
     assert_eq!(
-        (&quitting["outcome"], &quitting["signal"]),
-        (&"crashed".into(), &0.into())
+        (&quitting["outcome"], &quitting["status"]),
+        (&"ended".into(), &0.into())
     );
     assert_eq!(known(&machine, "good")["outcome"], "answered");
 }

@@ -1,6 +1,7 @@
 //! `vkloader catalogue`: what it writes, when it asks again, and what it leaves alone.
 
 mod asked;
+mod closure;
 mod evil;
 #[path = "../machine/mod.rs"]
 mod machine;
@@ -167,7 +168,7 @@ fn show_verify_and_clear() {
     good(&machine, &["update"]);
     assert!(good(&machine, &["show"]).contains("one"));
     let shown: Value = serde_json::from_str(&good(&machine, &["show", "--json"])).expect("JSON");
-    assert_eq!(shown["schema"], 1);
+    assert_eq!(shown["schema"], 2);
     assert_eq!(code(&["verify"]), Some(0));
     machine.driver("a", "device one\ndevice two");
     machine.driver("b", "");
@@ -182,7 +183,7 @@ fn show_verify_and_clear() {
     good(&machine, &["clear"]);
     good(&machine, &["clear"]);
     assert!(!file(&machine).exists());
-    for (content, words) in [("{", "EOF"), (r#"{"schema": 99}"#, "missing field")] {
+    for (content, words) in [("{", "EOF"), (r#"{"schema": 99}"#, "it has the form 99")] {
         fs::write(file(&machine), content).expect("a file");
         let output = run(&machine, &["show"]);
         assert_eq!(output.status.code(), Some(2));
@@ -190,7 +191,7 @@ fn show_verify_and_clear() {
     }
     // What is no catalogue is replaced.
     good(&machine, &["update"]);
-    assert_eq!(written(&machine)["schema"], 1);
+    assert_eq!(written(&machine)["schema"], 2);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub enum CatalogueReason {
     Asleep,
     /// It ended its process by this signal.
     Crashed(u32, Asked),
+    /// The driver ended its process with this status then.
+    Ended(u32, Asked),
     /// It did not answer within this many seconds.
     Hung(u32, Asked),
 }
@@ -46,7 +48,7 @@ impl CatalogueReason {
             Self::NoDevice(_) => Code::CatalogueNoDevice,
             Self::Software => Code::CatalogueSoftware,
             Self::Asleep => Code::CatalogueAsleep,
-            Self::Crashed(..) => Code::CatalogueCrashed,
+            Self::Crashed(..) | Self::Ended(..) => Code::CatalogueCrashed,
             Self::Hung(..) => Code::CatalogueHung,
         }
     }
@@ -55,7 +57,7 @@ impl CatalogueReason {
         Some(match self {
             Self::NotKept | Self::Invalid | Self::OtherSchema => DRIVER_WARN,
             Self::OtherLoader | Self::Variable(_) | Self::NoDevice(_) | Self::Software | Self::Asleep => DRIVER_INFO,
-            Self::Crashed(..) | Self::Hung(..) => DRIVER_ERROR,
+            Self::Crashed(..) | Self::Ended(..) | Self::Hung(..) => DRIVER_ERROR,
         })
     }
 
@@ -98,6 +100,12 @@ impl CatalogueReason {
                     "Not opening driver {name} of {path}: it crashed with signal {signal} on {asked}. {try_again}"
                 )
             }
+            Self::Ended(status, asked) => {
+                write!(
+                    out,
+                    "Not opening driver {name} of {path}: it ended the process with code {status} on {asked}. {try_again}"
+                )
+            }
             Self::Hung(seconds, asked) => {
                 write!(
                     out,
@@ -113,6 +121,10 @@ impl CatalogueReason {
             Self::Variable(variable) => record.text("variable", variable),
             Self::Crashed(signal, asked) => {
                 record.number("signal", (*signal).into());
+                record.number("asked", asked.0);
+            }
+            Self::Ended(status, asked) => {
+                record.number("status", (*status).into());
                 record.number("asked", asked.0);
             }
             Self::Hung(seconds, asked) => {

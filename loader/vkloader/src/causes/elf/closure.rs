@@ -62,10 +62,10 @@ impl fmt::Display for Identity {
 
 /// What one library says of what it needs.
 #[derive(Default)]
-struct Needs {
+pub(crate) struct Needs {
     /// What the library calls itself.
-    own: Option<String>,
-    names: Vec<String>,
+    pub(crate) own: Option<String>,
+    pub(crate) names: Vec<String>,
     rpath: Vec<String>,
     runpath: Vec<String>,
 }
@@ -171,6 +171,12 @@ fn from(library: &Path, folder: &str) -> String {
     folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin)
 }
 
+/// Returns the folders of `DT_RPATH` and `DT_RUNPATH` of a library.
+pub(crate) fn folders(library: &Path, needs: &Needs) -> Vec<String> {
+    let all = needs.rpath.iter().chain(&needs.runpath);
+    all.map(|folder| from(library, folder)).collect()
+}
+
 /// The dynamic linker that a program asks for.
 pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut data = Vec::new();
@@ -256,7 +262,8 @@ fn open(path: &Path) -> Option<std::fs::File> {
     is_file.then(|| std::fs::File::open(path).ok()).flatten()
 }
 
-fn read(path: &Path) -> Option<Needs> {
+/// Reads what a library says of what it needs; `None` for a file that is not a library.
+pub(crate) fn read(path: &Path) -> Option<Needs> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(path)?, &mut data).ok()?;
     match data.get(4)? {

@@ -1,0 +1,256 @@
+//! The files that drivers consist of, and what puts another file in the place of one.
+//!
+//! The dynamic linker takes a library by its name from what the process has loaded already, else from the folders of `DT_RPATH`, else from
+//! those of `LD_LIBRARY_PATH`, else from where it was found when the driver was asked. `DT_RUNPATH` of a program is not searched for what
+//! other libraries depend on.
+
+use crate::machine::Path;
+use crate::{ARCHITECTURE, BuildId, Doubt, HEAD_BYTES, Identity, Look};
+
+/// A path of any folder that is looked at. The linker may find more in longer ones, which are not.
+type LongPath = Path<1024>;
+
+/// A file that drivers depend on, as a catalogue has it. A folder that the linker searches for a driver is one too.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// The path by which the dynamic linker opened it.
+    pub path: &'a [u8],
+    /// The written form of its identity; empty where nothing was there.
+    pub identity: &'a [u8],
+    /// The written form of its build id; empty where times prove something, or it has none.
+    pub build_id: &'a [u8],
+    /// The names by which it is asked for, with a blank between them.
+    pub names: &'a [u8],
+}
+
+impl<'a> File<'a> {
+    fn names(self) -> impl Iterator<Item = &'a [u8]> {
+        self.names.split(|&byte| byte == b' ').filter(|name| !name.is_empty())
+    }
+}
+
+/// A file that drivers depend on, and why entries with it do not count.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<'a> {
+    /// The file.
+    pub file: File<'a>,
+    /// Why a driver might consist of another file.
+    pub doubt: Option<Doubt>,
+    /// The linker takes the file from a folder that was looked at, so that later folders do not matter.
+    is_found: bool,
+}
+
+impl<'a> From<File<'a>> for Checked<'a> {
+    fn from(file: File<'a>) -> Self {
+        Self {
+            file,
+            doubt: None,
+            is_found: false,
+        }
+    }
+}
+
+/// A library or program that the process has loaded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Object<'a> {
+    /// The path by which it was opened; empty for the program itself.
+    pub path: &'a [u8],
+    /// `DT_SONAME`, or empty.
+    pub name: &'a [u8],
+    /// `DT_RPATH`, or empty, also where `DT_RUNPATH` replaces it.
+    pub search: &'a [u8],
+}
+
+/// The process that would open a driver.
+pub trait Process: Look {
+    /// Returns the identity of what a path leads to, and whether all users may read it.
+    fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
+    /// Shows a file in pieces, up to this number of bytes. The first piece is of [`HEAD_BYTES`] where the file is as long. Returns
+    /// `false` for a file that this process may not read.
+    fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool;
+    /// Shows what is loaded.
+    fn objects(&self, take: &mut dyn FnMut(&Object<'_>));
+    /// Returns `true` if the symbol is visible to all libraries of the process.
+    fn exports(&self, symbol: &core::ffi::CStr) -> bool;
+}
+
+/// Holds a file against what is written of it.
+pub(crate) fn check(process: &impl Process, path: &[u8], identity: &[u8], build_id: &[u8]) -> Result<(), Doubt> {
+    let Some((found, is_open)) = process.file(path) else {
+        return if identity.is_empty() {
+            Ok(())
+        } else {
+            Err(Doubt::Library)
+        };
+    };
+    if !found.is_written(identity) {
+        return Err(Doubt::Library);
+    }
+    let mut same = None;
+    if found.proves() && is_open {
+        return Ok(());
+    }
+    let is_read = process.read(path, HEAD_BYTES, &mut |head| {
+        let id = BuildId::in_head(head).filter(|_| same.is_none() && !build_id.is_empty());
+        same = id.map(|id| id.is_written(build_id)).or(same);
+    });
+    match (is_read, found.proves(), same) {
+        (false, ..) => Err(Doubt::Unreadable),
+        (_, true, _) | (.., Some(true)) => Ok(()),
+        (.., Some(false)) => Err(Doubt::Library),
+        (.., None) => Err(Doubt::Times),
+    }
+}
+
+/// Holds all files against the process: what each is now, what is loaded, and what lies in the folders of `DT_RPATH` and of
+/// `LD_LIBRARY_PATH`, which is `search`.
+pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
+    for one in files.iter_mut() {
+        let File {
+            path,
+            identity,
+            build_id,
+            ..
+        } = one.file;
+        one.doubt = check(process, path, identity, build_id).err();
+    }
+    process.objects(&mut |object| {
+        let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        for one in files.iter_mut().filter(|one| object.path != one.file.path) {
+            let is_named = |name: &[u8]| !name.is_empty() && (name == object.name || name == last);
+            if one.file.names().any(is_named) && !is_same(process, object.path, one.file) {
+                one.doubt = Some(Doubt::Shadowed);
+            }
+        }
+        each_folder(process, object.search, object.path, &mut |folder| {
+            look_in(process, folder, files, false);
+        });
+    });
+    each_folder(process, search, b"", &mut |folder| {
+        look_in(process, folder, files, true)
+    });
+    let symbols = [
+        c"vk_icdGetInstanceProcAddr",
+        c"vk_icdNegotiateLoaderICDInterfaceVersion",
+        c"vk_icdGetPhysicalDeviceProcAddr",
+    ];
+    if symbols.into_iter().any(|symbol| process.exports(symbol)) {
+        doubt_all(files);
+    }
+}
+
+fn doubt_all(files: &mut [Checked<'_>]) {
+    files.iter_mut().for_each(|one| one.doubt = Some(Doubt::Shadowed));
+}
+
+fn is_same(process: &impl Process, path: &[u8], file: File<'_>) -> bool {
+    process
+        .file(path)
+        .is_some_and(|(found, _)| found.is_written(file.identity))
+}
+
+/// Shows the folders of a list of the object with this path; `None` for a folder of which only the linker knows where it is.
+fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn FnMut(Option<&[u8]>)) {
+    if list.is_empty() {
+        return;
+    }
+    for folder in list.split(|byte| matches!(byte, b':' | b';')) {
+        let below = [&b"$ORIGIN"[..], b"${ORIGIN}"]
+            .into_iter()
+            .find_map(|token| folder.strip_prefix(token));
+        let path = match below {
+            Some(below) => origin(process, own, below),
+            None if folder.is_empty() => LongPath::of(&[b"."]),
+            None => LongPath::of(&[folder]),
+        };
+        take(path.as_ref().map(LongPath::bytes).filter(|path| !path.contains(&b'$')));
+    }
+}
+
+/// A path below the folder of the object with this path, which is empty for the program.
+fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> {
+    let folder = |path: &[u8]| LongPath::of(&[path.rsplitn(2, |&byte| byte == b'/').nth(1)?, below]);
+    if !own.is_empty() {
+        return folder(own);
+    }
+    let mut found = None;
+    process.link(b"/proc/self/exe", &mut |path| found = folder(path));
+    found
+}
+
+/// Folders below a folder of a list that older C libraries search first.
+const OLD_FOLDERS: &[&[u8]] = &[
+    b"tls",
+    b"haswell",
+    b"avx512_1",
+    b"xeon_phi",
+    b"sse2",
+    ARCHITECTURE.as_bytes(),
+];
+
+/// Looks for names of the files in a folder of a list. `is_final`: where the file itself is found there, the linker looks no further.
+fn look_in(process: &impl Process, folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
+    let Some(folder) = folder else { return doubt_all(files) };
+    if !process.exists(folder) {
+        return;
+    }
+    let within = |name: &[u8]| LongPath::of(&[folder, b"/", name]);
+    let exists = |name: &&[u8]| within(name).is_none_or(|path| process.exists(path.bytes()));
+    if OLD_FOLDERS.iter().any(exists) {
+        return doubt_all(files);
+    }
+    if exists(&&b"glibc-hwcaps"[..]) {
+        let Some(below) = within(b"glibc-hwcaps") else { return };
+        process.names(
+            below.bytes(),
+            &mut |name| match LongPath::of(&[below.bytes(), b"/", name]) {
+                Some(path) if !name.starts_with(b".") => look_for(process, path.bytes(), files, false),
+                Some(_) => {}
+                None => doubt_all(files),
+            },
+        );
+    }
+    look_for(process, folder, files, is_final);
+}
+
+fn look_for(process: &impl Process, folder: &[u8], files: &mut [Checked<'_>], is_final: bool) {
+    let Some(mut path) = LongPath::of(&[folder, b"/"]) else {
+        return doubt_all(files);
+    };
+    let before = path.length;
+    for one in files.iter_mut().filter(|one| !one.is_found && one.doubt.is_none()) {
+        let file = one.file;
+        let mut found = 0;
+        for name in file.names() {
+            path.length = before;
+            if path.add(name).is_none() || is_another(process, path.bytes(), file, &mut found) {
+                one.doubt = Some(Doubt::Shadowed);
+            }
+        }
+        one.is_found = is_final && found == file.names().count();
+    }
+}
+
+/// Returns `true` where the linker would take another file than this from a path, and counts the paths where it takes this one.
+fn is_another(process: &impl Process, path: &[u8], file: File<'_>, found: &mut usize) -> bool {
+    let Some((now, _)) = process.file(path) else {
+        return false;
+    };
+    let is_same = now.is_written(file.identity);
+    *found += usize::from(is_same);
+    // The linker goes on after a library of another architecture.
+    !is_same && !is_foreign(process, path)
+}
+
+/// Returns `true` for a library of another architecture than that of this process.
+fn is_foreign(process: &impl Process, path: &[u8]) -> bool {
+    let mut foreign = false;
+    process.read(path, HEAD_BYTES, &mut |head| foreign |= is_foreign_head(head));
+    foreign
+}
+
+/// Returns `true` for the head of an ELF file of another word size.
+fn is_foreign_head(head: &[u8]) -> bool {
+    const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
+    head.starts_with(b"\x7FELF") && head.get(4).is_some_and(|&class| class != CLASS)
+}

@@ -1,0 +1,355 @@
+//! Entries count for the files that drivers were made of, in processes that would open these.
+
+use crate::build_id::tests::{ID, head, note};
+use crate::build_id::{BUILD_ID, OWNER};
+use crate::closure::{Checked, Object, Process, look};
+use crate::tests::{LIBRARY, document, read, with};
+use crate::{Doubt, Identity, LINKER_CACHE, LinkerCacheSum, Look};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+
+const DRIVER: &str = "/lib/libvulkan_radeon.so";
+
+/// A file of a process.
+#[derive(Clone)]
+struct File {
+    identity: Identity,
+    is_open: bool,
+    content: Option<Vec<u8>>,
+}
+
+/// A process with these files, objects (path, name, folders of `DT_RPATH`) and symbols.
+#[derive(Clone, Default)]
+struct One {
+    files: BTreeMap<String, File>,
+    objects: Vec<(&'static str, &'static str, &'static str)>,
+    symbol: Option<&'static CStr>,
+    search: &'static str,
+}
+
+fn inode(inode: u64) -> Identity {
+    Identity { inode, ..LIBRARY }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+impl One {
+    /// The process in which the driver was asked.
+    fn then() -> Self {
+        Self::default()
+            .with(DRIVER, LIBRARY)
+            .with("/lib/libdrm.so.2", inode(20))
+            .with("/lib/libz.so.1", inode(21))
+    }
+
+    fn with(mut self, path: &str, identity: Identity) -> Self {
+        let (is_open, content) = (true, Some(Vec::new()));
+        self.files.insert(
+            path.into(),
+            File {
+                identity,
+                is_open,
+                content,
+            },
+        );
+        self
+    }
+
+    fn change(mut self, path: &str, change: impl FnOnce(&mut File)) -> Self {
+        change(self.files.get_mut(path).unwrap());
+        self
+    }
+
+    fn object(mut self, path: &'static str, name: &'static str, search: &'static str) -> Self {
+        self.objects.push((path, name, search));
+        self
+    }
+
+    fn search(mut self, search: &'static str) -> Self {
+        self.search = search;
+        self
+    }
+
+    fn check(&self, document: &Value) -> Result<(), (Doubt, Option<u16>)> {
+        let catalogue = read(document).unwrap();
+        let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
+        look(self, self.search.as_bytes(), &mut files);
+        let doubts: Vec<Option<Doubt>> = files.iter().map(|file| file.doubt).collect();
+        let entry = catalogue.entries().next().unwrap();
+        entry.check(self, &doubts, catalogue.has_same_linker_cache(self))
+    }
+}
+
+impl Look for One {
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+        let folder = format!("{}/", text(folder));
+        let below = self
+            .files
+            .keys()
+            .filter_map(|path| path.strip_prefix(&folder)?.split('/').next());
+        below.for_each(|name| take(name.as_bytes()));
+    }
+
+    fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
+        assert_eq!(path, b"/proc/self/exe");
+        take(b"/game/bin/game");
+    }
+
+    fn text(&self, _: &[u8], _: &mut dyn FnMut(&[u8])) {}
+
+    fn exists(&self, path: &[u8]) -> bool {
+        let folder = format!("{}/", text(path));
+        path == b"."
+            || self
+                .files
+                .keys()
+                .any(|file| file == text(path) || file.starts_with(&folder))
+    }
+}
+
+impl Process for One {
+    fn file(&self, path: &[u8]) -> Option<(Identity, bool)> {
+        self.files.get(text(path)).map(|file| (file.identity, file.is_open))
+    }
+
+    fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
+        let content = self.files.get(text(path)).and_then(|file| file.content.as_deref());
+        content
+            .inspect(|content| take(&content[..most.min(content.len())]))
+            .is_some()
+    }
+
+    fn objects(&self, take: &mut dyn FnMut(&Object<'_>)) {
+        for (path, name, search) in &self.objects {
+            let [path, name, search] = [path, name, search].map(|text| text.as_bytes());
+            take(&Object { path, name, search });
+        }
+    }
+
+    fn exports(&self, symbol: &CStr) -> bool {
+        self.symbol == Some(symbol)
+    }
+}
+
+/// A catalogue with two files that the driver depends on.
+fn known() -> Value {
+    let mut known = document();
+    known["files"] = json!([
+        {"path": "/lib/libdrm.so.2", "identity": inode(20).to_string(), "names": "libdrm.so.2"},
+        {"path": "/lib/libz.so.1", "identity": inode(21).to_string(), "names": "libz.so libz.so.1"},
+    ]);
+    known["drivers"][0]["files"] = json!([0, 1]);
+    known
+}
+
+const SHADOWED: Result<(), (Doubt, Option<u16>)> = Err((Doubt::Shadowed, Some(0)));
+
+#[test]
+fn each_file_of_a_driver_must_be_the_same() {
+    assert_eq!(One::then().check(&known()), Ok(()));
+    for (path, number) in [
+        (DRIVER, None),
+        ("/lib/libdrm.so.2", Some(0)),
+        ("/lib/libz.so.1", Some(1)),
+    ] {
+        let doubt = |one: One| one.check(&known());
+        let change = |identity| One::then().with(path, identity);
+        assert_eq!(doubt(change(inode(99))), Err((Doubt::Library, number)));
+        let mut gone = One::then();
+        gone.files.remove(path);
+        assert_eq!(doubt(gone), Err((Doubt::Library, number)));
+        let unreadable = |file: &mut File| (file.is_open, file.content) = (false, None);
+        assert_eq!(
+            doubt(One::then().change(path, unreadable)),
+            Err((Doubt::Unreadable, number))
+        );
+        // The rights of others say nothing of this process.
+        assert_eq!(doubt(One::then().change(path, |file| file.is_open = false)), Ok(()));
+    }
+}
+
+#[test]
+fn an_entry_without_a_list_of_its_files_does_not_count() {
+    for (list, number) in [
+        (json!(null), None),
+        (json!([2]), Some(2)),
+        (json!([-1]), None),
+        (json!([0.5]), None),
+        (json!(["0"]), None),
+        (json!([65536]), None),
+    ] {
+        let mut odd = known();
+        odd["drivers"][0]["files"] = list;
+        assert_eq!(One::then().check(&odd), Err((Doubt::Unknown, number)));
+    }
+    for member in ["path", "identity"] {
+        let mut odd = known();
+        odd["files"][1][member] = json!(7);
+        assert_eq!(One::then().check(&odd), Err((Doubt::Library, Some(1))), "{member}");
+    }
+}
+
+#[test]
+fn a_place_where_nothing_was_must_be_empty() {
+    let mut absent = known();
+    absent["files"][1] = json!({"path": "/opt/lib", "identity": "", "names": ""});
+    assert_eq!(One::then().check(&absent), Ok(()));
+    let there = One::then().with("/opt/lib", inode(5));
+    assert_eq!(there.check(&absent), Err((Doubt::Library, Some(1))));
+}
+
+#[test]
+fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
+    let other = |path| One::then().with(path, inode(99));
+    for (path, search, expected) in [
+        ("/other/libdrm.so.2", "/other", SHADOWED),
+        ("/other/libz.so", "/empty:/other", Err((Doubt::Shadowed, Some(1)))),
+        ("/other/libdrm.so.2", "/empty;/other", SHADOWED),
+        ("/other/libdrm.so.20", "/other", Ok(())),
+        ("/other/libvulkan_radeon.so", "/other", Ok(())),
+        ("/other/libdrm.so.2", "", Ok(())),
+        ("./libdrm.so.2", "/other:", SHADOWED),
+        ("/other/glibc-hwcaps/x86-64-v3/libdrm.so.2", "/other", SHADOWED),
+        ("/other/glibc-hwcaps/x86-64-v3/libm.so.6", "/other", Ok(())),
+        ("/other/tls/libm.so.6", "/other", SHADOWED),
+        ("/other/libm.so.6", "/$LIB", SHADOWED),
+        ("/game/bin/../lib/libdrm.so.2", "$ORIGIN/../lib", SHADOWED),
+        ("/game/bin/libm.so.6", "${ORIGIN}", Ok(())),
+        // A folder in front leads to the recorded file.
+        ("/other/libdrm.so.2", "/lib:/other", Ok(())),
+        ("/other/libz.so", "/lib:/other", Err((Doubt::Shadowed, Some(1)))),
+    ] {
+        assert_eq!(other(path).search(search).check(&known()), expected, "{path} {search}");
+        // That of another program's or library's DT_RPATH, which the linker searches first, and only for some.
+        let at_root = search.is_empty() || search.starts_with("/lib");
+        if !at_root {
+            let by_path = other(path).object("", "", search);
+            assert_eq!(by_path.check(&known()), expected, "{path} {search}");
+        }
+    }
+    let by_library = other("/app/plugins/libdrm.so.2").object("/app/libapp.so", "", "$ORIGIN/plugins");
+    assert_eq!(by_library.check(&known()), SHADOWED);
+    let foreign = |class| move |file: &mut File| file.content = Some(vec![0x7F, b'E', b'L', b'F', class]);
+    for (class, expected) in [(1, Ok(())), (2, SHADOWED)] {
+        let class = if cfg!(target_pointer_width = "64") {
+            class
+        } else {
+            3 - class
+        };
+        let one = other("/other/libdrm.so.2").change("/other/libdrm.so.2", foreign(class));
+        assert_eq!(one.search("/other").check(&known()), expected, "{class}");
+    }
+    // Another path to the same file.
+    assert_eq!(
+        One::then()
+            .with("/other/libdrm.so.2", inode(20))
+            .search("/other")
+            .check(&known()),
+        Ok(())
+    );
+}
+
+#[test]
+fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
+    let loaded = |path, name| One::then().with("/run/libdrm.so.2", inode(99)).object(path, name, "");
+    for (path, name, expected) in [
+        ("/run/libdrm.so.2", "", SHADOWED),
+        ("/run/libother.so", "libdrm.so.2", SHADOWED),
+        ("/lib/libdrm.so.2", "libdrm.so.2", Ok(())),
+        ("/run/liboverlay.so", "liboverlay.so", Ok(())),
+        ("linux-vdso.so.1", "linux-vdso.so.1", Ok(())),
+        ("", "", Ok(())),
+    ] {
+        assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
+    }
+    let same = One::then()
+        .with("/usr/lib/libdrm.so.2", inode(20))
+        .object("/usr/lib/libdrm.so.2", "libdrm.so.2", "");
+    assert_eq!(same.check(&known()), Ok(()));
+    for (symbol, expected) in [
+        (c"vk_icdGetInstanceProcAddr", SHADOWED),
+        (c"vkGetInstanceProcAddr", Ok(())),
+    ] {
+        let exporting = One {
+            symbol: Some(symbol),
+            ..One::then()
+        };
+        assert_eq!(exporting.check(&known()), expected, "{symbol:?}");
+    }
+}
+
+#[test]
+fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
+    let image = Identity {
+        changed: (1, 0),
+        ..LIBRARY
+    };
+    let check = |now, written: Value, found: &[u8]| {
+        let mut document = with("/drivers/0/library/identity", json!(image.to_string()));
+        document["drivers"][0]["library"]["build-id"] = written;
+        let content = head(&note(OWNER, BUILD_ID, found));
+        One::then()
+            .with(DRIVER, now)
+            .change(DRIVER, |file| file.content = Some(content))
+            .check(&document)
+    };
+    let written = || json!("ab".repeat(ID.len()));
+    assert_eq!(check(image, written(), &ID), Ok(()));
+    assert_eq!(check(image, written(), &[1; 20]), Err((Doubt::Library, None)));
+    assert_eq!(check(image, written(), b""), Err((Doubt::Times, None)));
+    for none in [json!(null), json!(""), json!(7)] {
+        assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
+    }
+    // It is no proof for another file.
+    for other in [
+        Identity { inode: 9, ..image },
+        Identity {
+            changed: (0, 0),
+            ..image
+        },
+    ] {
+        assert_eq!(check(other, written(), &ID), Err((Doubt::Library, None)));
+    }
+}
+
+#[test]
+fn names_need_the_same_linker_cache() {
+    let path = text(LINKER_CACHE);
+    let with_cache = |identity, content: &str| {
+        let content = Some(content.as_bytes().to_vec());
+        One::then()
+            .with(path, identity)
+            .change(path, |file| file.content = content)
+    };
+    let cache = with_cache(inode(77), "cache");
+    let mut written = known();
+    written["linker-cache"] = json!(inode(77).to_string());
+    written["linker-cache-sum"] = json!(LinkerCacheSum::of(&cache).to_string());
+    let doubt = Err((Doubt::LinkerCache, None));
+    let image = Identity {
+        changed: (0, 0),
+        ..LIBRARY
+    };
+    for (now, expected) in [
+        (&cache, Ok(())),
+        (&with_cache(inode(78), "cache"), Ok(())),
+        (&with_cache(image, "cache"), Ok(())),
+        (&with_cache(inode(78), "other"), doubt),
+        (&with_cache(image, "other"), doubt),
+        (&One::then(), doubt),
+    ] {
+        assert_eq!(now.check(&written), expected);
+    }
+    // A driver that is named by its path and needs nothing does not need the cache.
+    written["drivers"][0]["files"] = json!([]);
+    assert_eq!(One::then().check(&written), Ok(()));
+    // A bare name does, also where there never was one.
+    written["drivers"][0]["library"]["named"] = json!("libvulkan_radeon.so");
+    assert_eq!(cache.check(&written), Ok(()));
+    assert_eq!(One::then().check(&written), doubt);
+    written["linker-cache"] = json!("");
+    assert_eq!(One::then().check(&written), doubt);
+}

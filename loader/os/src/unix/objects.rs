@@ -1,0 +1,156 @@
+//! The libraries that a process has loaded.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr;
+
+#[cfg(target_pointer_width = "32")]
+use libc::Elf32_Phdr as Header;
+#[cfg(target_pointer_width = "64")]
+use libc::Elf64_Phdr as Header;
+
+/// Tags of dynamic entries.
+const END: isize = 0;
+const STRINGS: isize = 5;
+const NAME: isize = 14;
+const SEARCH: isize = 15;
+const LATER_SEARCH: isize = 29;
+
+/// An entry of the dynamic section, `ElfW(Dyn)`.
+#[repr(C)]
+struct Dynamic {
+    tag: isize,
+    value: usize,
+}
+
+/// A library or program that is loaded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Object<'a> {
+    /// The path by which it was opened; empty for the program itself.
+    pub path: &'a [u8],
+    /// `DT_SONAME`, or empty.
+    pub name: &'a [u8],
+    /// `DT_RPATH`, or empty, also where `DT_RUNPATH` replaces it.
+    pub search: &'a [u8],
+}
+
+type Take<'t> = &'t mut dyn FnMut(&Object<'_>);
+type Callback = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
+type Iterate = unsafe extern "C" fn(Callback, *mut c_void) -> c_int;
+
+/// Shows what is loaded. The dynamic linker's lock is held meanwhile, so `take` must not open a library.
+pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
+    // Looked up here, since few processes come here: what a library imports is looked up in each that opens it.
+    // SAFETY: a terminated name.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"dl_iterate_phdr".as_ptr()) };
+    if found.is_null() {
+        return;
+    }
+    // SAFETY: the C library's function of this name has this type.
+    let iterate = unsafe { core::mem::transmute::<*mut c_void, Iterate>(found) };
+    let mut take: Take<'_> = &mut take;
+    // SAFETY: `show` gets back the pointer to `take`, which lives as long as this call, and has the type that `show` reads.
+    unsafe { iterate(show, (&raw mut take).cast()) };
+}
+
+/// # Safety
+/// `info` is what `dl_iterate_phdr` passes, and `data` leads to a [`Take`].
+unsafe extern "C" fn show(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: by this function's contract.
+    let (info, take) = unsafe { (&*info, &mut *data.cast::<Take<'_>>()) };
+    // SAFETY: `info` came from the dynamic linker, which keeps the object while its lock is held.
+    take(&unsafe { object(info) });
+    0
+}
+
+/// # Safety
+/// `info` is of an object that is loaded, and stays while the result is used.
+unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
+    let base = info.dlpi_addr as usize;
+    let headers = match info.dlpi_phdr.is_null() {
+        true => &[][..],
+        // SAFETY: the dynamic linker says that there are so many headers.
+        false => unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) },
+    };
+    // SAFETY: null, or a terminated text that lives as long as the object.
+    let path = unsafe { text(info.dlpi_name) };
+    let mut object = Object {
+        path,
+        ..Object::default()
+    };
+    let Some(dynamic) = headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else {
+        return object;
+    };
+    let first = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
+    let (mut strings, mut name, mut search, mut is_replaced) = (None, None, None, false);
+    // SAFETY: the dynamic section of a loaded object lies at this address, and an entry with the tag 0 ends it.
+    let entries = (0..).map(|place| unsafe { &*first.add(place) });
+    for entry in entries.take_while(|entry| entry.tag != END) {
+        match entry.tag {
+            STRINGS => strings = address(base, entry.value, headers),
+            NAME => name = Some(entry.value),
+            SEARCH => search = Some(entry.value),
+            LATER_SEARCH => is_replaced = true,
+            _ => {}
+        }
+    }
+    let text = |offset: Option<usize>| match (strings, offset) {
+        // SAFETY: the table has a terminated text at each offset that the dynamic section names. The linker has read both.
+        (Some(strings), Some(offset)) => unsafe { text((strings + offset) as *const c_char) },
+        _ => &[],
+    };
+    object.name = text(name);
+    object.search = text(search.filter(|_| !is_replaced));
+    object
+}
+
+/// The address that an entry of the dynamic section leads to. Some linkers have added the object's own address to it, and some have not.
+fn address(base: usize, value: usize, headers: &[Header]) -> Option<usize> {
+    let is_within = |address: &usize| {
+        headers.iter().any(|header| {
+            let begin = base.wrapping_add(header.p_vaddr as usize);
+            header.p_type == libc::PT_LOAD && address.wrapping_sub(begin) < header.p_memsz as usize
+        })
+    };
+    [value, base.wrapping_add(value)].into_iter().find(is_within)
+}
+
+/// # Safety
+/// Null, or a terminated text that lives as long as the result.
+unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
+    match text.is_null() {
+        true => &[],
+        // SAFETY: by this function's contract.
+        false => unsafe { CStr::from_ptr(text) }.to_bytes(),
+    }
+}
+
+/// Returns `true` if a symbol of this name is visible to all libraries of the process.
+pub fn is_exported(symbol: &CStr) -> bool {
+    // SAFETY: a terminated name.
+    !ptr::eq(unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }, ptr::null())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_c_library_is_among_what_is_loaded() {
+        let (mut names, mut program) = (Vec::new(), 0);
+        each_object(|object| {
+            program += usize::from(object.path.is_empty());
+            names.push((object.path.to_vec(), object.name.to_vec()));
+        });
+        let is_c = |(path, name): &(Vec<u8>, Vec<u8>)| {
+            let path = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+            path.starts_with(b"libc.") && (name.is_empty() || path == name)
+        };
+        assert_eq!(program, 1);
+        assert!(names.iter().any(is_c), "{names:?}");
+    }
+
+    #[test]
+    fn symbols_of_the_c_library_are_visible() {
+        assert!(is_exported(c"getenv") && !is_exported(c"vk_icdGetInstanceProcAddr"));
+    }
+}

@@ -1,0 +1,146 @@
+//! This process, as a stand-in for a program that the caller starts.
+
+use super::identify;
+use crate::causes::elf;
+use crate::objects;
+use catalogue::closure::{self, Checked, Object, Process};
+use catalogue::{Catalogue, Doubt, Entry, HEAD_BYTES, Identity, Json, Look};
+use serde_json::Value;
+use std::ffi::{CStr, OsStr};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// JSON of this program.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a>(pub(super) &'a Value);
+
+impl<'a> Json<'a> for Seen<'a> {
+    fn member(self, name: &str) -> Option<Self> {
+        self.0.get(name).map(Seen)
+    }
+
+    fn text(self) -> Option<&'a [u8]> {
+        self.0.as_str().map(str::as_bytes)
+    }
+
+    fn number(self) -> Option<f64> {
+        self.0.as_f64()
+    }
+
+    fn elements(self) -> Option<(usize, impl Iterator<Item = Self> + Clone)> {
+        self.0.as_array().map(|array| (array.len(), array.iter().map(Seen)))
+    }
+}
+
+/// The process and its machine.
+pub(super) struct Here;
+
+fn path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+impl Look for Here {
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+        for entry in fs::read_dir(path(folder)).into_iter().flatten().flatten() {
+            take(entry.file_name().as_bytes());
+        }
+    }
+
+    fn link(&self, link: &[u8], take: &mut dyn FnMut(&[u8])) {
+        if let Ok(target) = fs::read_link(path(link)) {
+            take(target.as_os_str().as_bytes());
+        }
+    }
+
+    fn text(&self, file: &[u8], take: &mut dyn FnMut(&[u8])) {
+        self.read(file, HEAD_BYTES, take);
+    }
+
+    fn exists(&self, file: &[u8]) -> bool {
+        path(file).exists()
+    }
+}
+
+impl Process for Here {
+    fn file(&self, file: &[u8]) -> Option<(Identity, bool)> {
+        let mode = fs::metadata(path(file)).ok()?.permissions().mode();
+        Some((identify::state(path(file))?, mode & 0o444 == 0o444))
+    }
+
+    fn read(&self, file: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool {
+        let Ok(file) = File::open(path(file)) else {
+            return false;
+        };
+        let mut content = Vec::new();
+        // What could be read counts.
+        let _ = file.take(most as u64).read_to_end(&mut content);
+        content.chunks(HEAD_BYTES).for_each(take);
+        true
+    }
+
+    fn objects(&self, take: &mut dyn FnMut(&Object<'_>)) {
+        for path in objects::loaded() {
+            let needs = elf::read(Path::new(&path)).unwrap_or_default();
+            take(&Object {
+                path: path.as_bytes(),
+                name: needs.own.as_deref().unwrap_or_default().as_bytes(),
+                // That of a program is its own matter.
+                search: b"",
+            });
+        }
+    }
+
+    fn exports(&self, symbol: &CStr) -> bool {
+        // SAFETY: a terminated name.
+        !unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }.is_null()
+    }
+}
+
+/// What a program would make of the entries of a catalogue.
+pub(super) struct Judge<'a> {
+    catalogue: Catalogue<'a, Seen<'a>>,
+    doubts: Vec<Option<Doubt>>,
+    same_search: Option<bool>,
+}
+
+impl<'a> Judge<'a> {
+    /// Looks at all files of a catalogue.
+    pub(super) fn new(catalogue: Catalogue<'a, Seen<'a>>) -> Self {
+        let search = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
+        closure::look(&Here, search.as_bytes(), &mut files);
+        Self {
+            catalogue,
+            doubts: files.iter().map(|file| file.doubt).collect(),
+            same_search: catalogue.has_same_linker_cache(&Here),
+        }
+    }
+
+    /// Returns why a program would not use the entry about the driver of a manifest.
+    pub(super) fn doubt(&self, manifest: &str) -> Option<String> {
+        let is = |entry: &Entry<'_, Seen<'_>>| entry.manifest == manifest.as_bytes();
+        let Some(entry) = self.catalogue.entries().find(is) else {
+            return Some("it is not an entry that programs can read".into());
+        };
+        let doubt = entry.check(&Here, &self.doubts, self.same_search).err()?;
+        let file = String::from_utf8_lossy(self.catalogue.file_of(entry, doubt)).into_owned();
+        Some(format!("{file} {}", doubt.0.words().1))
+    }
+
+    /// Returns the first variable of the environment that has another value than when the drivers were asked.
+    pub(super) fn variable(&self) -> Option<String> {
+        let mut set = 0;
+        let other = std::env::vars_os().find(|(name, value)| {
+            let (name, value) = (name.as_bytes(), value.as_bytes());
+            set += usize::from(self.catalogue.value_of(name).is_some());
+            !self.catalogue.allows(name, value)
+        });
+        match other {
+            Some((name, _)) => Some(name.to_string_lossy().into_owned()),
+            None => (set < self.catalogue.variables().count()).then(|| "a variable".into()),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Entries count for the files that a driver consists of, as the real dynamic linker would take them in a program.
+
+use crate::asked::*;
+use crate::machine::{Machine, library, skip};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Makes a library of a source in C.
+fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
+    let file = output.with_extension("c");
+    fs::write(&file, source).expect("a file");
+    let mut command = Command::new("cc");
+    command
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(output)
+        .arg(&file)
+        .args(words);
+    command.output().is_ok_and(|done| done.status.success())
+}
+
+/// A machine with a driver that is nothing but the need for another library, and a catalogue; and that other library.
+fn machine_of_two() -> Option<(Machine, PathBuf)> {
+    let mut machine = machine();
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
+    let (needed, driver) = (
+        machine.path("libraries/libmock_needed.so"),
+        machine.path("libraries/libdriver.so"),
+    );
+    let folder = format!("-L{}", machine.path("libraries").display());
+    let words = ["-Wl,--no-as-needed", &folder, "-lmock_needed", "-Wl,-rpath,$ORIGIN"];
+    if !compile(&driver, "", &words) {
+        skip("there is no C compiler");
+        return None;
+    }
+    machine.manifest("needed", &driver, "");
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "", "it counts where nothing has changed");
+    Some((machine, needed))
+}
+
+fn words<'a>(library: &'a Path, words: &[&'a str]) -> Vec<&'a str> {
+    [words, &["--user", "--library", library.to_str().expect("plain")]].concat()
+}
+
+fn update(machine: &Machine) {
+    let library = library();
+    let output = machine.run(&words(&library, &["catalogue", "update"]));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Why a program with these variables does not use the entry of the driver; empty where it does.
+fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
+    let trace = machine.path("trace");
+    let _ = fs::remove_file(&trace);
+    let library = library();
+    let mut command = machine.command(&["probe", library.to_str().expect("plain")]);
+    command.envs(variables.iter().copied()).env("VK_LOADER_TRACE", &trace);
+    assert!(command.output().expect("it starts").status.success());
+    let text = fs::read_to_string(&trace).expect("a trace");
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+    let mut about = records.filter(|record| record["event"] == "catalogue");
+    // What the driver says when it is opened comes later: the mock finds its settings by the path under which it was opened.
+    let first = about.next().unwrap_or_else(|| panic!("{text}"));
+    first["doubt"].as_str().unwrap_or_default().into()
+}
+
+#[test]
+fn the_files_of_a_driver_are_written() {
+    let Some((machine, needed)) = machine_of_two() else {
+        return;
+    };
+    let known = written(&machine);
+    let files = known["files"].as_array().expect("a list");
+    let paths: Vec<&str> = files.iter().filter_map(|file| file["path"].as_str()).collect();
+    assert!(paths.contains(&needed.to_str().expect("plain")), "{paths:?}");
+    let names = |part: &str| {
+        files
+            .iter()
+            .any(|file| file["names"].as_str().is_some_and(|names| names.contains(part)))
+    };
+    assert!(
+        names("libmock_needed.so") && names("libc.so") && !names("libdriver.so") && !names("libvulkan.so"),
+        "{files:#?}"
+    );
+    assert_eq!(
+        driver(&known, "needed")["files"].as_array().map(Vec::len),
+        Some(files.len())
+    );
+}
+
+/// Plain `update` corrects an entry whose driver needs another file now.
+#[test]
+fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
+    let Some((machine, needed)) = machine_of_two() else {
+        return;
+    };
+    let copy = machine.path("libraries/copy");
+    fs::copy(&needed, &copy).expect("a copy");
+    fs::rename(&copy, &needed).expect("a rename");
+    assert_eq!(used(&machine, &[]), "library");
+    let output = machine.run(&["catalogue", "show", "--user"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("does not count: ") && text.contains("libmock_needed.so has changed"),
+        "{text}"
+    );
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "");
+    let output = machine.run(&["catalogue", "show", "--user"]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("does not count"));
+}
+
+/// Something new in a folder that the linker searches for the driver may be found first.
+#[test]
+fn a_folder_of_the_drivers_own_is_one_of_its_files() {
+    let Some((machine, _)) = machine_of_two() else { return };
+    machine.file("libraries/libnew.so", "");
+    assert_eq!(used(&machine, &[]), "library");
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "");
+}
+
+#[test]
+fn folders_of_a_variable_matter_where_they_have_another_file_of_a_name() {
+    let Some((mut machine, needed)) = machine_of_two() else {
+        return;
+    };
+    let folder = machine.path("other");
+    for place in ["other/glibc-hwcaps/x86-64-v2", "empty"] {
+        fs::create_dir_all(machine.path(place)).expect("folders");
+    }
+    let searched = |machine: &Machine| used(machine, &[("LD_LIBRARY_PATH", &folder)]);
+    machine.file("other/libunrelated.so", "");
+    assert_eq!(searched(&machine), "");
+    fs::copy(&needed, folder.join("libmock_needed.so")).expect("a copy");
+    assert_eq!(searched(&machine), "shadowed");
+    machine.variable("LD_LIBRARY_PATH", folder.display().to_string());
+    let output = machine.run(&["catalogue", "show", "--user"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("libmock_needed.so is not what the dynamic linker would take"),
+        "{text}"
+    );
+    machine.variable("LD_LIBRARY_PATH", "");
+    let subfolder = folder.join("glibc-hwcaps/x86-64-v2/libmock_needed.so");
+    fs::rename(folder.join("libmock_needed.so"), &subfolder).expect("a rename");
+    assert_eq!(searched(&machine), "shadowed");
+    fs::remove_file(&subfolder).expect("a file");
+    std::os::unix::fs::symlink(&needed, folder.join("libmock_needed.so")).expect("a link");
+    assert_eq!(searched(&machine), "", "the link leads to the same file");
+}
+
+#[test]
+fn preloaded_libraries_matter_where_they_have_a_name_or_the_functions_of_a_driver() {
+    let Some((machine, _)) = machine_of_two() else { return };
+    fs::create_dir_all(machine.path("other")).expect("a folder");
+    let preloaded = |name: &str, source: &str, words: &[&str]| {
+        let path = machine.path("other").join(name);
+        assert!(compile(&path, source, words), "{name}");
+        used(&machine, &[("LD_PRELOAD", &path)])
+    };
+    assert_eq!(preloaded("liboverlay.so", "int overlay;", &[]), "");
+    assert_eq!(preloaded("libmock_needed.so", "int overlay;", &[]), "shadowed");
+    assert_eq!(
+        preloaded("libnamed.so", "int overlay;", &["-Wl,-soname,libmock_needed.so"]),
+        "shadowed"
+    );
+    let function = "void *vk_icdGetInstanceProcAddr(void *instance, const char *name) { return 0; }";
+    assert_eq!(preloaded("libfunctions.so", function, &[]), "shadowed");
+}
+
+/// A user who may not read a file of the driver opens the driver, which then says why it does not open.
+#[test]
+fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let Some((mut machine, needed)) = machine_of_two() else {
+        return;
+    };
+    if !machine.unprivileged() {
+        return;
+    }
+    for place in ["temporary", "cache", "cache/vulkan-loader", ""] {
+        chown(machine.path(place), Some(65534), Some(65534)).expect("the superuser may");
+    }
+    chown(file(&machine), Some(65534), Some(65534)).expect("the superuser may");
+    fs::set_permissions(&needed, fs::Permissions::from_mode(0o640)).expect("the superuser may");
+    update_as_root_sees(&machine, &needed);
+    assert_eq!(used(&machine, &[]), "unreadable");
+}
+
+/// Writes the state of a file as it is now into the catalogue.
+fn update_as_root_sees(machine: &Machine, path: &Path) {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).expect("a file");
+    let identity = catalogue::Identity {
+        device: found.dev(),
+        inode: found.ino(),
+        size: found.size(),
+        modified: (found.mtime(), found.mtime_nsec()),
+        changed: (found.ctime(), found.ctime_nsec()),
+    };
+    let mut known = written(machine);
+    for file in known["files"].as_array_mut().expect("a list") {
+        if file["path"] == path.to_str().expect("plain") {
+            file["identity"] = identity.to_string().into();
+        }
+    }
+    fs::write(file(machine), known.to_string()).expect("a file");
+}
