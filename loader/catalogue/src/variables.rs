@@ -8,9 +8,9 @@ const KNOWN: &[u8] = b"\
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_";
 
-/// Variables with such names that change nothing that a catalogue says. Each was set to several values, and everything that vulkaninfo prints
-/// of lavapipe and of the drivers without a device stayed the same, with Mesa 22. Variables of a driver whose hardware was not there are not
-/// among them.
+/// Variables with such names that change nothing that a catalogue says. Each was set to one value or several, and everything that
+/// vulkaninfo prints of lavapipe and of the drivers without a device stayed the same, with Mesa 22. Variables of a driver whose hardware
+/// was not there are not among them.
 const HARMLESS: &[u8] = b"\
     mesa_glthread mesa_no_error MESA_SHADER_CACHE_DISABLE MESA_SHADER_CACHE_DIR MESA_SHADER_CACHE_MAX_SIZE MESA_GLSL_CACHE_DISABLE \
     MESA_DISK_CACHE_SINGLE_FILE MESA_VK_WSI_PRESENT_MODE LP_NUM_THREADS";
