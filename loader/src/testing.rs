@@ -1,4 +1,4 @@
-//! What the tests of the crate `discovery` are made of, for the tests here.
+//! Helpers of the tests of the crate `discovery`, shared with the tests of this crate.
 
 #![allow(dead_code, unreachable_pub, reason = "the tests of that crate use the rest")]
 

@@ -64,7 +64,7 @@ pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 pub const USER_FOLDER: &str = "vulkan-loader";
 /// The most files that the drivers of one depend on.
 pub const MOST_FILES: usize = 1024;
-/// What the dynamic linker looks bare names up in.
+/// The file in which the dynamic linker looks up bare names.
 pub const LINKER_CACHE: &[u8] = b"/etc/ld.so.cache";
 /// Bytes of the dynamic linker's cache that are compared.
 pub const MOST_LINKER_CACHE: usize = 4 << 20;

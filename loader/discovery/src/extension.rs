@@ -52,8 +52,8 @@ const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
     InstanceExtension::VK_QNX_screen_surface,
 ];
 
-/// Whether an extension is for a window system that this loader is built without, so that none may offer it: no driver
-/// (DRV-105) and no layer (LAY-104).
+/// Returns `true` if an extension is for a window system that this loader is built without. Then neither a driver (DRV-105) nor a
+/// layer (LAY-104) may offer it.
 pub fn lacks_window_system(extension: InstanceExtension) -> bool {
     NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
 }

@@ -3,13 +3,13 @@
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What is bounded.
+    /// The thing that is limited.
     pub what: &'static str,
     /// The bound.
     pub value: u64,
-    /// What the bound counts.
+    /// The unit of the value.
     pub unit: &'static str,
-    /// What becomes of more.
+    /// The consequence of going over the limit.
     pub more: &'static str,
 }
 
@@ -39,7 +39,7 @@ limits! {
     MAX_LIBRARY_PATH: usize = 4095, "bytes", "the library path of a driver", "the driver is dropped";
     MAX_DEVICE_NAME: usize = 255, "bytes", "names of devices in the settings file", "taken as empty";
     MAX_EXECUTABLE_PATH: usize = 1023, "bytes", "the path of an executable that keys are compared with", "no key matches";
-    /// Where meta-layers contain each other, each could take over all that those below it have.
+    /// Meta-layers can contain each other, and each takes over all extensions of the layers below it.
     MAX_TAKEN_OVER: usize = 65536, "extensions", "extensions of components that meta-layers take over, in one scan",
         "later ones are left out";
     MAX_PATTERNS: usize = 16, "patterns", "patterns of one variable", "later ones are ignored, with a warning";

@@ -1,4 +1,4 @@
-//! What an allocator and its arrays ask of the application's callbacks (APP-170).
+//! Requests that an allocator and its arrays make to the application's callbacks (APP-170).
 
 use super::{HostAllocator, HostText, HostVec};
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};

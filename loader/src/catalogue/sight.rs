@@ -39,7 +39,8 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
-/// What this process thinks of each file of a catalogue; nothing where there is no memory for that, so that no entry counts.
+/// The doubt that this process has about each file of a catalogue, if any. Returns an empty list when memory runs out, so that no entry
+/// counts.
 #[cold]
 pub(super) fn doubts(loaded: &Loaded) -> Vec<Option<Doubt>> {
     let (mut files, mut doubts) = (Vec::new(), Vec::new());

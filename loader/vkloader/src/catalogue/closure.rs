@@ -7,7 +7,7 @@ use crate::probe::Seen;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What is known of one library.
+/// The facts known about one library.
 struct Known {
     needs: Needs,
     names: BTreeSet<String>,

@@ -1,0 +1,204 @@
+//! Where a trace goes: into which files, in crashes, threads and copies of a process, and with elevated privileges.
+
+use super::{named, of, records};
+use loader_tests::{case, retried};
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::symlink;
+
+/// What a crash leaves: the library and the call that began and did not end.
+#[test]
+fn trace_of_a_crash_ends_in_the_call_that_crashed() {
+    case(|scene| {
+        scene.driver("a").line("crash", "vkCreateInstance");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| drop(vk.spec().create()));
+        outcome.crashed();
+        let records = records(&trace);
+        let last = records.last().expect("records");
+        assert_eq!(
+            (&last["event"], &last["name"]),
+            (&"begin".into(), &"vkCreateInstance".into())
+        );
+        assert!(
+            last["library"]
+                .as_str()
+                .is_some_and(|path| path.ends_with("libmock_a.so"))
+        );
+    });
+}
+
+/// What cannot be written to is one line on standard error, and harms nothing.
+#[test]
+fn trace_that_cannot_be_written_is_one_line() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let target = scene.file("target", "");
+        let link = scene.path("link");
+        scene.on_disk(|| symlink(&target, &link).expect("a link can be made"));
+        let folder = scene.folder("folder");
+        for (place, words) in [
+            (link.as_os_str(), "Too many levels of symbolic links"),
+            (folder.as_os_str(), "Is a directory"),
+            ("/nowhere/at/all".as_ref(), "No such file or directory"),
+            ("fd:9999".as_ref(), "Bad file descriptor"),
+            ("fd:".as_ref(), "Bad file descriptor"),
+            ("fd:-1".as_ref(), "Bad file descriptor"),
+            // Standard input is open for reading only.
+            ("fd:0".as_ref(), "Bad file descriptor"),
+        ] {
+            scene.env("VK_LOADER_TRACE", place).unset("VK_LOADER_DEBUG");
+            let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["one"]));
+            outcome.ok();
+            assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+            assert!(
+                outcome
+                    .stderr
+                    .starts_with("[Vulkan Loader] ERROR:          VK_LOADER_TRACE: "),
+                "{}",
+                outcome.stderr
+            );
+            assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        }
+        assert_eq!(fs::read(&target).expect("the target is there"), b"");
+    });
+}
+
+/// A full disk, and a pipe whose reader is gone: one line, no signal, and the program goes on.
+#[test]
+fn trace_that_fails_ends_without_harm() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        scene.unset("VK_LOADER_DEBUG").unset("VK_LOADER_TRACE");
+        for full in [true, false] {
+            let outcome = scene.run_unloaded(|scratch| {
+                let number = if full {
+                    let file = fs::OpenOptions::new()
+                        .write(true)
+                        .open("/dev/full")
+                        .expect("the device is there");
+                    // SAFETY: a copy of an open descriptor.
+                    unsafe { libc::dup(file.as_raw_fd()) }
+                } else {
+                    let (reader, writer) = std::io::pipe().expect("a pipe");
+                    drop(reader);
+                    // SAFETY: the test runner ignores the signal, which would end a program.
+                    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+                    // SAFETY: a copy of an open descriptor.
+                    unsafe { libc::dup(writer.as_raw_fd()) }
+                };
+                // SAFETY: the process has one thread.
+                unsafe { std::env::set_var("VK_LOADER_TRACE", format!("fd:{number}")) };
+                let vk = scratch.load();
+                assert_eq!(vk.instance().device_names(), ["one"]);
+            });
+            outcome.ok();
+            assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+            assert!(
+                outcome.stderr.contains("VK_LOADER_TRACE: the trace ends here: "),
+                "{}",
+                outcome.stderr
+            );
+        }
+    });
+}
+
+/// A program that closes all descriptors and opens its own files does not get the trace into them.
+#[test]
+fn trace_never_goes_into_another_file() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace).unset("VK_LOADER_DEBUG");
+        let outcome = scene.run(|vk| {
+            for number in 3..1024 {
+                // SAFETY: nothing else of this process is open above standard error but what the trace has.
+                unsafe { libc::close(number) };
+            }
+            let own = fs::File::create(vk.path("own")).expect("a file");
+            for number in own.as_raw_fd() + 1..1024 {
+                // SAFETY: an open descriptor, and a number that was closed above.
+                unsafe { libc::dup2(own.as_raw_fd(), number) };
+            }
+            assert_eq!(vk.instance().device_names(), ["one"]);
+            assert_eq!(own.metadata().expect("it is open").len(), 0);
+        });
+        outcome.ok();
+        assert!(outcome.stderr.contains("the trace ends here"), "{}", outcome.stderr);
+    });
+}
+
+/// Threads and copies of the process write whole lines, told apart.
+#[test]
+fn trace_of_threads_and_forks_is_whole_lines() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| {
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..20).for_each(|_| drop(vk.instance().device_names())));
+                }
+            });
+            // SAFETY: the process has one thread now.
+            match unsafe { libc::fork() } {
+                0 => {
+                    drop(vk.instance().device_names());
+                    // SAFETY: leaves without the clean-up of the parent.
+                    unsafe { libc::_exit(0) };
+                }
+                child => {
+                    // SAFETY: waits for the child just made.
+                    let waited = retried(|| unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) });
+                    assert_eq!(waited.expect("a child can be waited for"), child);
+                }
+            }
+        });
+        outcome.ok();
+        let records = records(&trace);
+        let distinct = |key: &str| {
+            let mut all: Vec<String> = records.iter().map(|record| record[key].to_string()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.len()
+        };
+        assert_eq!(distinct("process"), 2);
+        assert!(distinct("thread") >= 5);
+        let calls = named(&records, "end", "name", "vkCreateInstance");
+        assert_eq!(calls.iter().filter(|end| end["step"] == "call").count(), 81);
+    });
+}
+
+/// APP-211: an elevated process writes no trace.
+#[test]
+fn trace_is_not_for_elevated_processes() {
+    case(|scene| {
+        scene.elevated();
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        scene.run(|vk| assert!(vk.version() > (1, 0, 0))).ok();
+        assert!(!trace.exists());
+    });
+}
+
+/// Loaded and unloaded again and again, the library leaves no descriptor open.
+#[test]
+fn trace_is_closed_when_the_library_leaves() {
+    case(|scene| {
+        scene.driver("a").device("one");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run_unloaded(|scratch| {
+            let open = || fs::read_dir("/proc/self/fd").expect("the folder is there").count();
+            let before = open();
+            for _ in 0..3 {
+                scratch.load().version();
+            }
+            assert_eq!(open(), before);
+        });
+        outcome.ok();
+        assert_eq!(of(&records(&trace), "loaded").count(), 3);
+    });
+}
