@@ -75,7 +75,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     }
 
     /// Checks that what the driver answered is what it would answer in this process. `doubts` are those of the catalogue's files, after
-    /// [`closure::look`](crate::closure::look), and `same_search` whether the dynamic linker's cache is as it was, where there is one.
+    /// [`closure::look`], and `same_search` whether the dynamic linker's cache is as it was, where there is one.
     ///
     /// # Errors
     /// The doubt, and the number of the file that it is about, where that is not the driver's own.

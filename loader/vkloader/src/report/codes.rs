@@ -2,7 +2,7 @@
 
 use super::{Dropped, rank};
 
-/// One line of [`TABLE`].
+/// A code of this program.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// How the code is written.
