@@ -164,8 +164,7 @@ fn lie(entry: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
+    use crate::known::tests::{defines, sources};
 
     #[test]
     fn rows_have_names_and_reasons_and_no_case_is_listed_twice_for_a_mode() {
@@ -175,21 +174,11 @@ mod tests {
     /// A row that names no case would hide nothing, and a case may have got another name.
     #[test]
     fn every_row_names_a_case() {
-        let folders =
-            ["app", "drivers", "layers"].map(|group| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(group));
-        let files = folders
-            .iter()
-            .flat_map(|folder| fs::read_dir(folder).expect("a folder"))
-            .flatten();
-        let texts: Vec<String> = files
-            .map(|file| fs::read_to_string(file.path()).expect("a file"))
-            .collect();
+        let files = sources();
         for row in super::list().rows {
             let name = row.name.trim_end_matches('?');
-            // As a function, or as a row of a macro.
-            let is_there =
-                |text: &String| text.contains(&format!("fn {name}()")) || text.contains(&format!(" {name}:"));
-            assert!(texts.iter().any(is_there), "catalogue.txt: there is no case {name}");
+            let is_there = files.iter().any(|(_, text)| defines(text, name));
+            assert!(is_there, "catalogue.txt: there is no case {name}");
         }
     }
 }

@@ -72,6 +72,34 @@ impl<H: PartialEq> List<'static, H> {
 pub(crate) mod tests {
     use super::List;
     use std::fmt::Debug;
+    use std::fs;
+    use std::path::Path;
+
+    /// The texts of all files below tests/{app,drivers,layers}, each with its path below that folder.
+    pub(crate) fn sources() -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        for binary in ["app", "drivers", "layers"] {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(binary);
+            read_below(&folder, "", &mut files);
+        }
+        files
+    }
+
+    fn read_below(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(folder).expect("the folder of cases is there").flatten() {
+            let (path, name) = (entry.path(), format!("{prefix}{}", entry.file_name().display()));
+            if path.is_dir() {
+                read_below(&path, &format!("{name}/"), files);
+            } else {
+                files.push((name, fs::read_to_string(path).expect("a file of cases is text")));
+            }
+        }
+    }
+
+    /// Whether the text defines this case, as a function or as a row of a macro.
+    pub(crate) fn defines(text: &str, case: &str) -> bool {
+        text.contains(&format!("fn {case}()")) || text.contains(&format!(" {case}:"))
+    }
 
     /// Each row has a reason, and no case is listed twice under one head.
     pub(crate) fn is_sound<H: Clone + Ord + Debug>(list: &List<'_, H>) {
