@@ -28,7 +28,7 @@ lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
     # What ships has no standard library, not even that of the crates beside it.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
-    tests/fuzz/run.sh lint
+    FUZZ_PROFILE=quick tests/fuzz/run.sh lint
     # What crates may be: licences, origins, bans.
     make/crates.sh
 }
@@ -52,7 +52,7 @@ compiled() {
     python3 tests/run.py
 }
 units() {
-    python3 tests/run.py -p structure -p xtask -p vk-registry -p vkgen -p round-trip -p vulkan-loader-os -p vulkan-loader-reasons \
+    python3 tests/run.py -p structure -p xtask -p vk-registry -p vkgen -p vulkan-loader-os -p vulkan-loader-reasons \
         -p vulkan-loader-wire -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
 }
 quick_units() {
@@ -107,7 +107,7 @@ gate() {
     VKL_LIBRARY=$LIBRARY VKL_BENCH_PROGRAMS=$TARGET/bench python3 tests/bench/gate.py
 }
 fuzzed() {
-    tests/fuzz/run.sh 8 ${CASE:+"$CASE"}
+    FUZZ_PROFILE=quick tests/fuzz/run.sh 4 ${CASE:+"$CASE"}
 }
 
 # -- The stages --
@@ -154,7 +154,7 @@ behaviour    25  quick_behaviour
 # -- Running the stages --
 
 begin=$SECONDS
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 processors=0
 summary= repeats= missed=
 
 # Prints the numbers of passed, failed and skipped cases in a log. Counts the last lines of cargo's test programs and of tests/bump.sh, and
@@ -191,10 +191,17 @@ setting() {
     say "    $1 = \"${value//\"/\\\"}\""
 }
 
-# run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds and limit to NAME.end. If no time is
-# left, it does not write NAME.end. Runs in its own process, since it may exit.
+# processor NAME: sets `used` to the seconds of processor time of all ended children of this process; NAME is of a file that nobody else writes.
+processor() {
+    times >"$LOGS/$1.times"
+    used=$(awk 'NR == 2 { split($1 "m" $2, part, /[ms]+/); printf "%d", part[1] * 60 + part[2] + part[3] * 60 + part[4] }' "$LOGS/$1.times")
+    rm "$LOGS/$1.times"
+}
+
+# run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds, limit and seconds of processor time to
+# NAME.end. If no time is left, it does not write NAME.end. Runs in its own process, since it may exit.
 run_stage() {
-    local name=$1 start=$SECONDS status=0 limit=$HANG
+    local name=$1 start=$SECONDS status=0 limit=$HANG used before
     shift
     if [ "$BUDGET" -gt 0 ] && [ "$limit" -gt $((BUDGET - (SECONDS - begin))) ]; then
         limit=$((BUDGET - (SECONDS - begin)))
@@ -202,11 +209,14 @@ run_stage() {
     fi
     # After a request to end, no further stage begins and no NAME.end is written.
     trap 'kill $(jobs -p) 2>/dev/null; exit 1' TERM
+    processor "$name"
+    before=$used
     # `timeout` cannot run functions, so the script calls itself.
     CASE=${chosen[$name]:-} timeout --kill-after=10 "$limit" "$ROOT/make/test.sh" --run "$@" >"$LOGS/$name.log" 2>&1 </dev/null &
     wait $! || status=$?
     trap - TERM
-    echo "$status $((SECONDS - start)) $limit" >"$LOGS/$name.end"
+    processor "$name"
+    echo "$status $((SECONDS - start)) $limit $((used - before))" >"$LOGS/$name.end"
 }
 
 # title NAME: prints the stage's number in the list of stages, and its name.
@@ -216,10 +226,10 @@ title() {
 
 # report NAME: adds the counts of the stage to the totals, and prints how it ended.
 report() {
-    local name=$1 log=$LOGS/$1.log status seconds limit pass fail skip word=ok
+    local name=$1 log=$LOGS/$1.log status seconds limit used pass fail skip word=ok
     reported[$name]=
     [ -f "$LOGS/$name.end" ] || return 0
-    read -r status seconds limit <"$LOGS/$name.end"
+    read -r status seconds limit used <"$LOGS/$name.end"
     read -r pass fail skip < <(count "$log")
     # A stage without cases counts as one case, and so does a failure outside of all cases.
     if [ "$status" -ne 0 ]; then
@@ -233,7 +243,9 @@ report() {
     124 | 137) [ "$seconds" -lt "$limit" ] || word="FAILED, still running after $limit s" ;;
     esac
     passed=$((passed + pass)) failed=$((failed + fail)) skipped=$((skipped + skip))
-    summary+=$(printf '%-10s %5d s %7d passed %4d failed %4d skipped  %s' "$name" "$seconds" "$pass" "$fail" "$skip" "$word")$'\n'
+    processors=$((processors + used))
+    summary+=$(printf '%-10s %5d s %5d s %7d passed %4d failed %4d skipped  %s' \
+        "$name" "$seconds" "$used" "$pass" "$fail" "$skip" "$word")$'\n'
     # Later stages use these programs instead of building them again.
     [ "$name" != compile ] || [ "$fail" -ne 0 ] || export VKGEN=$TARGET/debug/vkgen XTASK=$TARGET/debug/xtask
     [ "$fail" -eq 0 ] || repeats+=$(failures "$name" "$log")$'\n'
@@ -279,7 +291,7 @@ ended_aside() {
 
 # Prints the times and counts of all stages, the skipped cases, the failures with their commands, and the totals in the last line.
 finish() {
-    say "Summary"
+    say "Summary: each stage with its time, its processor time and its cases"
     printf '%s' "$summary"
     for name in "${names[@]}"; do
         if [ -f "$LOGS/$name.end" ]; then
@@ -299,6 +311,7 @@ finish() {
         printf '%s' "$repeats"
     fi
     say
+    say "$(time_of $((SECONDS - begin))), $(time_of "$processors") of processor time"
     say "$passed passed, $failed failed, $skipped skipped"
     [ -z "$missed" ] || { say "not run:$missed" && exit 1; }
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ] || exit 1

@@ -60,6 +60,8 @@ pub mod messenger;
 pub mod physical_device;
 pub mod proc_addr;
 mod process;
+#[cfg(test)]
+mod round_trip_tests;
 #[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]
 pub mod service;
 pub mod slots;

@@ -2,14 +2,16 @@
 # run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs each of them, all if
 # none is named, two at a time. With 0 seconds it only builds. `run.sh lint` checks their source instead.
 #
-# cargo-fuzz does the same, but takes a nightly toolchain and has to be built first; what it passes to the compiler stands
-# below. Finds stay in target/fuzz/finds/TARGET, what was learned in target/fuzz/corpus/TARGET.
+# FUZZ_PROFILE names another profile of tests/fuzz/Cargo.toml than `release`. cargo-fuzz does the same, but takes a nightly toolchain and has
+# to be built first; what it passes to the compiler stands below. Finds stay in target/fuzz/finds/TARGET, what was learned in
+# target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 
 seconds=${1:-60}
 shift || true
 [[ $seconds =~ ^(0|[1-9][0-9]{0,5}|lint)$ ]] || die 3 "for how many seconds each? SECONDS_EACH=600, and not $seconds"
 FUZZ=$TARGET/fuzz
+PROFILE=${FUZZ_PROFILE:-release}
 TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
 # How libFuzzer learns which branches an input takes.
 FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -27,7 +29,7 @@ fuzz_cargo() {
     local verb=$1
     shift
     RUSTC_BOOTSTRAP=1 RUSTFLAGS=$FLAGS CARGO_TARGET_DIR=$FUZZ $CARGO "$verb" \
-        --locked --quiet --release --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" "$@"
+        --locked --quiet --profile "$PROFILE" --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" "$@"
 }
 
 # run TARGET: prints the line that counts as its case, and the end of its output when it failed.
@@ -38,7 +40,7 @@ run() {
     # A file of more than 4 KiB says nothing that a shorter one could not; large ones are for the behaviour cases. An
     # input that takes five seconds counts as a hang. In the foreground, so that it ends with the stage that it is part of.
     TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 60)) \
-        "$FUZZ/$TRIPLE/release/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
+        "$FUZZ/$TRIPLE/$PROFILE/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
         -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \
         -dict="$ROOT/tests/fuzz/words.txt" -artifact_prefix="$FUZZ/finds/$target/" >"$log" 2>&1 || status=$?
     if [ "$status" = 0 ]; then

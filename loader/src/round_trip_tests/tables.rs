@@ -2,25 +2,24 @@
 //!
 //! An emission mistake cannot hide behind a correct reading of the registry: what is compared here has been through the
 //! emitters, the macros of the emitted files and the compiler.
-#![forbid(unsafe_code)]
 
+use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
+use crate::generated::object_types::OBJECT_TYPES;
+use crate::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
+use crate::table::Slots;
 use discovery::extension::{self, ExtensionKind, ExtensionRow, InstanceExtensionSet};
 use serde_json::{Map, Value, json};
 use std::ffi::CStr;
-use vulkan::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
-use vulkan::generated::object_types::OBJECT_TYPES;
-use vulkan::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
-use vulkan::table::Slots;
 
 /// The keys of a command in the dump that the loader has a counterpart of.
-pub const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];
+pub(super) const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];
 
 fn text(name: &CStr) -> &str {
     name.to_str().expect("names are ASCII")
 }
 
 /// All commands of the lookup table, in its order.
-pub fn commands() -> Vec<Value> {
+pub(super) fn commands() -> Vec<Value> {
     ROWS.iter().map(command).collect()
 }
 
@@ -88,7 +87,7 @@ fn slots(row: &Row) -> Value {
 }
 
 /// All extensions, in the order of their table.
-pub fn extensions() -> Vec<Value> {
+pub(super) fn extensions() -> Vec<Value> {
     let row = |row: &ExtensionRow| {
         let kind = match row.kind {
             ExtensionKind::Instance => "instance",
@@ -105,12 +104,12 @@ pub fn extensions() -> Vec<Value> {
 }
 
 /// All handles with the number of their object type.
-pub fn handles() -> Vec<(&'static str, i32)> {
+pub(super) fn handles() -> Vec<(&'static str, i32)> {
     OBJECT_TYPES.iter().map(|row| (row.handle, row.object.0)).collect()
 }
 
 /// The commands without which a driver is rejected.
-pub fn mandatory() -> Vec<&'static str> {
+pub(super) fn mandatory() -> Vec<&'static str> {
     driver::MANDATORY
         .iter()
         .map(|slot| text(DriverTable::name(*slot)))
@@ -118,7 +117,7 @@ pub fn mandatory() -> Vec<&'static str> {
 }
 
 /// The commands that may be missing.
-pub fn null_tolerant() -> Vec<&'static str> {
+pub(super) fn null_tolerant() -> Vec<&'static str> {
     device::NULL_TOLERANT
         .iter()
         .map(|slot| text(DeviceTable::name(*slot)))
