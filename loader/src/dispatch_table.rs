@@ -4,11 +4,11 @@
 //! [`crate::table`] fills tables.
 
 use discovery::extension::InstanceExtension;
-pub use promises::limits::UNKNOWN_SLOTS;
+pub(crate) use promises::limits::UNKNOWN_SLOTS;
 
 /// A trampoline that serves two names of one command of physical devices.
 #[derive(Clone, Copy, Debug)]
-pub struct SharedEntry {
+pub(crate) struct SharedEntry {
     /// Slot of the core name, which the trampoline calls.
     pub core: usize,
     /// Slot of the extension's name.

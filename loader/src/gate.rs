@@ -10,4 +10,4 @@ use os::ReentrantGate;
 /// Held while instances and devices are made and destroyed and devices are listed, with all that layers and drivers do
 /// meanwhile, and at the end of the chain by what makes surfaces and by what concerns messengers and report callbacks
 /// (DRV-118, DRV-168, APP-140, APP-270). Look-ups, global queries and commands on finished objects never take it.
-pub static GATE: ReentrantGate = ReentrantGate::new();
+pub(crate) static GATE: ReentrantGate = ReentrantGate::new();

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 
 /// A place in the call path, which decides what a wrapped handle means there.
-pub trait Level: Copy + 'static {
+pub(crate) trait Level: Copy + 'static {
     /// `VkInstance` as seen at this level.
     type VkInstance: Copy;
     /// `VkPhysicalDevice` as seen at this level.
@@ -23,15 +23,15 @@ pub trait Level: Copy + 'static {
 
 /// What the application holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum App {}
+pub(crate) enum App {}
 
 /// What travels through the layers and arrives at a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chain {}
+pub(crate) enum Chain {}
 
 /// What one driver made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {}
+pub(crate) enum Driver {}
 
 impl Level for App {
     type VkInstance = InstanceHandle<App>;
@@ -59,7 +59,7 @@ impl Level for Driver {
 }
 
 /// A dispatchable handle: a pointer to an object whose first word belongs to the loader (DRV-208).
-pub trait Dispatchable: Copy {
+pub(crate) trait Dispatchable: Copy {
     /// The pointer itself.
     fn word(self) -> *mut c_void;
 }
@@ -69,24 +69,24 @@ macro_rules! dispatchable {
         $(#[$doc])*
         #[repr(transparent)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $name<L>(*mut c_void, PhantomData<L>);
+        pub(crate) struct $name<L>(*mut c_void, PhantomData<L>);
 
         impl<L: Copy> $name<L> {
             /// The handle that points at nothing.
-            pub const NULL: Self = Self(core::ptr::null_mut(), PhantomData);
+            pub(crate) const NULL: Self = Self(core::ptr::null_mut(), PhantomData);
 
             /// Takes a pointer for a handle of this level.
-            pub const fn from_raw(raw: *mut c_void) -> Self {
+            pub(crate) const fn from_raw(raw: *mut c_void) -> Self {
                 Self(raw, PhantomData)
             }
 
             /// The pointer.
-            pub const fn raw(self) -> *mut c_void {
+            pub(crate) const fn raw(self) -> *mut c_void {
                 self.0
             }
 
             /// Whether it is null.
-            pub fn is_null(self) -> bool {
+            pub(crate) fn is_null(self) -> bool {
                 self.0.is_null()
             }
         }
@@ -104,25 +104,20 @@ macro_rules! non_dispatchable {
         $(#[$doc])*
         #[repr(transparent)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $name<L>(u64, PhantomData<L>);
+        pub(crate) struct $name<L>(u64, PhantomData<L>);
 
         impl<L: Copy> $name<L> {
             /// `VK_NULL_HANDLE`.
-            pub const NULL: Self = Self(0, PhantomData);
+            pub(crate) const NULL: Self = Self(0, PhantomData);
 
             /// Takes a number for a handle of this level.
-            pub const fn from_raw(raw: u64) -> Self {
+            pub(crate) const fn from_raw(raw: u64) -> Self {
                 Self(raw, PhantomData)
             }
 
             /// The number.
-            pub const fn raw(self) -> u64 {
+            pub(crate) const fn raw(self) -> u64 {
                 self.0
-            }
-
-            /// Whether it is `VK_NULL_HANDLE`.
-            pub const fn is_null(self) -> bool {
-                self.0 == 0
             }
         }
     };
@@ -139,6 +134,13 @@ dispatchable! {
 non_dispatchable! {
     /// A surface.
     SurfaceHandle
+}
+
+impl<L: Copy> SurfaceHandle<L> {
+    /// Whether the handle is `VK_NULL_HANDLE`.
+    pub(crate) const fn is_null(self) -> bool {
+        self.raw() == 0
+    }
 }
 non_dispatchable! {
     /// A debug-utils messenger.

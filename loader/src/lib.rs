@@ -7,7 +7,7 @@
 //! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The
 //! Rust items are no stable interface.
 
-#![cfg_attr(not(test), no_std)]
+#![cfg_attr(not(any(test, fuzzing)), no_std)]
 #![deny(
     clippy::std_instead_of_core,
     clippy::std_instead_of_alloc,
@@ -30,50 +30,53 @@
 // Under a name of its own: `alloc` is the module for memory that belongs to Vulkan objects.
 extern crate alloc as rust_alloc;
 // Its panic handler serves builds for debugging, and programs that link this with the standard library.
-#[cfg(not(any(vkl_shipped, test)))]
+#[cfg(not(any(vkl_shipped, test, fuzzing)))]
 extern crate std;
 
 #[cfg(vkl_shipped)]
 os::panics_end_the_process!();
 
-pub mod alloc;
+mod alloc;
 #[cfg_attr(not(all(feature = "catalogue", target_os = "linux")), path = "no_catalogue.rs")]
-pub mod catalogue;
-pub mod debug;
-pub mod device;
-pub mod dispatch_table;
-pub mod driver;
-pub mod entry;
-pub mod ffi;
+mod catalogue;
+mod debug;
+mod device;
+mod dispatch_table;
+mod driver;
+mod entry;
+mod ffi;
 mod forward;
-pub mod gate;
-pub mod generated;
+#[cfg(fuzzing)]
+#[path = "../../tests/fuzz/loader/fuzzed/mod.rs"]
+pub mod fuzzed;
+mod gate;
+mod generated;
 mod guard;
-pub mod handle;
-pub mod instance;
-pub mod layer;
+mod handle;
+mod instance;
+mod layer;
 mod layout;
-pub mod library;
-pub mod list;
-pub mod lookup;
-pub mod messenger;
-pub mod physical_device;
-pub mod proc_addr;
+mod library;
+mod list;
+mod lookup;
+mod messenger;
+mod physical_device;
+mod proc_addr;
 mod process;
 #[cfg(test)]
 mod round_trip_tests;
 #[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]
-pub mod service;
-pub mod slots;
-pub mod stubs;
-pub mod table;
-pub mod target;
-pub mod terminator;
+mod service;
+mod slots;
+mod stubs;
+mod table;
+mod target;
+mod terminator;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 #[path = "../os/src/testing/time_limit.rs"]
 mod time_limit;
-pub mod translation;
-pub mod window_system;
-pub mod wsi;
+mod translation;
+mod window_system;
+mod wsi;

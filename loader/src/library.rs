@@ -10,7 +10,7 @@ use os::memory::copy_or_note;
 use os::service::LibraryFile;
 use os::{file_of, is_separator, with_terminated};
 
-pub use os::OpenError;
+pub(crate) use os::OpenError;
 
 use crate::table;
 use core::ffi::CStr;
@@ -24,12 +24,12 @@ use rust_alloc::vec::Vec;
 static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
 
 /// From here on no library is closed (DRV-236).
-pub fn keep_all() {
+pub(crate) fn keep_all() {
     KEEP_LIBRARIES.store(true, Ordering::Relaxed);
 }
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
-pub struct Library {
+pub(crate) struct Library {
     opened: ManuallyDrop<os::Library>,
     /// What it was opened from, if that is no path.
     file: ManuallyDrop<Option<Arc<LibraryFile>>>,
@@ -40,7 +40,7 @@ impl Library {
     ///
     /// # Errors
     /// The system's, in its words.
-    pub fn open_driver(path: &[u8]) -> Result<Self, OpenError> {
+    pub(crate) fn open_driver(path: &[u8]) -> Result<Self, OpenError> {
         Self::open_with(path, os::Library::open_driver)
     }
 
@@ -48,7 +48,7 @@ impl Library {
     ///
     /// # Errors
     /// The system's, in its words.
-    pub fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
+    pub(crate) fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
         Self::open_with(path, os::Library::open_layer)
     }
 
@@ -56,7 +56,7 @@ impl Library {
     ///
     /// # Errors
     /// The system's, in its words.
-    pub fn open_file(name: &[u8], file: Arc<LibraryFile>) -> Result<Self, OpenError> {
+    pub(crate) fn open_file(name: &[u8], file: Arc<LibraryFile>) -> Result<Self, OpenError> {
         let mut opened = Self::open_with(name, |_| file.open())?;
         opened.file = ManuallyDrop::new(Some(file));
         Ok(opened)
@@ -66,7 +66,7 @@ impl Library {
     ///
     /// # Errors
     /// The system's, in its words.
-    pub fn open_again(&self, name: &[u8]) -> Result<Self, OpenError> {
+    pub(crate) fn open_again(&self, name: &[u8]) -> Result<Self, OpenError> {
         match &*self.file {
             Some(file) => Self::open_file(name, file.clone()),
             None => Self::open_driver(name),
@@ -96,7 +96,7 @@ impl Library {
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
-    pub fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
+    pub(crate) fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
         let address = self.opened.symbol(name);
         let known = lookup::find(name.to_bytes());
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
@@ -107,7 +107,7 @@ impl Library {
     }
 
     /// The same for a name from a manifest; one with a NUL inside is exported by nothing.
-    pub fn function_named(&self, name: &[u8]) -> PFN_vkVoidFunction {
+    pub(crate) fn function_named(&self, name: &[u8]) -> PFN_vkVoidFunction {
         with_terminated(name, |name| Ok(self.function(name))).ok().flatten()
     }
 }
@@ -126,7 +126,7 @@ impl Drop for Library {
 
 /// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back
 /// (LAY-215).
-pub fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
+pub(crate) fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
     core::ptr::eq(row.trampoline() as *const (), address)
         || row
             .terminator()
@@ -134,7 +134,7 @@ pub fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
 }
 
 /// Logs the system's own words about a library that did not open (DRV-58).
-pub fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
+pub(crate) fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
     let bits = match error {
         OpenError::WrongClass(_) => LogBits::INFO,
         OpenError::NotAPath | OpenError::Failed(_) => LogBits::ERROR,
@@ -146,7 +146,7 @@ pub fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
 ///
 /// # Safety
 /// `F` is the type of the function.
-pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
+pub(crate) unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
     let function = function?;
     // SAFETY: both are function pointers, and the caller vouches for the signature.
@@ -155,7 +155,7 @@ pub unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
 
 /// The path of the library that holds `function`, as the system reports it, and a warning when it is not what the manifest
 /// pointed at (DRV-60, LAY-206).
-pub fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
+pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
     let Some(loaded) = file_of(function).map(Text::from) else {
         return given.clone();
     };
@@ -181,11 +181,11 @@ pub fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> 
 /// The path of a library as messages give it: its canonical form. Finding that out costs a system call for each part of
 /// the path, so it waits until a log sink takes the message.
 #[derive(Clone, Copy)]
-pub struct RealPath<'a>(pub &'a [u8]);
+pub(crate) struct RealPath<'a>(pub &'a [u8]);
 
 impl RealPath<'_> {
     /// The canonical form. A bare name is no path.
-    pub fn resolve(self) -> Vec<u8> {
+    pub(crate) fn resolve(self) -> Vec<u8> {
         if self.0.iter().any(|&byte| is_separator(byte)) {
             canonical(self.0)
         } else {

@@ -5,13 +5,13 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use os::Mutex;
 
 /// An object that can be a member of one [`List`], and so comes to any thread.
-pub trait Linked: Sync + Sized + 'static {
+pub(crate) trait Linked: Sync + Sized + 'static {
     /// The link to the next older member. Only the list reads or writes it.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
 /// A list threaded through its members, so that adding one needs no memory.
-pub struct List<T> {
+pub(crate) struct List<T> {
     /// Held while links are followed or changed.
     lock: Mutex<()>,
     /// The newest member, or [`List::END`]. Written under the lock.
@@ -28,7 +28,7 @@ impl<T: Linked> List<T> {
     const END: *mut T = (&raw const END).cast_mut().cast();
 
     /// An empty list.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             lock: Mutex::new(()),
             head: AtomicPtr::new(Self::END),
@@ -37,11 +37,11 @@ impl<T: Linked> List<T> {
     }
 
     /// Where [`List::newest`] stands in a list.
-    pub const NEWEST: usize = core::mem::offset_of!(Self, head);
+    pub(crate) const NEWEST: usize = core::mem::offset_of!(Self, head);
 
     /// The address of the newest member, or one that no object outside this library holds.
     #[inline(always)]
-    pub fn newest(&self) -> NonNull<T> {
+    pub(crate) fn newest(&self) -> NonNull<T> {
         // SAFETY: members and the end of the list have addresses.
         unsafe { NonNull::new_unchecked(self.head.load(Ordering::Relaxed)) }
     }
@@ -52,7 +52,7 @@ impl<T: Linked> List<T> {
     /// `member` is in no list yet. It stays valid until [`List::remove`], and then for as long as any thread uses a reference
     /// that [`List::find`] or [`List::at`] gave: what removes an object must not run beside a command that uses it, which is
     /// what Vulkan's external synchronisation demands of the application.
-    pub unsafe fn insert(&self, member: NonNull<T>) {
+    pub(crate) unsafe fn insert(&self, member: NonNull<T>) {
         let _locked = self.lock.lock();
         let older = self.head.load(Ordering::Relaxed);
         // SAFETY: valid by this function's contract.
@@ -61,7 +61,7 @@ impl<T: Linked> List<T> {
     }
 
     /// Removes a member. Returns whether it was in the list.
-    pub fn remove(&self, member: *const T) -> bool {
+    pub(crate) fn remove(&self, member: *const T) -> bool {
         let _ = self.recent.compare_exchange(
             member.cast_mut(),
             core::ptr::null_mut(),
@@ -82,7 +82,7 @@ impl<T: Linked> List<T> {
     }
 
     /// The newest member that `wanted` accepts. The reference outlives the lock, by the contract of [`List::insert`].
-    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
+    pub(crate) fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
         let _locked = self.lock.lock();
         // SAFETY: the list is locked.
         unsafe { self.search(wanted) }
@@ -113,7 +113,7 @@ impl<T: Linked> List<T> {
     }
 
     /// The member at `address`, without the lock if it is the one that was asked for last.
-    pub fn at(&self, address: *const T) -> Option<&'static T> {
+    pub(crate) fn at(&self, address: *const T) -> Option<&'static T> {
         let recent = self.recent.load(Ordering::Acquire).cast_const();
         if core::ptr::eq(recent, address) {
             // SAFETY: `remove` forgets a member before it may be freed; the rest is the contract of `insert`.

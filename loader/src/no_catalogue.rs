@@ -3,7 +3,7 @@
 #[path = "catalogue/advice.rs"]
 mod advice;
 
-pub use advice::{Advice, Purpose, Reserve};
+pub(crate) use advice::{Advice, Purpose, Reserve};
 
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use discovery::env::{Environment, Variable};
@@ -15,14 +15,19 @@ use os::memory::OutOfMemory;
 
 /// An entry, of which there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {}
+pub(crate) enum Known {}
 
 /// What is known of drivers in one call: nothing.
-pub struct KnownDrivers;
+pub(crate) struct KnownDrivers;
 
 impl KnownDrivers {
     /// Nothing, also where the variable asks for something.
-    pub fn of_call(_: Purpose, _: DriverPolicies, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+    pub(crate) fn of_call(
+        _: Purpose,
+        _: DriverPolicies,
+        environment: &Environment<'_>,
+        journal: &mut Journal<'_>,
+    ) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(
                 LogBits::INFO | LogBits::DRIVER,
@@ -34,19 +39,19 @@ impl KnownDrivers {
 
     /// Nothing is.
     #[inline(always)]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         true
     }
 
     /// To open it.
     #[inline(always)]
-    pub fn advice(&self, _: &DriverManifest, _: &mut Journal<'_>) -> Advice {
+    pub(crate) fn advice(&self, _: &DriverManifest, _: &mut Journal<'_>) -> Advice {
         Advice::Open(None)
     }
 
     /// Nothing is known.
     #[inline(always)]
-    pub fn has_devices(&self, _: Option<Known>) -> bool {
+    pub(crate) fn has_devices(&self, _: Option<Known>) -> bool {
         false
     }
 
@@ -54,7 +59,7 @@ impl KnownDrivers {
     ///
     /// # Errors
     /// None.
-    pub fn extensions(
+    pub(crate) fn extensions(
         &self,
         known: Known,
         _: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
@@ -65,19 +70,19 @@ impl KnownDrivers {
 
 /// What the variable asks for matters to the log only.
 #[inline(always)]
-pub fn read_mode(_: &Environment<'_>) {}
+pub(crate) fn read_mode(_: &Environment<'_>) {}
 
 /// There is nothing to compare with.
 #[inline(always)]
-pub fn compare(_: Option<Known>, _: &[u8], _: &[VkExtensionProperties], _: &Journal<'_>) {}
+pub(crate) fn compare(_: Option<Known>, _: &[u8], _: &[VkExtensionProperties], _: &Journal<'_>) {}
 
 /// There is nothing to compare with.
 #[inline(always)]
-pub fn compare_instance(_: Option<Known>, _: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
+pub(crate) fn compare_instance(_: Option<Known>, _: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
 
 /// There is nothing to compare with.
 #[inline(always)]
-pub fn compare_devices(
+pub(crate) fn compare_devices(
     _: Option<Known>,
     _: &[u8],
     _: usize,
@@ -88,4 +93,4 @@ pub fn compare_devices(
 
 /// Nothing is kept.
 #[inline(always)]
-pub fn forget() {}
+pub(crate) fn forget() {}

@@ -10,7 +10,7 @@ use rust_alloc::vec::Vec;
 
 /// A driver manifest that a service published: there is none.
 #[derive(Debug)]
-pub struct Publication {
+pub(crate) struct Publication {
     /// The name under which it was published.
     pub name: Text,
     /// What messages call it.
@@ -23,11 +23,12 @@ pub struct Publication {
 
 /// What there is none of.
 #[derive(Clone, Copy, Debug)]
-pub enum Never {}
+pub(crate) enum Never {}
 
 /// Why the library of a driver did not open.
 #[derive(Debug)]
-pub enum Unopened {
+#[expect(dead_code, reason = "nothing is opened without the service")]
+pub(crate) enum Unopened {
     /// It did not come.
     NotSent(ServiceReason),
     /// The system does not take it.
@@ -36,7 +37,7 @@ pub enum Unopened {
 
 /// There is no service.
 #[inline(always)]
-pub fn is_off() -> bool {
+pub(crate) fn is_off() -> bool {
     true
 }
 
@@ -45,17 +46,17 @@ pub fn is_off() -> bool {
 /// # Errors
 /// Never.
 #[inline(always)]
-pub fn published(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Vec<Publication>, OutOfMemory> {
+pub(crate) fn published(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Vec<Publication>, OutOfMemory> {
     Ok(Vec::new())
 }
 
 /// Nothing is kept.
 #[inline(always)]
-pub fn forget() {}
+pub(crate) fn forget() {}
 
 impl Publication {
     /// What messages call the library of this key.
-    pub fn library_name(&self, _: &Text) -> Text {
+    pub(crate) fn library_name(&self, _: &Text) -> Text {
         match self.service {}
     }
 
@@ -63,7 +64,7 @@ impl Publication {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn open_library(&self, _: &Text, _: &Text) -> Result<Library, Unopened> {
+    pub(crate) fn open_library(&self, _: &Text, _: &Text) -> Result<Library, Unopened> {
         match self.service {}
     }
 }

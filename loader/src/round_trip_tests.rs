@@ -3,8 +3,8 @@
 mod tables;
 
 use crate::lookup::{ROWS, find};
+use rust_alloc::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;

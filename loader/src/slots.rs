@@ -58,14 +58,14 @@ fn lengthen<S, E: Copy>(
 }
 
 /// The loader's objects of one kind, by slot index. Objects are not owned by the table.
-pub struct SlotTable<T>(HostVec<Option<NonNull<T>>>);
+pub(crate) struct SlotTable<T>(HostVec<Option<NonNull<T>>>);
 
 // SAFETY: the table only hands the addresses out; the caller that follows them answers for the object.
 unsafe impl<T: Sync> Send for SlotTable<T> {}
 
 impl<T> SlotTable<T> {
     /// A table without entries; allocates nothing.
-    pub const fn new(allocator: HostAllocator) -> Self {
+    pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self(HostVec::new(allocator))
     }
 
@@ -74,7 +74,7 @@ impl<T> SlotTable<T> {
     ///
     /// # Errors
     /// When the table is full and cannot grow; it is then as before.
-    pub fn reserve<S>(
+    pub(crate) fn reserve<S>(
         state: &Mutex<S>,
         table: impl Fn(&mut S) -> &mut Self,
         object: NonNull<T>,
@@ -96,24 +96,24 @@ impl<T> SlotTable<T> {
     }
 
     /// Gives an index back; returns the object that held it.
-    pub fn release(&mut self, index: usize) -> Option<NonNull<T>> {
+    pub(crate) fn release(&mut self, index: usize) -> Option<NonNull<T>> {
         self.0.get_mut(index)?.take()
     }
 
     /// The object that holds an index.
-    pub fn get(&self, index: usize) -> Option<NonNull<T>> {
+    pub(crate) fn get(&self, index: usize) -> Option<NonNull<T>> {
         *self.0.get(index)?
     }
 
     /// The index that `object` holds.
-    pub fn index_of(&self, object: *const T) -> Option<usize> {
+    pub(crate) fn index_of(&self, object: *const T) -> Option<usize> {
         self.0
             .iter()
             .position(|entry| entry.is_some_and(|held| core::ptr::eq(held.as_ptr(), object)))
     }
 
     /// The first index in use that is not below `index`, and its object.
-    pub fn at_or_after(&self, index: usize) -> Option<(usize, NonNull<T>)> {
+    pub(crate) fn at_or_after(&self, index: usize) -> Option<(usize, NonNull<T>)> {
         self.0
             .iter()
             .enumerate()
@@ -123,11 +123,11 @@ impl<T> SlotTable<T> {
 }
 
 /// The handles of one driver, by slot index; zero where there is none.
-pub struct HandleTable(HostVec<u64>);
+pub(crate) struct HandleTable(HostVec<u64>);
 
 impl HandleTable {
     /// A table without entries; allocates nothing.
-    pub const fn new(allocator: HostAllocator) -> Self {
+    pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self(HostVec::new(allocator))
     }
 
@@ -135,7 +135,7 @@ impl HandleTable {
     ///
     /// # Errors
     /// When the table cannot grow; it is then as before.
-    pub fn make_room(table: &Mutex<Self>, index: usize) -> Result<(), OutOfMemory> {
+    pub(crate) fn make_room(table: &Mutex<Self>, index: usize) -> Result<(), OutOfMemory> {
         if table.lock().has(index) {
             Ok(())
         } else {
@@ -144,24 +144,24 @@ impl HandleTable {
     }
 
     /// The handle at `index`; zero outside the table.
-    pub fn get(&self, index: usize) -> u64 {
+    pub(crate) fn get(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
     /// Whether `index` has an entry.
-    pub fn has(&self, index: usize) -> bool {
+    pub(crate) fn has(&self, index: usize) -> bool {
         index < self.0.len()
     }
 
     /// Stores a handle at an index that has an entry.
-    pub fn set(&mut self, index: usize, handle: u64) {
+    pub(crate) fn set(&mut self, index: usize, handle: u64) {
         if let Some(entry) = self.0.get_mut(index) {
             *entry = handle;
         }
     }
 
     /// Takes the handle at `index` out, leaving zero.
-    pub fn take(&mut self, index: usize) -> u64 {
+    pub(crate) fn take(&mut self, index: usize) -> u64 {
         self.0.get_mut(index).map_or(0, core::mem::take)
     }
 }

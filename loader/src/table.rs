@@ -11,24 +11,24 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// One function pointer of a table, as an untyped machine word; null means absent.
-pub type Slot = PFN_vkVoidFunction;
+pub(crate) type Slot = PFN_vkVoidFunction;
 
 /// A function pointer in a table that other threads may already call through when it is written (LAY-239).
 #[repr(transparent)]
-pub struct Entry<F>(UnsafeCell<F>);
+pub(crate) struct Entry<F>(UnsafeCell<F>);
 
 // SAFETY: function pointers may be used from any thread; writes are single machine words.
 unsafe impl<F: Sync> Sync for Entry<F> {}
 
 impl<F: Copy> Entry<F> {
     /// An entry that holds `function`.
-    pub const fn new(function: F) -> Self {
+    pub(crate) const fn new(function: F) -> Self {
         Self(UnsafeCell::new(function))
     }
 
     /// The function.
     #[inline(always)]
-    pub fn get(&self) -> F {
+    pub(crate) fn get(&self) -> F {
         const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
         let function = self.word().load(Ordering::Relaxed);
         // SAFETY: the word was made of an `F`, or of a `Slot` that stands for one.
@@ -59,7 +59,7 @@ impl<F> Entry<F> {
 
 impl Entry<Slot> {
     /// Writes the function.
-    pub fn set(&self, function: Slot) {
+    pub(crate) fn set(&self, function: Slot) {
         self.word().store(to_word(function), Ordering::Release);
     }
 }
@@ -69,7 +69,7 @@ impl Entry<Slot> {
 /// # Safety
 /// `COUNT` function pointers, each one machine word and possibly written as [`Slot`], lie without gaps at byte offset
 /// `FIRST` of the type, in the order of [`Slots::rows`]. All other members may be all zeroes.
-pub unsafe trait Slots: Sized {
+pub(crate) unsafe trait Slots: Sized {
     /// How many commands have a slot.
     const COUNT: usize;
     /// Byte offset of the first slot.
@@ -130,7 +130,7 @@ pub unsafe trait Slots: Sized {
 ///
 /// # Safety
 /// Every slot is an [`Entry`].
-pub unsafe trait SharedSlots: Slots {
+pub(crate) unsafe trait SharedSlots: Slots {
     /// The slots.
     fn entries(&self) -> &[Entry<Slot>] {
         let first = core::ptr::from_ref(self).cast::<u8>();
@@ -140,7 +140,7 @@ pub unsafe trait SharedSlots: Slots {
 }
 
 /// A function pointer as a word.
-pub fn to_word(function: Slot) -> *mut () {
+pub(crate) fn to_word(function: Slot) -> *mut () {
     function.map_or(core::ptr::null_mut(), |f| f as *mut ())
 }
 
@@ -148,7 +148,7 @@ pub fn to_word(function: Slot) -> *mut () {
 ///
 /// # Safety
 /// `word` is null or the address of a function.
-pub unsafe fn from_word(word: *mut ()) -> Slot {
+pub(crate) unsafe fn from_word(word: *mut ()) -> Slot {
     // SAFETY: `Option` of a function pointer is a nullable word; the caller promises it is one.
     unsafe { core::mem::transmute::<*mut (), Slot>(word) }
 }

@@ -18,18 +18,18 @@ use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 
 /// What marks a valid instance object, behind its dispatch pointer (APP-100).
-pub const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
+pub(crate) const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
 /// What marks a physical-device object of the application (APP-118).
-pub const PHYSICAL_DEVICE_MAGIC: u64 = 0x10AD_ED02_0210_ADED;
+pub(crate) const PHYSICAL_DEVICE_MAGIC: u64 = 0x10AD_ED02_0210_ADED;
 /// What marks a device dispatch table (APP-146).
-pub const DEVICE_MAGIC: u64 = 0x10AD_ED04_0410_ADED;
+pub(crate) const DEVICE_MAGIC: u64 = 0x10AD_ED04_0410_ADED;
 
 /// The dispatch table behind a device, queue or command buffer; `None` if the handle is not one (APP-182).
 ///
 /// # Safety
 /// A non-null handle points to a readable word, and that word is null or points to a readable word (APP-183).
 #[inline(always)]
-pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static DeviceTable> {
+pub(crate) unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static DeviceTable> {
     let object = handle.word().cast::<*mut DeviceTable>();
     if object.is_null() {
         return None;
@@ -57,7 +57,7 @@ pub unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static Device
 /// # Safety
 /// A non-null handle points to at least two readable words.
 #[inline(always)]
-pub unsafe fn instance(handle: InstanceHandle<App>) -> Option<(&'static InstanceTable, InstanceHandle<Chain>)> {
+pub(crate) unsafe fn instance(handle: InstanceHandle<App>) -> Option<(&'static InstanceTable, InstanceHandle<Chain>)> {
     // SAFETY: passed on to the caller.
     let instance = unsafe { instance_object(handle) }?;
     Some((instance.table(), instance.chain_handle()))
@@ -68,7 +68,7 @@ pub unsafe fn instance(handle: InstanceHandle<App>) -> Option<(&'static Instance
 /// # Safety
 /// A non-null handle points to at least two readable words.
 #[inline(always)]
-pub unsafe fn instance_object(handle: InstanceHandle<App>) -> Option<&'static Instance> {
+pub(crate) unsafe fn instance_object(handle: InstanceHandle<App>) -> Option<&'static Instance> {
     let object = handle.raw().cast::<Instance>();
     if object.is_null() {
         return None;
@@ -82,7 +82,7 @@ pub unsafe fn instance_object(handle: InstanceHandle<App>) -> Option<&'static In
 /// # Safety
 /// A non-null handle points to at least three readable words.
 #[inline(always)]
-pub unsafe fn physical_device(
+pub(crate) unsafe fn physical_device(
     handle: PhysicalDeviceHandle<App>,
 ) -> Option<(&'static InstanceTable, PhysicalDeviceHandle<Chain>)> {
     // SAFETY: passed on to the caller.
@@ -100,7 +100,7 @@ pub unsafe fn physical_device(
 /// # Safety
 /// A non-null handle points to at least three readable words.
 #[inline(always)]
-pub unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -> Option<&'static AppPhysicalDevice> {
+pub(crate) unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -> Option<&'static AppPhysicalDevice> {
     let object = handle.raw().cast::<AppPhysicalDevice>();
     if object.is_null() {
         return None;
@@ -114,7 +114,9 @@ pub unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -> Optio
 /// # Safety
 /// `handle` is what the loader's terminator gave to the lowest layer.
 #[inline(always)]
-pub unsafe fn driver_of(handle: PhysicalDeviceHandle<Chain>) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
+pub(crate) unsafe fn driver_of(
+    handle: PhysicalDeviceHandle<Chain>,
+) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
     // SAFETY: by this function's contract the object is the terminator's.
     let object = unsafe { chain_physical_device(handle) };
     (&object.driver().table, object.handle)
@@ -125,7 +127,7 @@ pub unsafe fn driver_of(handle: PhysicalDeviceHandle<Chain>) -> (&'static Driver
 /// # Safety
 /// `handle` is what the loader's terminator gave to the lowest layer.
 #[inline(always)]
-pub unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'static ChainPhysicalDevice {
+pub(crate) unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'static ChainPhysicalDevice {
     // SAFETY: by this function's contract the pointer is one of our objects.
     unsafe { &*handle.raw().cast::<ChainPhysicalDevice>() }
 }
@@ -135,7 +137,7 @@ pub unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'st
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
-pub unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static Instance> {
+pub(crate) unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static Instance> {
     // SAFETY: passed on to the caller.
     unsafe { instance_by_word(handle.raw()) }
 }
@@ -144,7 +146,7 @@ pub unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static I
 ///
 /// # Safety
 /// A non-null `object` points to a readable word.
-pub unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instance> {
+pub(crate) unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instance> {
     // SAFETY: by this function's contract.
     let word = unsafe { object.cast::<*const InstanceTable>().as_ref() }.copied()?;
     INSTANCES.find(|instance| core::ptr::eq(instance.table(), word))
@@ -154,7 +156,7 @@ pub unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instanc
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
-pub unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Device> {
+pub(crate) unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Device> {
     // SAFETY: by this function's contract.
     let word = unsafe { handle.word().cast::<*const DeviceTable>().as_ref() }.copied()?;
     // The table is the first member of its device.
@@ -166,7 +168,7 @@ pub unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Devi
 /// # Safety
 /// A non-null object starts with a writable word.
 #[inline]
-pub unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
+pub(crate) unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
     let word = object.word().cast::<*mut DeviceTable>();
     if !word.is_null() {
         // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208). Threads that get one queue
@@ -181,7 +183,7 @@ pub unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
 /// # Safety
 /// `objects` is null or points to `count` handles, each as [`adopt`] demands.
 #[inline]
-pub unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *const H, count: u32) {
+pub(crate) unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *const H, count: u32) {
     if objects.is_null() {
         return;
     }
@@ -194,7 +196,7 @@ pub unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, objects: *
 /// Reports an invalid handle and ends the process (APP-180); `row` is the command's. Never returns, but is written as a
 /// plain call in tail position so that the good path of a trampoline needs no stack frame.
 #[inline(always)]
-pub fn reject<R>(row: u16) -> R {
+pub(crate) fn reject<R>(row: u16) -> R {
     // SAFETY: `vkl_reject` never returns, so its return type is free to choose.
     unsafe {
         let jump =
@@ -205,7 +207,7 @@ pub fn reject<R>(row: u16) -> R {
 
 /// A driver lacks a command that has no substitute: says so and ends the process (DRV-161, APP-137).
 #[cold]
-pub fn unsupported(command: &str) -> ! {
+pub(crate) fn unsupported(command: &str) -> ! {
     discovery::log::fatal(format_args!(
         "ICD associated with VkPhysicalDevice does not support {command}"
     ));
@@ -213,7 +215,7 @@ pub fn unsupported(command: &str) -> ! {
 }
 
 /// Where [`reject`] ends up.
-pub extern "C" fn rejected_handle(row: u32) -> ! {
+pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     let row = &ROWS[row as usize];
     let (command, parameter) = (row.name().to_string_lossy(), row.parameter.name());
     discovery::log::fatal(format_args!(
@@ -224,7 +226,7 @@ pub extern "C" fn rejected_handle(row: u32) -> ! {
 
 /// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
 #[cold]
-pub fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogBits, value: R) -> R {
+pub(crate) fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogBits, value: R) -> R {
     discovery::log::emit(
         Some(InstanceDriver::of_table(driver).instance()),
         bits,
@@ -237,7 +239,7 @@ pub fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogB
 ///
 /// # Safety
 /// `physicalDevice` is what the loader's terminator gave to the lowest layer.
-pub unsafe fn enabled(
+pub(crate) unsafe fn enabled(
     physicalDevice: PhysicalDeviceHandle<Chain>,
     extension: InstanceExtension,
     command: &'static str,
@@ -259,12 +261,12 @@ pub unsafe fn enabled(
 }
 
 /// A device command without function was called; `index` is its slot (LAY-290). Ends the process.
-pub extern "C" fn missing_device_command(index: u32) -> ! {
+pub(crate) extern "C" fn missing_device_command(index: u32) -> ! {
     missing_command(DeviceTable::name(index as usize))
 }
 
 /// An instance or physical-device command without function was called; `index` is its slot. Ends the process.
-pub extern "C" fn missing_instance_command(index: u32) -> ! {
+pub(crate) extern "C" fn missing_instance_command(index: u32) -> ! {
     missing_command(InstanceTable::name(index as usize))
 }
 
@@ -280,13 +282,13 @@ fn missing_command(name: &CStr) -> ! {
 ///
 /// # Safety
 /// `driver` is the driver of a terminator's physical-device object, `index` a slot in use.
-pub unsafe extern "C" fn missing_unknown_function(driver: *const c_void, index: u32) -> ! {
+pub(crate) unsafe extern "C" fn missing_unknown_function(driver: *const c_void, index: u32) -> ! {
     // SAFETY: passed on; the thunk took the pointer from the object.
     unsafe { crate::proc_addr::missing_physical_device_function(driver.cast(), index) }
 }
 
 /// Byte offsets that machine code uses (DRV-229).
-pub mod offsets {
+pub(crate) mod offsets {
     use crate::device::Device;
     use crate::generated::dispatch::{DeviceTable, InstanceTable};
     use crate::instance::InstanceDriver;
@@ -295,23 +297,23 @@ pub mod offsets {
     use core::mem::offset_of;
 
     /// The newest member in a list of devices.
-    pub const NEWEST: usize = List::<Device>::NEWEST;
+    pub(crate) const NEWEST: usize = List::<Device>::NEWEST;
     /// What says that an application's physical device is one.
-    pub const PHYSICAL_DEVICE_MAGIC: usize = offset_of!(AppPhysicalDevice, magic);
+    pub(crate) const PHYSICAL_DEVICE_MAGIC: usize = offset_of!(AppPhysicalDevice, magic);
     /// What the chain calls an application's physical device.
-    pub const PHYSICAL_DEVICE_CHAIN: usize = offset_of!(AppPhysicalDevice, chain);
+    pub(crate) const PHYSICAL_DEVICE_CHAIN: usize = offset_of!(AppPhysicalDevice, chain);
     /// Unknown slots of a device table.
-    pub const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
+    pub(crate) const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
     /// What the end of a device's chain has, behind its table.
-    pub const DEVICE_ENDS: usize = Device::ENDS;
+    pub(crate) const DEVICE_ENDS: usize = Device::ENDS;
     /// Unknown slots of an instance table.
-    pub const INSTANCE_UNKNOWN: usize = offset_of!(InstanceTable, unknown);
+    pub(crate) const INSTANCE_UNKNOWN: usize = offset_of!(InstanceTable, unknown);
     /// The chain's handle in an application's physical-device object.
-    pub const APP_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(AppPhysicalDevice, chain);
+    pub(crate) const APP_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(AppPhysicalDevice, chain);
     /// The driver in a terminator's physical-device object.
-    pub const CHAIN_PHYSICAL_DEVICE_DRIVER: usize = offset_of!(ChainPhysicalDevice, driver);
+    pub(crate) const CHAIN_PHYSICAL_DEVICE_DRIVER: usize = offset_of!(ChainPhysicalDevice, driver);
     /// The driver's handle in a terminator's physical-device object.
-    pub const CHAIN_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(ChainPhysicalDevice, handle);
+    pub(crate) const CHAIN_PHYSICAL_DEVICE_HANDLE: usize = offset_of!(ChainPhysicalDevice, handle);
     /// Unknown slots of a driver.
-    pub const DRIVER_UNKNOWN: usize = offset_of!(InstanceDriver, unknown);
+    pub(crate) const DRIVER_UNKNOWN: usize = offset_of!(InstanceDriver, unknown);
 }

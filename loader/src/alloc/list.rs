@@ -12,7 +12,7 @@ use os::memory::OutOfMemory;
 /// Where only the newest value counts, a later one takes its place while references to the earlier ones live on: a layer may let
 /// the end of a chain run again within one creation, with fewer extensions after a failure, or after it destroyed what the
 /// first run made.
-pub struct HostList<T> {
+pub(crate) struct HostList<T> {
     newest: AtomicPtr<Node<T>>,
     /// Says nothing of threads: the lines below do.
     owned: PhantomData<*mut T>,
@@ -30,14 +30,14 @@ struct Node<T> {
 }
 
 /// Memory for one more value, so that adding it cannot fail.
-pub struct Room<T>(HostBox<Node<T>>);
+pub(crate) struct Room<T>(HostBox<Node<T>>);
 
 impl<T> Room<T> {
     /// Memory from an allocator.
     ///
     /// # Errors
     /// When it has none.
-    pub fn new(allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+    pub(crate) fn new(allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let node = Node {
             value: None,
             allocator,
@@ -49,7 +49,7 @@ impl<T> Room<T> {
 
 impl<T> HostList<T> {
     /// No values; allocates nothing.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             newest: AtomicPtr::new(null_mut()),
             owned: PhantomData,
@@ -57,7 +57,7 @@ impl<T> HostList<T> {
     }
 
     /// Adds a value in front of the others.
-    pub fn add(&self, Room(mut node): Room<T>, value: T) {
+    pub(crate) fn add(&self, Room(mut node): Room<T>, value: T) {
         node.value = Some(value);
         let (node, _) = node.into_raw();
         let mut older = self.newest.load(Ordering::Relaxed);
@@ -76,12 +76,12 @@ impl<T> HostList<T> {
 
     /// The newest value.
     #[inline]
-    pub fn newest(&self) -> Option<&T> {
+    pub(crate) fn newest(&self) -> Option<&T> {
         self.first()?.value.as_ref()
     }
 
     /// The values, the newest first.
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         // SAFETY: null, or a node as `first` gives; it was in the list before the one that leads to it.
         core::iter::successors(self.first(), |node| unsafe { node.older.as_ref() })
             .filter_map(|node| node.value.as_ref())

@@ -10,10 +10,10 @@ mod list;
 mod table;
 mod vec;
 
-pub use host::HostAllocator;
-pub use list::{HostList, Room};
-pub use table::{HostTable, Keyed};
-pub use vec::{HostBox, HostText, HostVec};
+pub(crate) use host::HostAllocator;
+pub(crate) use list::{HostList, Room};
+pub(crate) use table::{HostTable, Keyed};
+pub(crate) use vec::{HostBox, HostText, HostVec};
 
 use crate::generated::types::VkResult;
 use os::memory::OutOfMemory;

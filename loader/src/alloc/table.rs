@@ -4,7 +4,7 @@ use super::{HostAllocator, HostBox, HostVec};
 use os::memory::OutOfMemory;
 
 /// A value with a key that never changes.
-pub trait Keyed {
+pub(crate) trait Keyed {
     /// What it is found by.
     type Key: Copy + PartialEq;
 
@@ -17,7 +17,7 @@ pub trait Keyed {
 
 /// Values with different keys. Each keeps its address for as long as the table lives; finding one takes the same time
 /// however many there are. Memory is taken before the table is touched, so its lock need not be held meanwhile.
-pub struct HostTable<T> {
+pub(crate) struct HostTable<T> {
     count: usize,
     /// Addresses of the values, which the table owns, each in the first free place from its hash on. There are always free
     /// places, unless the table is empty; the number of places is zero or a power of two.
@@ -36,14 +36,14 @@ struct Owned<T> {
 unsafe impl<T: Send> Send for HostTable<T> {}
 
 /// Memory for one more value, and for the places that it takes to find it.
-pub struct Room<T> {
+pub(crate) struct Room<T> {
     made: HostBox<Owned<T>>,
     places: HostVec<*mut Owned<T>>,
 }
 
 impl<T: Keyed> HostTable<T> {
     /// No values; allocates nothing.
-    pub const fn new(allocator: HostAllocator) -> Self {
+    pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self {
             count: 0,
             places: HostVec::new(allocator),
@@ -51,7 +51,7 @@ impl<T: Keyed> HostTable<T> {
     }
 
     /// The address of the value with this key.
-    pub fn find(&self, key: T::Key) -> Option<*mut T> {
+    pub(crate) fn find(&self, key: T::Key) -> Option<*mut T> {
         let mask = self.places.len().checked_sub(1)?;
         let mut at = T::hash(key) & mask;
         loop {
@@ -65,7 +65,7 @@ impl<T: Keyed> HostTable<T> {
     }
 
     /// How many places the table needs beside those that it has, to take one value more: none, or a new set.
-    pub fn missing_places(&self) -> usize {
+    pub(crate) fn missing_places(&self) -> usize {
         // At most half of them are ever taken.
         if self.places.len() > 2 * self.count {
             0
@@ -78,7 +78,7 @@ impl<T: Keyed> HostTable<T> {
     ///
     /// # Errors
     /// When there is no memory.
-    pub fn room(value: T, places: usize, allocator: HostAllocator) -> Result<Room<T>, OutOfMemory> {
+    pub(crate) fn room(value: T, places: usize, allocator: HostAllocator) -> Result<Room<T>, OutOfMemory> {
         let mut room = HostVec::new(allocator);
         room.try_fill_to(places, core::ptr::null_mut())?;
         Ok(Room {
@@ -89,7 +89,7 @@ impl<T: Keyed> HostTable<T> {
 
     /// Adds a value, unless one with its key came meanwhile. Gives the address of the value to use, `None` when others were
     /// added meanwhile and the room does not suffice any more, and what is left over, to be dropped without the lock.
-    pub fn adopt(&mut self, room: Room<T>) -> (Option<*mut T>, Leftover<T>) {
+    pub(crate) fn adopt(&mut self, room: Room<T>) -> (Option<*mut T>, Leftover<T>) {
         if let Some(earlier) = self.find(room.made.value.key()) {
             let leftover = Leftover {
                 _value: Some(room.made),
@@ -145,7 +145,7 @@ impl<T> Drop for HostTable<T> {
 }
 
 /// What an addition did not need: the value, when another one was there, and memory for places.
-pub struct Leftover<T> {
+pub(crate) struct Leftover<T> {
     _value: Option<HostBox<Owned<T>>>,
     _places: HostVec<*mut Owned<T>>,
 }

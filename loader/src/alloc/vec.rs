@@ -165,11 +165,11 @@ impl<'a, T> IntoIterator for &'a HostVec<T> {
 }
 
 /// One value in host memory at an address that does not change.
-pub struct HostBox<T>(boxed::Box<T, HostAllocator>);
+pub(crate) struct HostBox<T>(boxed::Box<T, HostAllocator>);
 
 impl<T> HostBox<T> {
     /// Moves `value` into host memory.
-    pub fn try_new(value: T, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+    pub(crate) fn try_new(value: T, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         boxed::Box::try_new_in(value, allocator)
             .map(Self)
             .map_err(|_| OutOfMemory)
@@ -179,7 +179,10 @@ impl<T> HostBox<T> {
     ///
     /// # Safety
     /// `write` makes what it gets a valid value.
-    pub unsafe fn try_new_in_place(allocator: HostAllocator, write: impl FnOnce(*mut T)) -> Result<Self, OutOfMemory> {
+    pub(crate) unsafe fn try_new_in_place(
+        allocator: HostAllocator,
+        write: impl FnOnce(*mut T),
+    ) -> Result<Self, OutOfMemory> {
         let mut room = boxed::Box::<T, _>::try_new_uninit_in(allocator).map_err(|_| OutOfMemory)?;
         write(room.as_mut_ptr());
         // SAFETY: by this function's contract.
@@ -187,7 +190,7 @@ impl<T> HostBox<T> {
     }
 
     /// Gives up ownership; the pointer goes back through [`HostBox::from_raw`].
-    pub fn into_raw(self) -> (*mut T, HostAllocator) {
+    pub(crate) fn into_raw(self) -> (*mut T, HostAllocator) {
         boxed::Box::into_raw_with_allocator(self.0)
     }
 
@@ -195,13 +198,13 @@ impl<T> HostBox<T> {
     ///
     /// # Safety
     /// Both values came from one [`HostBox::into_raw`], and are used once.
-    pub unsafe fn from_raw(raw: *mut T, allocator: HostAllocator) -> Self {
+    pub(crate) unsafe fn from_raw(raw: *mut T, allocator: HostAllocator) -> Self {
         // SAFETY: by this function's contract.
         Self(unsafe { boxed::Box::from_raw_in(raw, allocator) })
     }
 
     /// The address of the value.
-    pub fn as_ptr(&self) -> *mut T {
+    pub(crate) fn as_ptr(&self) -> *mut T {
         core::ptr::from_ref::<T>(&self.0).cast_mut()
     }
 }
@@ -221,11 +224,11 @@ impl<T> DerefMut for HostBox<T> {
 }
 
 /// A byte string in host memory that can be handed to C: no NUL inside, one NUL behind.
-pub struct HostText(HostVec<u8>);
+pub(crate) struct HostText(HostVec<u8>);
 
 impl HostText {
     /// Copies `text` up to its first NUL.
-    pub fn try_new(text: &[u8], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+    pub(crate) fn try_new(text: &[u8], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let text = CStr::from_bytes_until_nul(text).map_or(text, CStr::to_bytes);
         let mut made = HostVec::try_with_capacity(text.len() + 1, allocator)?;
         made.try_append(text)?;
@@ -234,12 +237,12 @@ impl HostText {
     }
 
     /// The text without its terminator.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.0[..self.0.len() - 1]
     }
 
     /// The text with its terminator.
-    pub fn as_c_str(&self) -> &CStr {
+    pub(crate) fn as_c_str(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
     }
 }

@@ -4,7 +4,7 @@ use super::Known;
 
 /// What drivers are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// Their instance extensions.
     Query,
     /// An instance.
@@ -13,7 +13,11 @@ pub enum Purpose {
 
 /// What to do with a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advice {
+#[cfg_attr(
+    not(all(feature = "catalogue", target_os = "linux")),
+    expect(dead_code, reason = "all drivers are opened without a catalogue")
+)]
+pub(crate) enum Advice {
     /// To open it. An entry that counts is held against what it says.
     Open(Option<Known>),
     /// Its extensions are known.
@@ -26,7 +30,7 @@ pub enum Advice {
 
 /// When a driver is opened after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reserve {
+pub(crate) enum Reserve {
     /// Where no other driver is open.
     WithoutOthers,
     /// Where no other driver is known to have a device.

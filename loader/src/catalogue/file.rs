@@ -15,6 +15,7 @@ use discovery::text::Text;
 use os::memory::shortage;
 use os::{File, Mutex, render, with_terminated};
 use rust_alloc::sync::Arc;
+#[cfg(fuzzing)]
 use rust_alloc::vec::Vec;
 
 /// The driver catalogue of this process, once a scan for drivers wanted it.
@@ -32,7 +33,7 @@ const ON: u32 = 2;
 const VERIFY: u32 = 3;
 
 /// Notes what the variable asks for.
-pub fn read_mode(environment: &Environment<'_>) {
+pub(crate) fn read_mode(environment: &Environment<'_>) {
     let mode = match environment.get(Variable::Catalogue).as_deref() {
         Some(b"off") => OFF,
         Some(b"on") => ON,
@@ -130,9 +131,10 @@ impl Loaded {
     }
 }
 
-/// What is in a text that is a catalogue; for tests of what may be in a file.
+/// What a text contains that is a catalogue. Fuzz targets compare it with the limits.
+#[cfg(fuzzing)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Content {
+pub(crate) struct Content {
     /// Drivers.
     pub entries: usize,
     /// Bytes of the longest name of an extension.
@@ -146,7 +148,8 @@ pub struct Content {
 }
 
 /// Looks at all of a text, if it counts as a catalogue.
-pub fn parse(text: Vec<u8>) -> Option<Content> {
+#[cfg(fuzzing)]
+pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
     let document = Document::parse(text).ok()?;
     let catalogue = Catalogue::read(Seen(document.root()), READER).ok()?;
     let mut content = Content::default();
@@ -233,7 +236,7 @@ pub(super) fn verifies() -> bool {
 }
 
 /// Frees what the process keeps of it.
-pub fn forget() {
+pub(crate) fn forget() {
     let kept = core::mem::replace(&mut *CATALOGUE.lock(), Slot::Unread);
     drop(kept);
 }

@@ -11,8 +11,10 @@ mod advice;
 mod file;
 mod sight;
 
-pub use advice::{Advice, Purpose, Reserve};
-pub use file::{Content, forget, parse, read_mode};
+pub(crate) use advice::{Advice, Purpose, Reserve};
+#[cfg(fuzzing)]
+pub(crate) use file::{Content, parse};
+pub(crate) use file::{forget, read_mode};
 
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
@@ -37,12 +39,12 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
 /// An entry of the catalogue of this process, by its number. It means the same as long as the library stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub(crate) struct Known {
     number: u16,
 }
 
 /// What is known of drivers in one call.
-pub struct KnownDrivers {
+pub(crate) struct KnownDrivers {
     loaded: Option<Arc<Loaded>>,
     purpose: Purpose,
     policies: DriverPolicies,
@@ -53,7 +55,7 @@ pub struct KnownDrivers {
 
 impl KnownDrivers {
     /// Looks what there is to know. A catalogue is ignored while variables of drivers are not as they were when it was made.
-    pub fn of_call(
+    pub(crate) fn of_call(
         purpose: Purpose,
         policies: DriverPolicies,
         environment: &Environment<'_>,
@@ -71,14 +73,14 @@ impl KnownDrivers {
 
     /// Whether nothing is known.
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.loaded.is_none()
     }
 
     /// What to do with the driver of a manifest.
     #[cold]
     #[inline(never)]
-    pub fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
+    pub(crate) fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
         let Some((loaded, number, entry)) = self.find(manifest) else {
             return Advice::Open(None);
         };
@@ -142,7 +144,7 @@ impl KnownDrivers {
     }
 
     /// Whether a driver is known to have devices, on the machine as it is.
-    pub fn has_devices(&self, known: Option<Known>) -> bool {
+    pub(crate) fn has_devices(&self, known: Option<Known>) -> bool {
         let entry = known.and_then(|known| self.loaded.as_ref()?.entry(known.number));
         entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
     }
@@ -175,7 +177,7 @@ impl KnownDrivers {
     ///
     /// # Errors
     /// Those of `take`.
-    pub fn extensions(
+    pub(crate) fn extensions(
         &self,
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
@@ -212,7 +214,7 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
 /// Holds what an opened driver offers against its entry. Where they differ the driver is right, and the entry counts no longer in this
 /// process.
 #[inline]
-pub fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
+pub(crate) fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
     if let Some(known) = known {
         compare_known(known, driver, offered, journal);
     }
@@ -236,7 +238,7 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
 /// Holds against the entry how an opened driver makes an instance, where everything is to be held against it: the version of the
 /// interface, that of Vulkan, and the result.
 #[inline]
-pub fn compare_instance(
+pub(crate) fn compare_instance(
     known: Option<Known>,
     driver: &[u8],
     (interface, version, result): (u32, ApiVersion, VkResult),
@@ -277,7 +279,7 @@ fn compare_known_instance(
 /// Holds it against the entry that an opened driver reported devices, or none. Where everything is to be held against it, so is what each
 /// of them is, which `describe` tells.
 #[inline]
-pub fn compare_devices(
+pub(crate) fn compare_devices(
     known: Option<Known>,
     driver: &[u8],
     reported: usize,

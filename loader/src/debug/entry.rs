@@ -41,7 +41,7 @@ macro_rules! naming_trampoline {
         ///
         /// # Safety
         /// The parameters are as the Vulkan specification demands.
-        pub unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
+        pub(crate) unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
             // SAFETY: the application's handle is readable (APP-183).
             let Some(table) = (unsafe { translation::device_table(device) }) else {
                 return translation::reject(row::$command);

@@ -12,7 +12,7 @@ macro_rules! label_terminator {
         ///
         /// # Safety
         /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-        pub unsafe fn $name(handle: $handle $(, $info: *const VkDebugUtilsLabelEXT)?) {
+        pub(crate) unsafe fn $name(handle: $handle $(, $info: *const VkDebugUtilsLabelEXT)?) {
             // SAFETY: a dispatchable handle starts with its device's dispatch pointer.
             let Some(device) = (unsafe { device_of(handle) }) else {
                 return translation::reject(row::$command);

@@ -8,9 +8,9 @@
 mod create_info;
 #[cfg(test)]
 mod driver_tests;
-pub mod entry;
+pub(crate) mod entry;
 mod labels;
 mod names;
-pub mod terminator;
+pub(crate) mod terminator;
 #[cfg(test)]
 pub(crate) mod testing;

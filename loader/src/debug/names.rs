@@ -84,7 +84,7 @@ macro_rules! naming_terminator {
         ///
         /// # Safety
         /// The parameters are as the Vulkan specification demands; the handles come from the lowest layer.
-        pub unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
+        pub(crate) unsafe fn $name(device: VkDevice, info: *const $info) -> VkResult {
             // SAFETY: the handle starts with a dispatch pointer (LAY-252).
             let owner = unsafe { require_device(device, stringify!($command)) };
             let Some(function) = owner.terminators().and_then(|table| table.$command) else {

@@ -17,8 +17,8 @@ use crate::target::require_instance;
 use core::ffi::c_char;
 use core::ptr::NonNull;
 
-pub use super::labels::*;
-pub use super::names::{
+pub(crate) use super::labels::*;
+pub(crate) use super::names::{
     debug_marker_set_object_name_ext, debug_marker_set_object_tag_ext, set_debug_utils_object_name_ext,
     set_debug_utils_object_tag_ext,
 };
@@ -27,7 +27,7 @@ pub use super::names::{
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn create_debug_utils_messenger_ext(
+pub(crate) unsafe fn create_debug_utils_messenger_ext(
     instance: VkInstance<Chain>,
     create_info: *const VkDebugUtilsMessengerCreateInfoEXT,
     callbacks: *const VkAllocationCallbacks,
@@ -51,7 +51,7 @@ pub unsafe fn create_debug_utils_messenger_ext(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn create_debug_report_callback_ext(
+pub(crate) unsafe fn create_debug_report_callback_ext(
     instance: VkInstance<Chain>,
     create_info: *const VkDebugReportCallbackCreateInfoEXT,
     callbacks: *const VkAllocationCallbacks,
@@ -149,7 +149,7 @@ unsafe fn remove(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handles come from the lowest layer.
-pub unsafe fn destroy_debug_utils_messenger_ext(
+pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
     instance: VkInstance<Chain>,
     messenger: VkDebugUtilsMessengerEXT<Chain>,
     callbacks: *const VkAllocationCallbacks,
@@ -165,7 +165,7 @@ pub unsafe fn destroy_debug_utils_messenger_ext(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handles come from the lowest layer.
-pub unsafe fn destroy_debug_report_callback_ext(
+pub(crate) unsafe fn destroy_debug_report_callback_ext(
     instance: VkInstance<Chain>,
     callback: VkDebugReportCallbackEXT<Chain>,
     callbacks: *const VkAllocationCallbacks,
@@ -196,7 +196,7 @@ unsafe fn destroy(instance: &Instance, kind: Kind, handle: u64, callbacks: *cons
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn submit_debug_utils_message_ext(
+pub(crate) unsafe fn submit_debug_utils_message_ext(
     instance: VkInstance<Chain>,
     severity: VkDebugUtilsMessageSeverityFlagBitsEXT,
     types: VkDebugUtilsMessageTypeFlagsEXT,
@@ -217,7 +217,7 @@ pub unsafe fn submit_debug_utils_message_ext(
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the command")]
-pub unsafe fn debug_report_message_ext(
+pub(crate) unsafe fn debug_report_message_ext(
     instance: VkInstance<Chain>,
     flags: VkDebugReportFlagsEXT,
     object_type: VkDebugReportObjectTypeEXT,

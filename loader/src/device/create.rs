@@ -43,7 +43,7 @@ struct Request<'a> {
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands of `vkCreateDevice`.
-pub unsafe fn create_device(
+pub(crate) unsafe fn create_device(
     physical_device: PhysicalDeviceHandle<App>,
     create_info: *const VkDeviceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
@@ -109,7 +109,7 @@ fn finish(made: Result<VkDevice, VkResult>, out: *mut VkDevice) -> VkResult {
 ///
 /// # Safety
 /// The parameters are those of `PFN_vkLayerCreateDevice`.
-pub unsafe extern "system" fn layer_create_device(
+pub(crate) unsafe extern "system" fn layer_create_device(
     caller: InstanceHandle<Chain>,
     physical_device: PhysicalDeviceHandle<Chain>,
     create_info: *const VkDeviceCreateInfo,

@@ -14,7 +14,7 @@ use crate::translation;
 ///
 /// # Safety
 /// `handle` is NULL or readable as [`translation::device_table`] demands; the device is not in use.
-pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
+pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
     if handle.0.is_null() {
         return;
     }
@@ -35,7 +35,7 @@ pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCal
 ///
 /// # Safety
 /// The parameters are those of `PFN_vkLayerDestroyDevice`.
-pub unsafe extern "system" fn layer_destroy_device(
+pub(crate) unsafe extern "system" fn layer_destroy_device(
     handle: VkDevice,
     callbacks: *const VkAllocationCallbacks,
     function: Option<DestroyDevice>,
@@ -85,7 +85,7 @@ pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
 }
 
 /// Frees the records of devices that the application left behind (APP-111). The driver destroys the devices themselves.
-pub fn release_forgotten(instance: &Instance) {
+pub(crate) fn release_forgotten(instance: &Instance) {
     while let Some(device) = DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
         let allocator = device.allocator();
         // SAFETY: the instance is being destroyed, so no device of it may be in use.

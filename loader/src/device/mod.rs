@@ -11,7 +11,7 @@ mod group;
 mod object;
 mod terminator;
 
-pub use create::{create_device, layer_create_device};
-pub use destroy::{destroy_device, layer_destroy_device, release_forgotten};
-pub use object::{DEVICES, Device, Pinned};
-pub use terminator::create_device_terminator;
+pub(crate) use create::{create_device, layer_create_device};
+pub(crate) use destroy::{destroy_device, layer_destroy_device, release_forgotten};
+pub(crate) use object::{DEVICES, Device, Pinned};
+pub(crate) use terminator::create_device_terminator;

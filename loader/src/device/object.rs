@@ -20,13 +20,13 @@ use os::UseCount;
 use os::memory::OutOfMemory;
 
 /// All live devices, newest first.
-pub static DEVICES: List<Device> = List::new();
+pub(crate) static DEVICES: List<Device> = List::new();
 
 /// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
 ///
 /// Shared by every thread that uses the device; lives from `vkCreateDevice` to `vkDestroyDevice`.
 #[repr(C)]
-pub struct Device {
+pub(crate) struct Device {
     table: DeviceTable,
     answers: Answers,
     record: Record,
@@ -111,45 +111,45 @@ impl Device {
     /// The table is one that a record has, as every table is that
     /// [`translation::device_table`](crate::translation::device_table) gives.
     #[inline(always)]
-    pub unsafe fn of_table(table: &'static DeviceTable) -> &'static Self {
+    pub(crate) unsafe fn of_table(table: &'static DeviceTable) -> &'static Self {
         // SAFETY: by this function's contract; the table is the record's first member, and `repr(C)` puts it first.
         unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
     /// The table that trampolines call through.
     #[inline(always)]
-    pub fn table(&self) -> &DeviceTable {
+    pub(crate) fn table(&self) -> &DeviceTable {
         &self.table
     }
 
     /// What the look-up gives for each slot of the table: NULL for what has no answer or the device hides, and, but for
     /// what the loader answers itself, until the chain has made the device. One more is always NULL.
     #[inline(always)]
-    pub fn answers(&self) -> &Answers {
+    pub(crate) fn answers(&self) -> &Answers {
         &self.answers
     }
 
     /// What the end of its chain has of the functions that layers asked for.
-    pub fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
 
     /// Where [`Device::ends`] lie.
-    pub const ENDS: usize = core::mem::offset_of!(Self, ends);
+    pub(crate) const ENDS: usize = core::mem::offset_of!(Self, ends);
 
     /// The instance it belongs to.
-    pub fn instance(&self) -> &'static Instance {
+    pub(crate) fn instance(&self) -> &'static Instance {
         self.record.instance
     }
 
     /// Where its memory comes from (APP-146).
-    pub fn allocator(&self) -> HostAllocator {
+    pub(crate) fn allocator(&self) -> HostAllocator {
         self.record.allocator
     }
 
     /// The driver that made the device. A layer may answer `vkCreateDevice` alone; then it is any driver, and none of
     /// its functions is ever called for this device.
-    pub fn driver(&self) -> Option<&'static InstanceDriver> {
+    pub(crate) fn driver(&self) -> Option<&'static InstanceDriver> {
         self.record
             .driver_device
             .newest()
@@ -157,7 +157,7 @@ impl Device {
     }
 
     /// The driver's functions behind the loader's device terminators (DRV-199).
-    pub fn terminators(&self) -> Option<&DeviceTerminatorTable> {
+    pub(crate) fn terminators(&self) -> Option<&DeviceTerminatorTable> {
         self.record
             .driver_device
             .newest()
@@ -165,7 +165,7 @@ impl Device {
     }
 
     /// Relevant extensions enabled on the driver's device.
-    pub fn enabled(&self) -> DeviceExtensionSet {
+    pub(crate) fn enabled(&self) -> DeviceExtensionSet {
         self.record
             .driver_device
             .newest()
@@ -173,12 +173,12 @@ impl Device {
     }
 
     /// Whether the application enabled `extension`, which some entity of the chain listed (APP-44).
-    pub fn names_objects(&self, extension: DeviceExtension) -> bool {
+    pub(crate) fn names_objects(&self, extension: DeviceExtension) -> bool {
         self.record.requested.contains(extension)
     }
 
     /// The rank of the newest core version whose commands the look-up shows (APP-46).
-    pub fn highest_rank(&self) -> u8 {
+    pub(crate) fn highest_rank(&self) -> u8 {
         self.record.highest_rank.load(Ordering::Relaxed)
     }
 
@@ -200,7 +200,7 @@ impl Device {
     }
 
     /// What the topmost layer calls the device.
-    pub fn handle(&self) -> VkDevice {
+    pub(crate) fn handle(&self) -> VkDevice {
         VkDevice(self.record.handle.load(Ordering::Acquire))
     }
 
@@ -210,7 +210,7 @@ impl Device {
     }
 
     /// Asks the top of the chain for a function that the registry does not know.
-    pub fn ask_chain(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+    pub(crate) fn ask_chain(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         let lookup = *self.record.lookup.get()?;
         if core::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
             // Without layers the driver is the chain.
@@ -221,7 +221,7 @@ impl Device {
     }
 
     /// Asks the driver for a function; `row` is that of the command unless the registry does not know it.
-    pub fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
+    pub(crate) fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
         let driver_device = self.record.driver_device.newest()?;
         // SAFETY: the driver's lookup function with its own device.
         unsafe { driver_function(driver_device.get_device_proc_addr, driver_device.handle, name, row) }
@@ -256,11 +256,11 @@ impl Linked for Device {
 }
 
 /// A device that cannot be destroyed while this value lives.
-pub struct Pinned(&'static Device);
+pub(crate) struct Pinned(&'static Device);
 
 impl Pinned {
     /// The finished devices of an instance, one at a time and without a lock between them.
-    pub fn all_of(instance: &Instance) -> impl Iterator<Item = Self> {
+    pub(crate) fn all_of(instance: &Instance) -> impl Iterator<Item = Self> {
         let mut previous: Option<Self> = None;
         core::iter::from_fn(move || {
             let next = Self::after(instance, previous.as_ref());

@@ -32,7 +32,7 @@ use os::{Address, Raw};
 ///
 /// # Safety
 /// The parameters are what the lowest layer passed; `*out` must still hold the loader's record.
-pub unsafe fn create_device_terminator(
+pub(crate) unsafe fn create_device_terminator(
     physical_device: PhysicalDeviceHandle<Chain>,
     create_info: *const VkDeviceCreateInfo,
     callbacks: *const VkAllocationCallbacks,

@@ -23,7 +23,7 @@ type List = VkDirectDriverLoadingListLUNARG<Driver>;
 
 /// What the application's list amounts to.
 #[derive(Default)]
-pub struct DirectDrivers {
+pub(crate) struct DirectDrivers {
     /// The usable ones, in the application's order.
     pub drivers: Vec<OpenDriver>,
     /// No other driver may be looked for (DRV-81).
@@ -34,7 +34,7 @@ pub struct DirectDrivers {
 ///
 /// # Safety
 /// `create_info` is valid, with a valid `pNext` chain.
-pub unsafe fn direct_drivers(
+pub(crate) unsafe fn direct_drivers(
     create_info: &VkInstanceCreateInfo,
     extension_enabled: bool,
     journal: &mut Journal<'_>,

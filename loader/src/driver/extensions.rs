@@ -19,7 +19,7 @@ const ASKING: TwoCalls = TwoCalls {
 ///
 /// # Errors
 /// What the driver returned, or out of host memory.
-pub fn instance_extensions(
+pub(crate) fn instance_extensions(
     driver: &OpenDriver,
     allocator: HostAllocator,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
@@ -41,7 +41,7 @@ pub fn instance_extensions(
 ///
 /// # Errors
 /// What the driver returned, or out of host memory.
-pub fn device_extensions(
+pub(crate) fn device_extensions(
     driver: &DriverTable,
     device: PhysicalDeviceHandle<Driver>,
     allocator: HostAllocator,
@@ -59,7 +59,7 @@ pub fn device_extensions(
 
 /// The code of a call that did not do what it was to do. One that is no error would tell the application that something was
 /// written.
-pub fn failure(result: VkResult) -> VkResult {
+pub(crate) fn failure(result: VkResult) -> VkResult {
     if result.0 < 0 {
         result
     } else {
@@ -74,7 +74,7 @@ pub fn failure(result: VkResult) -> VkResult {
 ///
 /// # Safety
 /// `call` takes a writable number and NULL or room for as many elements.
-pub unsafe fn all_extensions(
+pub(crate) unsafe fn all_extensions(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {

@@ -11,11 +11,11 @@ use crate::lookup::{self as commands, Function, Row};
 use core::ffi::{CStr, c_char};
 
 /// `vk_icdGetInstanceProcAddr`, `vk_icdGetPhysicalDeviceProcAddr` and a driver's `vkGetInstanceProcAddr`.
-pub type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;
+pub(crate) type GetProcAddr = unsafe extern "system" fn(InstanceHandle<Driver>, *const c_char) -> PFN_vkVoidFunction;
 /// `vk_icdNegotiateLoaderICDInterfaceVersion`.
 pub(super) type Negotiate = unsafe extern "system" fn(*mut u32) -> VkResult;
 /// `vk_icdEnumerateAdapterPhysicalDevices`.
-pub type EnumerateAdapterPhysicalDevices = PFN_vk_icdEnumerateAdapterPhysicalDevices<Driver>;
+pub(crate) type EnumerateAdapterPhysicalDevices = PFN_vk_icdEnumerateAdapterPhysicalDevices<Driver>;
 /// `vkCreateInstance`.
 pub(super) type CreateInstance = unsafe extern "system" fn(
     *const VkInstanceCreateInfo,
@@ -30,7 +30,7 @@ pub(super) type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -
 
 /// What a driver offers before any instance exists.
 #[derive(Clone, Copy)]
-pub struct Interface {
+pub(crate) struct Interface {
     /// The negotiated version, 0 to 7.
     pub version: u32,
     /// The function everything else is asked of.
@@ -47,7 +47,7 @@ pub struct Interface {
 
 /// Why negotiation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NegotiationError {
+pub(crate) enum NegotiationError {
     /// The driver answered `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or a version its kind may not have.
     Refused(u32),
     /// It agreed on this version above 0 but does not export `vk_icdGetInstanceProcAddr` (DRV-66).
@@ -66,7 +66,7 @@ const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
 
 /// Asks a driver for a function. One of the loader's own functions counts as absent (DRV-260).
 #[inline]
-pub fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+pub(crate) fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     not_own_of(name, ask(gpa, instance, name)?)
 }
 
@@ -80,7 +80,7 @@ fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
 }
 
 /// [`lookup`] for a command whose row is known.
-pub fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Row) -> PFN_vkVoidFunction {
+pub(crate) fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Row) -> PFN_vkVoidFunction {
     not_own(row, ask(gpa, instance, row.name().into())?)
 }
 
@@ -130,7 +130,7 @@ impl Interface {
     ///
     /// # Safety
     /// `export` returns addresses of functions with the C signature that belongs to the name.
-    pub unsafe fn of_library(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
+    pub(crate) unsafe fn of_library(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
         // SAFETY: each name is paired with its documented signature (DRV-75), here and in every `typed` below.
         let gpa = unsafe { typed::<GetProcAddr>(export(GET_INSTANCE_PROC_ADDR)) };
         // SAFETY: see above.
@@ -200,7 +200,7 @@ impl Interface {
     }
 
     /// Negotiates with a driver the application gave directly (DRV-83). It must speak version 7.
-    pub fn of_direct_driver(gpa: GetProcAddr) -> Result<Self, NegotiationError> {
+    pub(crate) fn of_direct_driver(gpa: GetProcAddr) -> Result<Self, NegotiationError> {
         let find = |name: &'static CStr| {
             lookup(gpa, InstanceHandle::NULL, name.into())
                 .ok_or(NegotiationError::Missing(name))
@@ -228,7 +228,7 @@ impl Interface {
     }
 
     /// The instance version the driver reports, if it can (DRV-88).
-    pub fn instance_version(&self) -> Option<Result<u32, VkResult>> {
+    pub(crate) fn instance_version(&self) -> Option<Result<u32, VkResult>> {
         let function = lookup(
             self.get_instance_proc_addr,
             InstanceHandle::NULL,

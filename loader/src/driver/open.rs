@@ -12,7 +12,7 @@ use discovery::trace::Step;
 use discovery::version::ApiVersion;
 
 /// A driver with its library open, before any instance is made of it.
-pub struct OpenDriver {
+pub(crate) struct OpenDriver {
     /// The library; none for a driver the application gave directly, which stays the application's (DRV-238).
     pub library: Option<Library>,
     /// The path of its library as the system reports it, or a stand-in (DRV-242).
@@ -29,7 +29,7 @@ pub struct OpenDriver {
 
 /// How what a manifest calls its library leads to one.
 #[derive(Clone, Copy)]
-pub enum LibraryPlace<'a> {
+pub(crate) enum LibraryPlace<'a> {
     /// It is a path, or a name for the system's own search.
     Path,
     /// It is a key of the service that published the manifest (LSV-39).
@@ -69,7 +69,7 @@ impl LibraryPlace<'_> {
 impl OpenDriver {
     /// Opens the library a manifest names, which messages call by `path`, and negotiates with it. A failure is recorded and gives
     /// `None`.
-    pub fn open(
+    pub(crate) fn open(
         manifest: &DriverManifest,
         path: &Text,
         place: LibraryPlace<'_>,
@@ -132,24 +132,28 @@ impl OpenDriver {
 
     /// Opens the driver of a manifest, which is held against what is known of it.
     #[inline(never)]
-    pub fn open_known(manifest: &DriverManifest, known: Option<Known>, journal: &mut Journal<'_>) -> Option<Self> {
+    pub(crate) fn open_known(
+        manifest: &DriverManifest,
+        known: Option<Known>,
+        journal: &mut Journal<'_>,
+    ) -> Option<Self> {
         let mut driver = Self::open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?;
         driver.known = known;
         Some(driver)
     }
 
     /// Whether its library is open, and was not given to an instance.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.library.is_some()
     }
 
     /// What messages call the driver.
-    pub fn name(&self) -> RealPath<'_> {
+    pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(&self.path)
     }
 
     /// The API version to treat the driver as (DRV-88, DRV-89): never above what its manifest claims to support.
-    pub fn api_version(&self, journal: &Journal<'_>) -> ApiVersion {
+    pub(crate) fn api_version(&self, journal: &Journal<'_>) -> ApiVersion {
         const ONE_ZERO: ApiVersion = ApiVersion::V1_0;
         let claim = "contained a 1.1 or greater API version, but";
         if self.claimed_version.without_patch() < ApiVersion::V1_1 {

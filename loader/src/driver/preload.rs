@@ -18,17 +18,17 @@ static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
-pub struct PreloadedDrivers(Vec<(Text, Library)>);
+pub(crate) struct PreloadedDrivers(Vec<(Text, Library)>);
 
 impl PreloadedDrivers {
     /// Whether any library is kept open.
-    pub fn is_filled() -> bool {
+    pub(crate) fn is_filled() -> bool {
         PRELOADED.lock().as_ref().is_some_and(|Self(list)| !list.is_empty())
     }
 
     /// Opens the libraries of drivers, named by their real paths, once more. What does not open is left out without a
     /// message: the scan reports it.
-    pub fn fill(drivers: &[OpenDriver]) {
+    pub(crate) fn fill(drivers: &[OpenDriver]) {
         let mut opened = Vec::new();
         for driver in drivers {
             let name = &driver.path;
@@ -45,7 +45,7 @@ impl PreloadedDrivers {
     }
 
     /// Keeps the libraries of drivers open from here on, also after the last instance. What is open already is not opened again.
-    pub fn keep(drivers: &[OpenDriver]) {
+    pub(crate) fn keep(drivers: &[OpenDriver]) {
         KEPT.store(true, Ordering::Relaxed);
         for driver in drivers {
             let name = &driver.path;
@@ -64,20 +64,20 @@ impl PreloadedDrivers {
     }
 
     /// Closes everything, unless it is kept.
-    pub fn release_unless_kept() {
+    pub(crate) fn release_unless_kept() {
         if !KEPT.load(Ordering::Relaxed) {
             Self::release();
         }
     }
 
     /// Closes everything.
-    pub fn release() {
+    pub(crate) fn release() {
         let released = PRELOADED.lock().take();
         drop(released);
     }
 
     /// Closes the library of one driver, by the name it was kept under (DRV-240).
-    pub fn release_one(name: &[u8]) {
+    pub(crate) fn release_one(name: &[u8]) {
         let mut released = Vec::new();
         if let Some(Self(list)) = PRELOADED.lock().as_mut() {
             let mut index = 0;

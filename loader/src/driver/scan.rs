@@ -22,13 +22,13 @@ use rust_alloc::vec::Vec;
 static DRIVER_LIST: ScanCache<DriverList> = ScanCache::new();
 
 /// Frees what the process keeps of driver manifests.
-pub fn forget() {
+pub(crate) fn forget() {
     DRIVER_LIST.forget();
 }
 
 /// What a scan depends on besides the environment and the disk.
 #[derive(Clone, Copy)]
-pub struct ScanOptions<'a> {
+pub(crate) struct ScanOptions<'a> {
     /// The settings file in force, if there is one.
     pub settings: Option<&'a Arc<Settings>>,
     /// Whether manifests of portability drivers are used (DRV-97, DRV-98).
@@ -51,7 +51,7 @@ impl ScanOptions<'_> {
 }
 
 /// The drivers of one scan, in scan order.
-pub struct Scan {
+pub(crate) struct Scan {
     /// Open and negotiated drivers.
     pub drivers: Vec<OpenDriver>,
     /// A manifest was passed over because portability drivers were not asked for (DRV-99).
@@ -63,7 +63,7 @@ pub struct Scan {
 }
 
 /// Drivers that are not opened while others do.
-pub type DriversAside = Vec<(DriverManifest, Known, Reserve)>;
+pub(crate) type DriversAside = Vec<(DriverManifest, Known, Reserve)>;
 
 impl Scan {
     fn open(
@@ -190,7 +190,7 @@ pub(super) struct DriverList {
 ///
 /// # Errors
 /// Only when memory runs out: whatever is wrong with one driver costs that driver and is recorded.
-pub fn scan(
+pub(crate) fn scan(
     options: &ScanOptions<'_>,
     search: &Search<'_>,
     direct: DirectDrivers,

@@ -50,7 +50,7 @@ traced! {
 ///
 /// # Safety
 /// As the Vulkan specification demands.
-pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
+pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
     let call = Step::Call.begin(b"vkDestroyInstance");
     // SAFETY: passed on.
     unsafe { instance::destroy_instance(handle, callbacks) };
@@ -61,7 +61,7 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
 ///
 /// # Safety
 /// As the Vulkan specification demands.
-pub unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
+pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
     let call = Step::Call.begin(b"vkDestroyDevice");
     // SAFETY: passed on.
     unsafe { device::destroy_device(handle, callbacks) };

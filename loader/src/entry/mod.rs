@@ -11,7 +11,7 @@ macro_rules! traced {
         ///
         /// # Safety
         /// As the Vulkan specification demands.
-        pub unsafe fn $name($($parameter: $type),*) -> VkResult {
+        pub(crate) unsafe fn $name($($parameter: $type),*) -> VkResult {
             traced!(@ready $($first)?);
             let call = Step::Call.begin($command);
             // SAFETY: passed on.
@@ -25,18 +25,18 @@ macro_rules! traced {
 mod global;
 mod instance_level;
 
-pub use crate::debug::entry::{
+pub(crate) use crate::debug::entry::{
     debug_marker_set_object_name_ext, debug_marker_set_object_tag_ext, set_debug_utils_object_name_ext,
     set_debug_utils_object_tag_ext,
 };
-pub use crate::physical_device::enumerate_device_layer_properties;
-pub use crate::proc_addr::{get_device_proc_addr, get_instance_proc_addr};
-pub use crate::wsi::entry::create_swapchain_khr;
-pub use global::{
+pub(crate) use crate::physical_device::enumerate_device_layer_properties;
+pub(crate) use crate::proc_addr::{get_device_proc_addr, get_instance_proc_addr};
+pub(crate) use crate::wsi::entry::create_swapchain_khr;
+pub(crate) use global::{
     create_instance, enumerate_instance_extension_properties, enumerate_instance_layer_properties,
     enumerate_instance_version,
 };
-pub use instance_level::{
+pub(crate) use instance_level::{
     create_device, destroy_device, destroy_instance, enumerate_device_extension_properties,
     enumerate_physical_device_groups, enumerate_physical_devices,
 };

@@ -4,7 +4,7 @@ use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
 
 /// The count and array parameters of an enumeration command.
-pub struct TwoCall<T> {
+pub(crate) struct TwoCall<T> {
     count: *mut u32,
     array: *mut T,
 }
@@ -14,17 +14,17 @@ impl<T: Copy> TwoCall<T> {
     ///
     /// # Safety
     /// `count` points to a writable number; `array` is null or has room for `*count` elements.
-    pub const unsafe fn new(count: *mut u32, array: *mut T) -> Self {
+    pub(crate) const unsafe fn new(count: *mut u32, array: *mut T) -> Self {
         Self { count, array }
     }
 
     /// Whether only the count was asked for.
-    pub const fn counts_only(&self) -> bool {
+    pub(crate) const fn counts_only(&self) -> bool {
         self.array.is_null()
     }
 
     /// How many elements the caller has room for; everything when only the count was asked for.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         if self.array.is_null() {
             return usize::MAX;
         }
@@ -33,7 +33,7 @@ impl<T: Copy> TwoCall<T> {
     }
 
     /// Answers with `items`: the total, or as many as fit and `VK_INCOMPLETE` if some did not.
-    pub fn answer(self, items: impl ExactSizeIterator<Item = T>) -> VkResult {
+    pub(crate) fn answer(self, items: impl ExactSizeIterator<Item = T>) -> VkResult {
         let total = items.len();
         let array = self.array;
         if !array.is_null() {
@@ -65,7 +65,7 @@ fn saturating(count: usize) -> u32 {
 ///
 /// # Safety
 /// As for [`TwoCall::new`].
-pub unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) -> VkResult {
+pub(crate) unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) -> VkResult {
     // SAFETY: passed on to the caller.
     let call = unsafe { TwoCall::new(count, array) };
     if !call.counts_only() {
@@ -78,7 +78,7 @@ pub unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) ->
 
 /// How a list is asked for in two calls.
 #[derive(Clone, Copy)]
-pub struct TwoCalls {
+pub(crate) struct TwoCalls {
     /// Most elements that are believed.
     pub most: u32,
     /// How often the list is asked for anew because it grew between the calls; at least once.
@@ -91,7 +91,7 @@ pub struct TwoCalls {
 ///
 /// # Errors
 /// The code.
-pub fn is_whole(result: VkResult) -> Result<bool, VkResult> {
+pub(crate) fn is_whole(result: VkResult) -> Result<bool, VkResult> {
     match result {
         VkResult::VK_SUCCESS => Ok(true),
         VkResult::VK_INCOMPLETE => Ok(false),
@@ -109,7 +109,7 @@ impl TwoCalls {
     ///
     /// # Safety
     /// All zeros is a valid element, and `call` leaves valid ones.
-    pub unsafe fn ask<T: Copy>(
+    pub(crate) unsafe fn ask<T: Copy>(
         self,
         allocator: HostAllocator,
         mut call: impl FnMut(*mut u32, *mut T) -> Result<bool, VkResult>,

@@ -7,7 +7,7 @@ use core::ffi::c_void;
 ///
 /// # Safety
 /// `first` is null or the head of a valid chain that stays valid while the iterator is used.
-pub unsafe fn chain(first: *const c_void) -> impl Iterator<Item = *const VkBaseInStructure> {
+pub(crate) unsafe fn chain(first: *const c_void) -> impl Iterator<Item = *const VkBaseInStructure> {
     let first = first.cast::<VkBaseInStructure>();
     let head = (!first.is_null()).then_some(first);
     core::iter::successors(head, |&at| {
@@ -21,7 +21,7 @@ pub unsafe fn chain(first: *const c_void) -> impl Iterator<Item = *const VkBaseI
 ///
 /// # Safety
 /// As for [`chain`].
-pub unsafe fn chain_mut(first: *mut c_void) -> impl Iterator<Item = *mut VkBaseOutStructure> {
+pub(crate) unsafe fn chain_mut(first: *mut c_void) -> impl Iterator<Item = *mut VkBaseOutStructure> {
     // SAFETY: passed on to the caller.
     unsafe { chain(first) }.map(|at| at.cast_mut().cast::<VkBaseOutStructure>())
 }
@@ -30,7 +30,7 @@ pub unsafe fn chain_mut(first: *mut c_void) -> impl Iterator<Item = *mut VkBaseO
 ///
 /// # Safety
 /// As for [`chain`]; a structure whose `sType` is `wanted` is a `T`.
-pub unsafe fn find<'a, T>(first: *const c_void, wanted: VkStructureType) -> Option<&'a T> {
+pub(crate) unsafe fn find<'a, T>(first: *const c_void, wanted: VkStructureType) -> Option<&'a T> {
     // SAFETY: passed on to the caller.
     let at = unsafe { chain(first) }.find(|&at| unsafe { (*at).sType } == wanted)?;
     // SAFETY: the structure says it is of the wanted type.

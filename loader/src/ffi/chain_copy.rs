@@ -15,7 +15,7 @@ use os::memory::OutOfMemory;
 
 /// How large the structures of one type are.
 #[derive(Clone, Copy, Debug)]
-pub struct ChainMember {
+pub(crate) struct ChainMember {
     /// The number of the type.
     pub kind: i32,
     /// Words of 32 bits behind the two members that every structure begins with.
@@ -57,7 +57,7 @@ fn size_of_type(kind: VkStructureType) -> Option<usize> {
 const UNIT: usize = size_of::<u64>();
 
 /// A chain in which one structure was replaced. What it led to before comes back when this is dropped.
-pub struct Replaced {
+pub(crate) struct Replaced {
     /// Copies of what lies in front of the replacement.
     _copies: HostVec<u64>,
     /// A `pNext` of the caller that leads to the copies, and what it held.
@@ -83,7 +83,7 @@ impl Replaced {
     /// `*head` starts a valid chain with `original` in it, and no thread writes to the chain while this lives, but for
     /// the `pNext` of a structure of unknown size in front, which is written to here. `head` outlives the value, as does
     /// `replacement`, which leads on to the rest of the chain.
-    pub unsafe fn put(
+    pub(crate) unsafe fn put(
         head: &mut *const c_void,
         original: *const c_void,
         replacement: *const c_void,

@@ -9,20 +9,21 @@ use core::ffi::{c_char, c_void};
 use core::mem::offset_of;
 
 /// `vkGetInstanceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` as layers know them.
-pub type GetInstanceProcAddr = unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;
+pub(crate) type GetInstanceProcAddr =
+    unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;
 
 /// `vkGetDeviceProcAddr`.
-pub type GetDeviceProcAddr = unsafe extern "system" fn(VkDevice, *const c_char) -> PFN_vkVoidFunction;
+pub(crate) type GetDeviceProcAddr = unsafe extern "system" fn(VkDevice, *const c_char) -> PFN_vkVoidFunction;
 
 /// `vkNegotiateLoaderLayerInterfaceVersion`.
-pub type NegotiateLayerInterface = unsafe extern "system" fn(*mut VkNegotiateLayerInterface) -> VkResult;
+pub(crate) type NegotiateLayerInterface = unsafe extern "system" fn(*mut VkNegotiateLayerInterface) -> VkResult;
 
 /// `LAYER_NEGOTIATE_INTERFACE_STRUCT`.
-pub const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
+pub(crate) const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
 
 /// What a layer fills in when it negotiates.
 #[repr(C)]
-pub struct VkNegotiateLayerInterface {
+pub(crate) struct VkNegotiateLayerInterface {
     /// [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
     pub sType: i32,
     /// Null.
@@ -40,22 +41,22 @@ pub struct VkNegotiateLayerInterface {
 /// `VkLayerFunction_`: what a node of the create-info chain carries.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VkLayerFunction(pub i32);
+pub(crate) struct VkLayerFunction(pub i32);
 
 impl VkLayerFunction {
     /// A list of links, one a layer.
-    pub const VK_LAYER_LINK_INFO: Self = Self(0);
+    pub(crate) const VK_LAYER_LINK_INFO: Self = Self(0);
     /// The function that gives an object its dispatch pointer.
-    pub const VK_LOADER_DATA_CALLBACK: Self = Self(1);
+    pub(crate) const VK_LOADER_DATA_CALLBACK: Self = Self(1);
     /// The functions with which a layer makes devices of its own.
-    pub const VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK: Self = Self(2);
+    pub(crate) const VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK: Self = Self(2);
     /// What the loader can do.
-    pub const VK_LOADER_FEATURES: Self = Self(3);
+    pub(crate) const VK_LOADER_FEATURES: Self = Self(3);
 }
 
 /// One layer's view of what is below it.
 #[repr(C)]
-pub struct VkLayerInstanceLink {
+pub(crate) struct VkLayerInstanceLink {
     /// The link of the next layer.
     pub pNext: *mut VkLayerInstanceLink,
     /// Instance-level lookup of what is below.
@@ -65,12 +66,12 @@ pub struct VkLayerInstanceLink {
 }
 
 /// `PFN_vkSetInstanceLoaderData`.
-pub type SetInstanceLoaderData = unsafe extern "system" fn(InstanceHandle<Chain>, *mut c_void) -> VkResult;
+pub(crate) type SetInstanceLoaderData = unsafe extern "system" fn(InstanceHandle<Chain>, *mut c_void) -> VkResult;
 /// `PFN_vkSetDeviceLoaderData`.
-pub type SetDeviceLoaderData = unsafe extern "system" fn(VkDevice, *mut c_void) -> VkResult;
+pub(crate) type SetDeviceLoaderData = unsafe extern "system" fn(VkDevice, *mut c_void) -> VkResult;
 
 /// `PFN_vkLayerCreateDevice`.
-pub type LayerCreateDevice = unsafe extern "system" fn(
+pub(crate) type LayerCreateDevice = unsafe extern "system" fn(
     InstanceHandle<Chain>,
     PhysicalDeviceHandle<Chain>,
     *const VkDeviceCreateInfo,
@@ -81,15 +82,16 @@ pub type LayerCreateDevice = unsafe extern "system" fn(
 ) -> VkResult;
 
 /// `PFN_vkDestroyDevice`, as a layer passes it to [`LayerDestroyDevice`].
-pub type DestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks);
+pub(crate) type DestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks);
 
 /// `PFN_vkLayerDestroyDevice`.
-pub type LayerDestroyDevice = unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks, Option<DestroyDevice>);
+pub(crate) type LayerDestroyDevice =
+    unsafe extern "system" fn(VkDevice, *const VkAllocationCallbacks, Option<DestroyDevice>);
 
 /// The two functions of `VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct LayerDevice {
+pub(crate) struct LayerDevice {
     /// Makes a device on the layers below the caller.
     pub pfnLayerCreateDevice: LayerCreateDevice,
     /// Destroys such a device.
@@ -98,7 +100,7 @@ pub struct LayerDevice {
 
 /// What a node of the instance chain holds, by its function.
 #[repr(C)]
-pub union InstanceNode {
+pub(crate) union InstanceNode {
     /// `VK_LAYER_LINK_INFO`.
     pub pLayerInfo: *mut VkLayerInstanceLink,
     /// `VK_LOADER_DATA_CALLBACK`.
@@ -111,7 +113,7 @@ pub union InstanceNode {
 
 /// A node the loader puts in front of the application's `pNext` chain.
 #[repr(C)]
-pub struct VkLayerInstanceCreateInfo {
+pub(crate) struct VkLayerInstanceCreateInfo {
     /// `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
     pub sType: VkStructureType,
     /// The next node.
@@ -124,7 +126,7 @@ pub struct VkLayerInstanceCreateInfo {
 
 /// One layer's view of the device chain below it.
 #[repr(C)]
-pub struct VkLayerDeviceLink {
+pub(crate) struct VkLayerDeviceLink {
     /// The link of the next layer.
     pub pNext: *mut VkLayerDeviceLink,
     /// Instance-level lookup of what is below.
@@ -135,7 +137,7 @@ pub struct VkLayerDeviceLink {
 
 /// What a node of the device chain holds, by its function.
 #[repr(C)]
-pub union DeviceNode {
+pub(crate) union DeviceNode {
     /// `VK_LAYER_LINK_INFO`.
     pub pLayerInfo: *mut VkLayerDeviceLink,
     /// `VK_LOADER_DATA_CALLBACK`.
@@ -144,7 +146,7 @@ pub union DeviceNode {
 
 /// A node the loader puts in front of `VkDeviceCreateInfo::pNext`.
 #[repr(C)]
-pub struct VkLayerDeviceCreateInfo {
+pub(crate) struct VkLayerDeviceCreateInfo {
     /// `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
     pub sType: VkStructureType,
     /// The next node.
@@ -158,7 +160,7 @@ pub struct VkLayerDeviceCreateInfo {
 /// The head of every pre-instance chain node.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct VkChainHeader {
+pub(crate) struct VkChainHeader {
     /// Which of the three functions: 1 extension properties, 2 layer properties, 3 version.
     pub r#type: u32,
     /// 1.
@@ -169,7 +171,7 @@ pub struct VkChainHeader {
 
 /// A node of a pre-instance chain, for a function of type `F`.
 #[repr(C)]
-pub struct PreInstanceNode<F> {
+pub(crate) struct PreInstanceNode<F> {
     /// What it is.
     pub header: VkChainHeader,
     /// The next function.
@@ -181,7 +183,7 @@ pub struct PreInstanceNode<F> {
 /// A layer's `vkEnumerateInstanceExtensionProperties`.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct ExtensionPropertiesFunction(
+pub(crate) struct ExtensionPropertiesFunction(
     pub  unsafe extern "system" fn(
         *const PreInstanceNode<ExtensionPropertiesFunction>,
         *const c_char,
@@ -193,7 +195,7 @@ pub struct ExtensionPropertiesFunction(
 /// A layer's `vkEnumerateInstanceLayerProperties`.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct LayerPropertiesFunction(
+pub(crate) struct LayerPropertiesFunction(
     pub  unsafe extern "system" fn(
         *const PreInstanceNode<LayerPropertiesFunction>,
         *mut u32,
@@ -204,7 +206,7 @@ pub struct LayerPropertiesFunction(
 /// A layer's `vkEnumerateInstanceVersion`.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
-pub struct VersionFunction(
+pub(crate) struct VersionFunction(
     pub unsafe extern "system" fn(*const PreInstanceNode<VersionFunction>, *mut u32) -> VkResult,
 );
 

@@ -3,13 +3,13 @@
 mod array;
 mod chain;
 mod chain_copy;
-pub mod layer_interface;
+pub(crate) mod layer_interface;
 mod text;
 
-pub use array::{TwoCall, TwoCalls, is_whole, write_all};
-pub use chain::{chain, chain_mut, find};
+pub(crate) use array::{TwoCall, TwoCalls, is_whole, write_all};
+pub(crate) use chain::{chain, chain_mut, find};
 pub(crate) use chain_copy::chain_members;
-pub use chain_copy::{ChainMember, Replaced};
-pub use text::{
+pub(crate) use chain_copy::{ChainMember, Replaced};
+pub(crate) use text::{
     Uncounted, c_array, c_name, c_text, fixed_text, is_fixed_text, is_valid_name, requested_name, set_fixed_text,
 };

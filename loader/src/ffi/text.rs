@@ -7,23 +7,23 @@ use promises::limits::LONGEST_NAME;
 
 /// A C string whose length has not been counted: one word instead of two, for names that are mostly passed on.
 #[derive(Clone, Copy)]
-pub struct Uncounted<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
+pub(crate) struct Uncounted<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
 
 impl<'a> Uncounted<'a> {
     /// The address, never null.
-    pub fn as_ptr(self) -> *const c_char {
+    pub(crate) fn as_ptr(self) -> *const c_char {
         self.0.as_ptr()
     }
 
     /// Whether the string begins with `vk`, as every command does.
-    pub fn is_vulkan(self) -> bool {
+    pub(crate) fn is_vulkan(self) -> bool {
         let first = self.as_ptr().cast::<u8>();
         // SAFETY: the string is terminated, so a byte follows one that is not zero.
         unsafe { *first == b'v' && *first.add(1) == b'k' }
     }
 
     /// The string with its length.
-    pub fn count(self) -> &'a CStr {
+    pub(crate) fn count(self) -> &'a CStr {
         // SAFETY: made of a terminated string that lives as long.
         unsafe { CStr::from_ptr(self.as_ptr()) }
     }
@@ -40,7 +40,7 @@ impl<'a> From<&'a CStr> for Uncounted<'a> {
 ///
 /// # Safety
 /// `text` is null or NUL-terminated, and stays valid for `'a`.
-pub unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
+pub(crate) unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
@@ -53,7 +53,7 @@ pub unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
-pub unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
+pub(crate) unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
     if name.is_null() {
         return &[];
     }
@@ -68,7 +68,7 @@ pub unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
 ///
 /// # Safety
 /// `array` is null or holds `count` readable elements, valid for `'a`.
-pub unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
+pub(crate) unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
     if array.is_null() || count == 0 {
         return &[];
     }
@@ -77,7 +77,7 @@ pub unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
 }
 
 /// The text in a fixed array, which a careless driver may have left without a terminator.
-pub fn fixed_text(array: &[c_char]) -> &[u8] {
+pub(crate) fn fixed_text(array: &[c_char]) -> &[u8] {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values.
     let bytes = unsafe { core::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
     &bytes[..os::find_byte(bytes, 0).unwrap_or(bytes.len())]
@@ -85,7 +85,7 @@ pub fn fixed_text(array: &[c_char]) -> &[u8] {
 
 /// Whether a fixed array holds this text, which has no zero byte. Where lists of names are searched most differ in length,
 /// so that is looked at first.
-pub fn is_fixed_text(array: &[c_char], text: &[u8]) -> bool {
+pub(crate) fn is_fixed_text(array: &[c_char], text: &[u8]) -> bool {
     if array.get(text.len()).is_some_and(|&end| end != 0) || text.len() > array.len() {
         return false;
     }
@@ -94,7 +94,7 @@ pub fn is_fixed_text(array: &[c_char], text: &[u8]) -> bool {
 }
 
 /// Copies `text` into a fixed array, cut so that a terminator fits, and zeroes the rest.
-pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
+pub(crate) fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values, and the array is borrowed for writing.
     let bytes = unsafe { core::slice::from_raw_parts_mut(array.as_mut_ptr().cast::<u8>(), array.len()) };
     let text = &text[..text.len().min(bytes.len().saturating_sub(1))];
@@ -108,7 +108,7 @@ pub fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 257 bytes, whichever comes first; valid for `'a`.
-pub unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
+pub(crate) unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
     // SAFETY: by this function's contract.
     unsafe { valid_name(name, LONGEST_NAME) }
 }
@@ -118,7 +118,7 @@ pub unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
-pub unsafe fn requested_name<'a>(name: *const c_char) -> Option<&'a CStr> {
+pub(crate) unsafe fn requested_name<'a>(name: *const c_char) -> Option<&'a CStr> {
     // SAFETY: by this function's contract.
     unsafe { valid_name(name, LONGEST_NAME - 1) }
 }

@@ -31,12 +31,12 @@ fn cache(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
 }
 
 /// The settings that the last global command read, if there were any (APP-243).
-pub fn settings_in_force() -> Option<Arc<Settings>> {
+pub(crate) fn settings_in_force() -> Option<Arc<Settings>> {
     SETTINGS.lock().clone()
 }
 
 /// Frees what the process keeps of settings and layers.
-pub fn forget() {
+pub(crate) fn forget() {
     drop(SETTINGS.lock().take());
     CONFIGURATION_ALL.forget();
     CONFIGURATION_IMPLICIT.forget();
@@ -44,7 +44,7 @@ pub fn forget() {
 
 /// The settings in force, and the layers that were found under them.
 #[derive(Debug)]
-pub struct Configuration {
+pub(crate) struct Configuration {
     /// The settings, if there are any.
     pub settings: Option<Arc<Settings>>,
     /// The layers, all of them or only those that matter without a layer name.
@@ -59,7 +59,7 @@ impl Configuration {
     ///
     /// # Errors
     /// Only when memory runs out.
-    pub fn by_query(extent: Extent, journal: &mut Journal<'_>) -> Result<Arc<Cached<Self>>, OutOfMemory> {
+    pub(crate) fn by_query(extent: Extent, journal: &mut Journal<'_>) -> Result<Arc<Cached<Self>>, OutOfMemory> {
         let slot = cache(extent);
         if let Some(found) = slot.current(journal.is_heard(), Cached::is_current) {
             publish_settings(found.settings.as_ref());
@@ -73,7 +73,7 @@ impl Configuration {
     }
 
     /// What an earlier query found, where it says enough for a creation that needs layers of this extent, and still holds.
-    pub fn cached(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Cached<Self>>> {
+    pub(crate) fn cached(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Cached<Self>>> {
         let cached = cache(Extent::All).current(journal.is_heard(), Cached::is_current);
         match extent {
             Extent::Implicit if cached.is_none() => {

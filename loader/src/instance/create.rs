@@ -31,7 +31,7 @@ use rust_alloc::vec::Vec;
 /// # Safety
 /// The parameters are as the Vulkan specification demands of `vkCreateInstance`; NULL `create_info` or `out` is
 /// tolerated and reported.
-pub unsafe fn create_instance(
+pub(crate) unsafe fn create_instance(
     create_info: *const VkInstanceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
     out: *mut InstanceHandle<App>,

@@ -15,7 +15,7 @@ use crate::translation;
 ///
 /// # Safety
 /// `handle` is NULL, or readable as [`translation::instance_object`] demands; the instance is not in use.
-pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
+pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
     if handle.is_null() {
         return;
     }
@@ -39,7 +39,10 @@ pub unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const Vk
 ///
 /// # Safety
 /// `handle` comes from the lowest layer.
-pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbacks: *const VkAllocationCallbacks) {
+pub(crate) unsafe fn destroy_instance_terminator(
+    handle: InstanceHandle<Chain>,
+    callbacks: *const VkAllocationCallbacks,
+) {
     // SAFETY: the handle starts with a dispatch pointer.
     if let Some(instance) = unsafe { translation::chain_instance(handle) } {
         device::release_forgotten(instance);
@@ -52,7 +55,7 @@ pub unsafe fn destroy_instance_terminator(handle: InstanceHandle<Chain>, callbac
 ///
 /// # Safety
 /// The caller has claimed the driver; `callbacks` is null or points to valid callbacks.
-pub unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) {
+pub(crate) unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) {
     driver.destroy_leftovers(instance);
     // SAFETY: passed on.
     unsafe { driver.destroy(callbacks) };

@@ -23,7 +23,7 @@ use os::UseCount;
 ///
 /// Lives as long as the instance, also after [`InstanceDriver::destroy`], so that pointers to it stay valid.
 #[repr(C)]
-pub struct InstanceDriver {
+pub(crate) struct InstanceDriver {
     /// The driver's functions for this instance.
     pub table: DriverTable,
     /// The driver's functions that the registry does not know, by slot (DRV-218).
@@ -69,7 +69,7 @@ unsafe impl Sync for InstanceDriver {}
 impl InstanceDriver {
     /// Describes a driver whose instance was just made; `index` says which of the found drivers it is. The function table
     /// must be filled already; the library stays with the caller until [`InstanceDriver::keep`].
-    pub fn new(
+    pub(crate) fn new(
         instance: &Instance,
         (index, driver): (usize, &OpenDriver),
         path: HostText,
@@ -105,40 +105,40 @@ impl InstanceDriver {
     }
 
     /// The driver that a table belongs to.
-    pub fn of_table(table: &'static DriverTable) -> &'static Self {
+    pub(crate) fn of_table(table: &'static DriverTable) -> &'static Self {
         // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives all calls through them.
         unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
     /// The path of its library as the system reports it, or a stand-in.
-    pub fn path(&self) -> &[u8] {
+    pub(crate) fn path(&self) -> &[u8] {
         self.path.bytes()
     }
 
     /// What messages call the driver.
-    pub fn name(&self) -> RealPath<'_> {
+    pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(self.path.bytes())
     }
 
     /// Takes over the open library; a direct driver has none.
-    pub fn keep(&self, library: Option<Library>) {
+    pub(crate) fn keep(&self, library: Option<Library>) {
         *self.library.lock() = library;
     }
 
     /// The instance it belongs to.
-    pub fn instance(&self) -> &'static Instance {
+    pub(crate) fn instance(&self) -> &'static Instance {
         // SAFETY: the instance owns this driver and so outlives it.
         unsafe { &*self.instance }
     }
 
     /// Asks the driver for one of its instance-level functions.
     #[inline]
-    pub fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
+    pub(crate) fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
     }
 
     /// The properties of a device that it reported, which every driver knows.
-    pub fn properties_of(&self, device: PhysicalDeviceHandle<Driver>) -> VkPhysicalDeviceProperties {
+    pub(crate) fn properties_of(&self, device: PhysicalDeviceHandle<Driver>) -> VkPhysicalDeviceProperties {
         // SAFETY: a structure of numbers and arrays of them, for all of which zero is a value.
         let mut properties = unsafe { core::mem::MaybeUninit::<VkPhysicalDeviceProperties>::zeroed().assume_init() };
         if let Some(get) = self.table.vkGetPhysicalDeviceProperties {
@@ -150,18 +150,18 @@ impl InstanceDriver {
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.
     #[inline]
-    pub fn pin(&self) -> Option<Pin<'_>> {
+    pub(crate) fn pin(&self) -> Option<Pin<'_>> {
         self.uses.acquire().then(|| Pin(self))
     }
 
     /// Whether the driver was released for having no devices.
-    pub fn is_retired(&self) -> bool {
+    pub(crate) fn is_retired(&self) -> bool {
         self.uses.is_closed()
     }
 
     /// Marks the driver as retired, unless a thread is using it right now or it is marked already. A caller that gets
     /// `true` destroys what is in the driver and then its instance.
-    pub fn claim(&self) -> bool {
+    pub(crate) fn claim(&self) -> bool {
         self.uses.try_close()
     }
 
@@ -169,7 +169,7 @@ impl InstanceDriver {
     ///
     /// # Safety
     /// The caller has the one `true` of [`InstanceDriver::claim`]; `allocator` is null or points to valid callbacks.
-    pub unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
+    pub(crate) unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
             let step = Step::Driver(self.path()).begin(b"vkDestroyInstance");
             // SAFETY: the driver's function with its own live instance, which no thread reaches any more once it is claimed.
@@ -180,7 +180,7 @@ impl InstanceDriver {
 
     /// Closes the library of a driver that was retired. While its instance is being created, the library goes back to
     /// the found driver instead: the terminator may run again. A driver of an earlier run has none to give.
-    pub fn close(&self) {
+    pub(crate) fn close(&self) {
         if !self.is_retired() {
             return;
         }
@@ -196,7 +196,7 @@ impl InstanceDriver {
 }
 
 /// Proof that a driver is in use. See [`InstanceDriver::pin`].
-pub struct Pin<'a>(&'a InstanceDriver);
+pub(crate) struct Pin<'a>(&'a InstanceDriver);
 
 impl core::ops::Deref for Pin<'_> {
     type Target = InstanceDriver;

@@ -24,32 +24,32 @@ use os::SetOnce;
 /// Read without a lock, since physical-device queries ask too (APP-272). In two halves, the lower one first, since not every
 /// target has 64-bit atomics; only creation writes, and what may run beside it asks for one extension at a time.
 #[derive(Default)]
-pub struct EnabledExtensions {
+pub(crate) struct EnabledExtensions {
     requested: SetOnce<InstanceExtensionSet>,
     all: [AtomicU32; 2],
 }
 
 impl EnabledExtensions {
     /// The set as it is now.
-    pub fn get(&self) -> InstanceExtensionSet {
+    pub(crate) fn get(&self) -> InstanceExtensionSet {
         let [low, high] = [0, 1].map(|half: usize| u64::from(self.all[half].load(Ordering::Acquire)));
         InstanceExtensionSet(high << u32::BITS | low)
     }
 
     /// Whether one extension is enabled.
-    pub fn contains(&self, extension: InstanceExtension) -> bool {
+    pub(crate) fn contains(&self, extension: InstanceExtension) -> bool {
         self.get().contains(extension)
     }
 
     /// Takes what is known among the names that the application asked for.
-    pub fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
+    pub(crate) fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
         // Only creation asks, once.
         let requested = self.requested.get_or_set(known(names));
         self.set(*requested);
     }
 
     /// Takes what is known among the names that reached the terminator, in place of those that did so before.
-    pub fn reach<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
+    pub(crate) fn reach<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
         let requested = self.requested.get().copied().unwrap_or_default();
         self.set(requested.union(known(names)));
     }

@@ -59,7 +59,7 @@ fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
 ///
 /// # Safety
 /// `version` is valid for writing.
-pub unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
+pub(crate) unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
     let query = Query {
         function: PreInstanceFunction::EnumerateInstanceVersion,
         kind: 3,
@@ -98,7 +98,10 @@ pub(super) unsafe extern "system" fn version_terminator(
 ///
 /// # Safety
 /// As the Vulkan specification demands.
-pub unsafe fn enumerate_instance_layer_properties(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
+pub(crate) unsafe fn enumerate_instance_layer_properties(
+    count: *mut u32,
+    properties: *mut VkLayerProperties,
+) -> VkResult {
     let query = Query {
         function: PreInstanceFunction::EnumerateInstanceLayerProperties,
         kind: 2,
@@ -157,7 +160,7 @@ unsafe fn write_layers(layers: &DiscoveredLayers, count: *mut u32, properties: *
 ///
 /// # Safety
 /// As the Vulkan specification demands.
-pub unsafe fn enumerate_instance_extension_properties(
+pub(crate) unsafe fn enumerate_instance_extension_properties(
     layer_name: *const c_char,
     count: *mut u32,
     properties: *mut VkExtensionProperties,

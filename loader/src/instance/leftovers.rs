@@ -16,7 +16,7 @@ fn address(callbacks: Option<&VkAllocationCallbacks>) -> *const VkAllocationCall
 
 impl InstanceDriver {
     /// The driver's objects behind callbacks of one kind, by slot.
-    pub fn callback_handles(&self, kind: Kind) -> &Mutex<HandleTable> {
+    pub(crate) fn callback_handles(&self, kind: Kind) -> &Mutex<HandleTable> {
         match kind {
             Kind::Messenger => &self.messengers,
             Kind::Report => &self.report_callbacks,
@@ -28,7 +28,7 @@ impl InstanceDriver {
     /// # Safety
     /// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance
     /// lives.
-    pub unsafe fn destroy_callback(&self, kind: Kind, handle: u64, callbacks: *const VkAllocationCallbacks) {
+    pub(crate) unsafe fn destroy_callback(&self, kind: Kind, handle: u64, callbacks: *const VkAllocationCallbacks) {
         if handle == 0 {
             return;
         }
@@ -52,7 +52,7 @@ impl InstanceDriver {
     ///
     /// # Safety
     /// `callbacks` is NULL or valid; the driver's instance lives.
-    pub unsafe fn destroy_surface(&self, slot: usize, callbacks: *const VkAllocationCallbacks) {
+    pub(crate) unsafe fn destroy_surface(&self, slot: usize, callbacks: *const VkAllocationCallbacks) {
         let handle = self.surfaces.lock().take(slot);
         if let (Some(destroy), true) = (self.table.vkDestroySurfaceKHR, handle != 0) {
             // SAFETY: the driver's function with its own instance and a surface it made, which no thread can reach any more.
@@ -84,13 +84,13 @@ impl InstanceDriver {
 
 impl Instance {
     /// Where the memory of surfaces comes from.
-    pub fn surface_allocator(&self) -> HostAllocator {
+    pub(crate) fn surface_allocator(&self) -> HostAllocator {
         self.allocator
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)
     }
 
     /// Frees the loader's surface in a slot and then the slot.
-    pub fn free_surface(&self, slot: usize) {
+    pub(crate) fn free_surface(&self, slot: usize) {
         let released = self.surface_slots.lock().release(slot);
         if let Some(surface) = released {
             // SAFETY: the object was boxed with this allocator; only the thread that empties its slot frees it.

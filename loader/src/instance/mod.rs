@@ -18,14 +18,14 @@ mod preinstance;
 mod requests;
 mod terminator;
 
-pub use configuration::{Configuration, forget, settings_in_force};
-pub use create::create_instance;
-pub use destroy::{destroy_instance, destroy_instance_terminator, retire};
-pub use driver::InstanceDriver;
-pub use extensions::EnabledExtensions;
-pub use global::{
+pub(crate) use configuration::{Configuration, forget, settings_in_force};
+pub(crate) use create::create_instance;
+pub(crate) use destroy::{destroy_instance, destroy_instance_terminator, retire};
+pub(crate) use driver::InstanceDriver;
+pub(crate) use extensions::EnabledExtensions;
+pub(crate) use global::{
     enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
 };
-pub use object::{INSTANCES, Instance};
-pub use preinstance::terminator_of_global;
-pub use terminator::create_instance_terminator;
+pub(crate) use object::{INSTANCES, Instance};
+pub(crate) use preinstance::terminator_of_global;
+pub(crate) use terminator::create_instance_terminator;

@@ -38,11 +38,11 @@ struct Header {
 }
 
 /// All live instances, newest first.
-pub static INSTANCES: List<Instance> = List::new();
+pub(crate) static INSTANCES: List<Instance> = List::new();
 
 /// An instance. Shared by every thread that uses the handle; nothing in it is locked while a layer or driver runs.
 #[repr(C)]
-pub struct Instance {
+pub(crate) struct Instance {
     header: Header,
     table: InstanceTable,
     next: AtomicPtr<Self>,
@@ -95,7 +95,7 @@ impl Instance {
     // Not part of what calls it: the table is large, and the stack must not hold it while layers and drivers run, which
     // may come back and make a further instance.
     #[inline(never)]
-    pub fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
+    pub(crate) fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
         let instance = HostBox::try_new(
             Self {
                 header: Header {
@@ -139,45 +139,45 @@ impl Instance {
     /// # Safety
     /// `object` points to at least two readable words.
     #[inline(always)]
-    pub unsafe fn magic_of(object: *const Self) -> u64 {
+    pub(crate) unsafe fn magic_of(object: *const Self) -> u64 {
         // SAFETY: only the second word is read.
         unsafe { (*object).header.magic }
     }
 
     /// The table that trampolines call through.
     #[inline(always)]
-    pub fn table(&self) -> &InstanceTable {
+    pub(crate) fn table(&self) -> &InstanceTable {
         &self.table
     }
 
     /// What the application holds.
-    pub fn handle(&self) -> InstanceHandle<App> {
+    pub(crate) fn handle(&self) -> InstanceHandle<App> {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
     /// What the end of the chain hands out: the loader's own object.
-    pub fn own_handle(&self) -> InstanceHandle<Chain> {
+    pub(crate) fn own_handle(&self) -> InstanceHandle<Chain> {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
     /// What the topmost layer calls this instance.
     #[inline(always)]
-    pub fn chain_handle(&self) -> InstanceHandle<Chain> {
+    pub(crate) fn chain_handle(&self) -> InstanceHandle<Chain> {
         InstanceHandle::from_raw(self.header.chain.load(Ordering::Relaxed))
     }
 
     /// Remembers what the topmost layer returned (LAY-237).
-    pub fn set_chain_handle(&self, handle: InstanceHandle<Chain>) {
+    pub(crate) fn set_chain_handle(&self, handle: InstanceHandle<Chain>) {
         self.header.chain.store(handle.raw(), Ordering::Release);
     }
 
     /// The application's API version, major and minor; a layer may have changed it (APP-62).
-    pub fn api_version(&self) -> ApiVersion {
+    pub(crate) fn api_version(&self) -> ApiVersion {
         ApiVersion(self.api_version.load(Ordering::Relaxed))
     }
 
     /// Adopts the version that arrived at the terminator (DRV-94).
-    pub fn set_api_version(&self, version: ApiVersion) {
+    pub(crate) fn set_api_version(&self, version: ApiVersion) {
         self.api_version.store(version.0, Ordering::Relaxed);
     }
 
@@ -185,7 +185,7 @@ impl Instance {
     ///
     /// # Errors
     /// When memory runs out.
-    pub fn use_settings(&self, settings: &Settings) -> Result<(), OutOfMemory> {
+    pub(crate) fn use_settings(&self, settings: &Settings) -> Result<(), OutOfMemory> {
         self.settings_log_mask
             .store(settings.log_mask.word(), Ordering::Relaxed);
         if let Some(devices) = &settings.device_configurations {
@@ -198,22 +198,22 @@ impl Instance {
     }
 
     /// The devices that the settings file selects; `None` when it leaves that alone.
-    pub fn device_configurations(&self) -> Option<&[DeviceConfiguration]> {
+    pub(crate) fn device_configurations(&self) -> Option<&[DeviceConfiguration]> {
         self.device_configurations.get().map(|devices| &**devices)
     }
 
     /// The drivers; none before the terminator ran.
-    pub fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
+    pub(crate) fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
         self.drivers.newest().into_iter().flatten().map(|driver| &**driver)
     }
 
     /// The drivers of all runs of the terminator, of which a layer may cause more than one.
-    pub fn all_drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
+    pub(crate) fn all_drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
         self.drivers.iter().flatten().map(|driver| &**driver)
     }
 
     /// The active layers; none before they were loaded.
-    pub fn layers(&self) -> Option<&InstanceLayers> {
+    pub(crate) fn layers(&self) -> Option<&InstanceLayers> {
         self.layers.get()
     }
 }

@@ -146,7 +146,7 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
 
 /// What a layer gets from the end of the chain for one of the three queries: the loader's own answer, as a function of
 /// the plain Vulkan signature, in which no layer takes part (LAY-240). `None` for every other name.
-pub fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
+pub(crate) fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
     let function = match name.to_bytes() {
         b"vkEnumerateInstanceVersion" => version as *mut (),
         b"vkEnumerateInstanceLayerProperties" => layers as *mut (),

@@ -34,7 +34,7 @@ use rust_alloc::vec::Vec;
 ///
 /// # Safety
 /// The parameters are what the lowest layer passed; `*out` must still hold the loader's own object.
-pub unsafe fn create_instance_terminator(
+pub(crate) unsafe fn create_instance_terminator(
     create_info: *const VkInstanceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
     out: *mut InstanceHandle<Chain>,

@@ -7,7 +7,7 @@ use crate::library::Library;
 use discovery::activation::EnabledBy;
 
 /// Everything an instance keeps about layers.
-pub struct InstanceLayers {
+pub(crate) struct InstanceLayers {
     /// The chain: libraries that loaded, nearest the application first. Closed in reverse order of loading.
     pub chain: HostVec<ActiveLayer>,
     /// Whether any layer was to join the chain, even if none loaded: then there is a link node (LAY-231, LAY-284).
@@ -19,7 +19,7 @@ pub struct InstanceLayers {
 }
 
 /// A device extension that a layer adds.
-pub struct LayerDeviceExtension {
+pub(crate) struct LayerDeviceExtension {
     /// Name and version.
     pub properties: VkExtensionProperties,
     /// Commands it adds that the registry may not know (LAY-105).
@@ -27,7 +27,7 @@ pub struct LayerDeviceExtension {
 }
 
 /// A layer in the call chain.
-pub struct ActiveLayer {
+pub(crate) struct ActiveLayer {
     /// `layerName`.
     pub name: HostText,
     /// The manifest it came from.
@@ -49,5 +49,5 @@ pub struct ActiveLayer {
     /// Its lookup functions.
     pub functions: LayerFunctions,
     /// Keeps the functions valid. Last, so that everything above is gone when it closes.
-    pub library: Library,
+    pub _library: Library,
 }

@@ -10,7 +10,7 @@ use os::Raw;
 const FRAME: LogBits = LogBits::LAYER;
 
 /// Prints the stack of an instance.
-pub fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
+pub(crate) fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
     describe("vkCreateInstance", layers.iter());
     let line = |text: &str| log::emit(Some(instance), FRAME, format_args!("{text}"));
     line("vkCreateInstance layer callstack setup to:");
@@ -23,7 +23,7 @@ pub fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
 }
 
 /// Prints the stack of a device; the terminator adds the driver's line.
-pub fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
+pub(crate) fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
     describe("vkCreateDevice", layers.clone());
     let line = |text: &str| log::emit(Some(instance), FRAME | LogBits::DRIVER, format_args!("{text}"));
     line("vkCreateDevice layer callstack setup to:");
@@ -84,7 +84,7 @@ fn log_layer(instance: &dyn Listener, layer: &ActiveLayer, with_enable_variable:
 }
 
 /// Says which libraries are about to close (LAY-201).
-pub fn log_unloading(instance: &dyn Listener, layers: &[ActiveLayer]) {
+pub(crate) fn log_unloading(instance: &dyn Listener, layers: &[ActiveLayer]) {
     for layer in layers {
         log::emit(
             Some(instance),

@@ -14,7 +14,7 @@ use os::memory::{OutOfMemory, shortage};
 type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 
 /// Device extensions by layer name.
-pub struct LayerExtensionLists {
+pub(crate) struct LayerExtensionLists {
     found: HostVec<NamedExtensions>,
     /// Those of all layers, where the instance was made without a look at the explicit ones and a caller asked later.
     all: SetOnce<HostVec<NamedExtensions>>,
@@ -26,7 +26,7 @@ impl LayerExtensionLists {
     ///
     /// # Errors
     /// Only when memory runs out.
-    pub fn of(discovered: &DiscoveredLayers, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
+    pub(crate) fn of(discovered: &DiscoveredLayers, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         Ok(Self {
             found: by_name(discovered, allocator)?,
             all: SetOnce::new(),
@@ -38,7 +38,11 @@ impl LayerExtensionLists {
     ///
     /// # Errors
     /// Only when memory runs out.
-    pub fn of_layer(&self, name: &[u8], allocator: HostAllocator) -> Result<&[VkExtensionProperties], OutOfMemory> {
+    pub(crate) fn of_layer(
+        &self,
+        name: &[u8],
+        allocator: HostAllocator,
+    ) -> Result<&[VkExtensionProperties], OutOfMemory> {
         if let Some(extensions) = find(&self.found, name) {
             return Ok(extensions);
         }

@@ -10,7 +10,7 @@ use discovery::text::Text;
 
 /// How a layer is asked for its functions.
 #[derive(Clone, Copy)]
-pub struct LayerFunctions {
+pub(crate) struct LayerFunctions {
     /// Instance-level lookup.
     pub get_instance_proc_addr: GetInstanceProcAddr,
     /// Device-level lookup; a layer without it stays out of device chains (LAY-281).
@@ -21,7 +21,7 @@ pub struct LayerFunctions {
 
 /// Exported names that a manifest may replace (LAY-102).
 #[derive(Clone, Copy, Default)]
-pub struct Renames<'a> {
+pub(crate) struct Renames<'a> {
     /// For `vkNegotiateLoaderLayerInterfaceVersion`.
     pub negotiate: Option<&'a Text>,
     /// For `vkGetInstanceProcAddr`.
@@ -32,14 +32,14 @@ pub struct Renames<'a> {
 
 /// The symbol that should have led to `vkGetInstanceProcAddr` but is not there.
 #[derive(Debug)]
-pub struct MissingSymbol(pub Text);
+pub(crate) struct MissingSymbol(pub Text);
 
 impl LayerFunctions {
     /// Negotiates with an open library.
     ///
     /// # Errors
     /// The library offers no usable `vkGetInstanceProcAddr`.
-    pub fn of(library: &Library, renames: Renames<'_>) -> Result<Self, MissingSymbol> {
+    pub(crate) fn of(library: &Library, renames: Renames<'_>) -> Result<Self, MissingSymbol> {
         let negotiated = negotiate(library, renames).filter(|reply| reply.loaderLayerInterfaceVersion >= 2);
         let (gipa, gdpa, gpdpa) = negotiated.map_or((None, None, None), |reply| {
             (

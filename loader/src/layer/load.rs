@@ -26,7 +26,7 @@ use rust_alloc::vec::Vec;
 /// # Errors
 /// `VK_ERROR_LAYER_NOT_PRESENT` when a layer that the application named itself does not get into the chain; every other
 /// layer is tried before that. Otherwise only when memory runs out.
-pub fn load_layers(
+pub(crate) fn load_layers(
     discovered: &DiscoveredLayers,
     activation: &Activation,
     requested: &[&[u8]],
@@ -95,7 +95,7 @@ struct Opened {
 ///
 /// # Errors
 /// What the failure means for the layer.
-pub fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library, LayerLibraryProblem> {
+pub(crate) fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library, LayerLibraryProblem> {
     Library::open_layer(path).map_err(|error| {
         log_open_error(&error, journal);
         match error {
@@ -197,6 +197,6 @@ fn describe(
         enable_variable: manifest.enable_environment.as_ref().map(pair).transpose()?,
         device_extensions,
         functions: opened.functions,
-        library: opened.library,
+        _library: opened.library,
     })
 }

@@ -10,9 +10,9 @@ mod functions;
 mod load;
 mod properties;
 
-pub use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension};
-pub use callstack::{log_device_stack, log_instance_stack, log_unloading};
-pub use extension_lists::LayerExtensionLists;
-pub use functions::LayerFunctions;
-pub use load::{load_layers, open_library};
-pub use properties::{device_extension_properties, extension_properties, properties_of};
+pub(crate) use active::{ActiveLayer, InstanceLayers, LayerDeviceExtension};
+pub(crate) use callstack::{log_device_stack, log_instance_stack, log_unloading};
+pub(crate) use extension_lists::LayerExtensionLists;
+pub(crate) use functions::LayerFunctions;
+pub(crate) use load::{load_layers, open_library};
+pub(crate) use properties::{device_extension_properties, extension_properties, properties_of};

@@ -8,7 +8,7 @@ use discovery::text::Text;
 
 /// The properties of a layer. Inlined, they are written where they belong instead of being copied there.
 #[inline(always)]
-pub fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
+pub(crate) fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
     let mut properties = VkLayerProperties {
         layerName: [0; 256],
         specVersion: layer.api_version.0,
@@ -21,12 +21,12 @@ pub fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
 }
 
 /// An instance extension of a layer.
-pub fn extension_properties(extension: &InstanceExtension) -> VkExtensionProperties {
+pub(crate) fn extension_properties(extension: &InstanceExtension) -> VkExtensionProperties {
     properties(&extension.name, extension.spec_version)
 }
 
 /// A device extension of a layer.
-pub fn device_extension_properties(extension: &DeviceExtension) -> VkExtensionProperties {
+pub(crate) fn device_extension_properties(extension: &DeviceExtension) -> VkExtensionProperties {
     properties(&extension.name, extension.spec_version)
 }
 

@@ -5,7 +5,7 @@ use discovery::version::ApiVersion;
 
 /// A row as it is written down.
 #[derive(Clone, Copy, Debug)]
-pub struct Facts {
+pub(crate) struct Facts {
     /// What the command is dispatched on.
     pub level: Level,
     /// The handle that its trampoline checks.
@@ -21,6 +21,7 @@ pub struct Facts {
     /// Slot in the table of its chain, or [`NO_SLOT`].
     pub slot: u16,
     /// Slot in the table of the driver, or [`NO_SLOT`].
+    #[cfg(test)]
     pub driver_slot: u16,
     /// Whether it belongs to no platform, or to one that this library is built for.
     pub is_built: bool,
@@ -42,7 +43,7 @@ impl Facts {
 }
 
 /// The slot of a row that names one table, or [`NO_SLOT`] of a row that names none.
-pub const fn slot_or_none(slots: &[usize]) -> u16 {
+pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     match slots {
         [] => NO_SLOT,
         [slot] => *slot as u16,
@@ -51,7 +52,7 @@ pub const fn slot_or_none(slots: &[usize]) -> u16 {
 }
 
 /// Whether a row names something.
-pub const fn is_listed(names: &[&str]) -> bool {
+pub(crate) const fn is_listed(names: &[&str]) -> bool {
     !names.is_empty()
 }
 
@@ -95,6 +96,7 @@ macro_rules! commands {
                 &[$($(discovery::extension::InstanceExtension::$on_instance),+)?],
             ),
             slot: $crate::lookup::slot_or_none(&[$($crate::generated::dispatch::$table::slot::$name)?]),
+            #[cfg(test)]
             driver_slot: $crate::lookup::slot_or_none(&[$($crate::generated::dispatch::$driver_table::slot::$name)?]),
             is_built: true $(&& cfg!($platform))?,
         }),*];

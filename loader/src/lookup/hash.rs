@@ -7,18 +7,18 @@
 /// Binary logarithm of [`POSITIONS`].
 const POSITION_BITS: u32 = 11;
 /// How many positions a name can have.
-pub const POSITIONS: usize = 1 << POSITION_BITS;
+pub(crate) const POSITIONS: usize = 1 << POSITION_BITS;
 
 /// Bytes of a word.
-pub const WORD: usize = size_of::<u64>();
+pub(crate) const WORD: usize = size_of::<u64>();
 /// Where the first of the two words starts that are hashed; the other one ends the name. All names share the first letter.
-pub const FIRST: usize = 1;
+pub(crate) const FIRST: usize = 1;
 /// Bytes that a name must have. No command has fewer.
-pub const SHORTEST: usize = FIRST + WORD;
+pub(crate) const SHORTEST: usize = FIRST + WORD;
 
 /// The position of a name of this length with these two words, below [`POSITIONS`].
 #[inline(always)]
-pub const fn position(length: usize, first: u64, last: u64) -> usize {
+pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
     // The middle bits of the product depend on all bits of both factors; folding brings them to both ends.
     let product = first.wrapping_add(length as u64) as u128 * last as u128;
     let folded = (product >> u64::BITS) as u64 ^ product as u64;
@@ -26,7 +26,7 @@ pub const fn position(length: usize, first: u64, last: u64) -> usize {
 }
 
 /// The position of a name, or `None` if it is too short.
-pub const fn position_of(name: &[u8]) -> Option<usize> {
+pub(crate) const fn position_of(name: &[u8]) -> Option<usize> {
     if name.len() < SHORTEST {
         return None;
     }

@@ -22,7 +22,7 @@ pub(super) struct Place {
 }
 
 /// Which of a device's answers is always NULL.
-pub const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLOT_COUNT;
+pub(crate) const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLOT_COUNT;
 
 /// Everything that a look-up reads, in one place so that it has one address.
 #[repr(C)]
@@ -84,12 +84,12 @@ const fn index() -> Index {
 
 /// A command that was found by its name: the number of its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command(NonZeroUsize);
+pub(crate) struct Command(NonZeroUsize);
 
 impl Command {
     /// The command with a name; any bytes may be asked for. No byte but those of the name is read.
     #[inline(always)]
-    pub fn find(name: &[u8]) -> Option<Self> {
+    pub(crate) fn find(name: &[u8]) -> Option<Self> {
         // Shorter names give a number above all others.
         let beyond = name.len().wrapping_sub(hash::SHORTEST);
         if beyond >= usize::from(u8::MAX) {
@@ -127,26 +127,26 @@ impl Command {
 
     /// What is known of it.
     #[inline(always)]
-    pub fn row(self) -> &'static Row {
+    pub(crate) fn row(self) -> &'static Row {
         // SAFETY: a command's number is that of a row.
         unsafe { ROWS.get_unchecked(self.0.get() - 1) }
     }
 
     /// Whether every valid instance finds it.
     #[inline(always)]
-    pub fn is_plain(self) -> bool {
+    pub(crate) fn is_plain(self) -> bool {
         self.place().plain
     }
 
     /// Which of a device's answers is its own; [`NO_ANSWER`] for what is not of a device.
     #[inline(always)]
-    pub fn answer(self) -> usize {
+    pub(crate) fn answer(self) -> usize {
         usize::from(self.place().answer)
     }
 
     /// What the application calls.
     #[inline(always)]
-    pub fn trampoline(self) -> Function {
+    pub(crate) fn trampoline(self) -> Function {
         // SAFETY: every row has a trampoline.
         unsafe { functions::at(self.0.get() - 1) }
     }
@@ -180,12 +180,12 @@ unsafe fn word(text: *const u8, offset: usize) -> u64 {
 }
 
 /// The row of a command; any bytes may be asked for.
-pub fn find(name: &[u8]) -> Option<&'static Row> {
+pub(crate) fn find(name: &[u8]) -> Option<&'static Row> {
     Command::find(name).map(Command::row)
 }
 
 /// The number of a command's row. For constants: a name that is no command does not compile.
-pub const fn number(name: &str) -> u16 {
+pub(crate) const fn number(name: &str) -> u16 {
     let name = name.as_bytes();
     let Some(position) = hash::position_of(name) else {
         panic!("no such command");

@@ -5,14 +5,14 @@
 
 mod declare;
 mod function_table;
-pub mod hash;
+pub(crate) mod hash;
 mod index;
 mod row;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use declare::commands;
-pub use declare::{Facts, is_listed, slot_or_none};
+pub(crate) use declare::{Facts, is_listed, slot_or_none};
 pub(crate) use function_table::functions;
-pub use index::{Command, NO_ANSWER, find, number};
-pub use row::{ALL_RANKS, DeviceGate, Function, Gate, Level, NO_SLOT, Parameter, ROWS, Row, rank};
+pub(crate) use index::{Command, NO_ANSWER, find, number};
+pub(crate) use row::{ALL_RANKS, DeviceGate, Function, Gate, Level, NO_SLOT, Parameter, ROWS, Row, rank};

@@ -8,11 +8,11 @@ use discovery::extension::{DeviceExtension, DeviceExtensionSet, InstanceExtensio
 use discovery::version::ApiVersion;
 
 /// A function of any type.
-pub type Function = unsafe extern "system" fn();
+pub(crate) type Function = unsafe extern "system" fn();
 
 /// The object a command is dispatched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub(crate) enum Level {
     /// None: callable before an instance exists.
     Global,
     /// An instance.
@@ -25,7 +25,7 @@ pub enum Level {
 
 /// When the instance-level lookup finds a command (APP-27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub(crate) enum Gate {
     /// Always.
     Always,
     /// If one of these extensions is enabled.
@@ -34,7 +34,7 @@ pub enum Gate {
 
 impl Gate {
     /// The gate of what needs one of these extensions, if any.
-    pub const fn any_of(extensions: &[InstanceExtension]) -> Self {
+    pub(crate) const fn any_of(extensions: &[InstanceExtension]) -> Self {
         match extensions {
             [] => Self::Always,
             _ => Self::Instance(InstanceExtensionSet::of(extensions)),
@@ -52,7 +52,7 @@ impl Gate {
 
 /// When the end of the device chain gives out the loader's terminator (APP-45).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeviceGate {
+pub(crate) enum DeviceGate {
     /// Always.
     Always,
     /// If one of these extensions is enabled on the driver's device.
@@ -63,7 +63,7 @@ pub enum DeviceGate {
 
 impl DeviceGate {
     /// The gate of what needs one of these extensions, if any; they are all of the device or all of the instance.
-    pub const fn any_of(device: &[DeviceExtension], instance: &[InstanceExtension]) -> Self {
+    pub(crate) const fn any_of(device: &[DeviceExtension], instance: &[InstanceExtension]) -> Self {
         match (device, instance) {
             ([], []) => Self::Always,
             (_, []) => Self::Device(DeviceExtensionSet::of(device)),
@@ -84,11 +84,11 @@ impl DeviceGate {
 
 /// The first parameter of a command, if it is a handle that the trampoline checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameter(u8);
+pub(crate) struct Parameter(u8);
 
 impl Parameter {
     /// The parameter with a name. For constants: a name that is not listed does not compile.
-    pub const fn of(name: &str) -> Self {
+    pub(crate) const fn of(name: &str) -> Self {
         let mut number = 0;
         while number < PARAMETERS.len() {
             if equal(PARAMETERS[number].as_bytes(), name.as_bytes()) {
@@ -100,7 +100,7 @@ impl Parameter {
     }
 
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         PARAMETERS[self.0 as usize]
     }
 }
@@ -116,13 +116,14 @@ pub(super) const fn equal(one: &[u8], other: &[u8]) -> bool {
 
 /// What the loader knows of one command.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// Its number among those of [`crate::generated::lookup::row`].
     pub number: u16,
     /// Slot in the device table for a device-level command and in the instance table for others, or [`NO_SLOT`].
     pub slot: u16,
     /// Slot of the driver's function: in the device-terminator table for a device-level command other than
     /// `vkGetDeviceProcAddr`, in the driver table for others, or [`NO_SLOT`].
+    #[cfg(test)]
     pub driver_slot: u16,
     /// What it is dispatched on.
     pub level: Level,
@@ -138,12 +139,12 @@ pub struct Row {
 }
 
 /// Says that a command has no slot in a table.
-pub const NO_SLOT: u16 = u16::MAX;
+pub(crate) const NO_SLOT: u16 = u16::MAX;
 const NO_TERMINATOR: u8 = u8::MAX;
 
 impl Row {
     /// The command.
-    pub fn name(&self) -> &'static CStr {
+    pub(crate) fn name(&self) -> &'static CStr {
         let place = &INDEX.places[usize::from(self.number) + 1];
         let length = hash::SHORTEST + usize::from(place.beyond) + 1;
         // SAFETY: `index` takes start and length of every name from the text itself, where a zero byte follows.
@@ -154,23 +155,23 @@ impl Row {
     }
 
     /// When the instance-level lookup finds it.
-    pub fn gate(&self) -> Gate {
+    pub(crate) fn gate(&self) -> Gate {
         GATES[usize::from(self.gates)].0
     }
 
     /// When a device's lookup gives out the terminator.
-    pub fn device_gate(&self) -> DeviceGate {
+    pub(crate) fn device_gate(&self) -> DeviceGate {
         GATES[usize::from(self.gates)].1
     }
 
     /// What the application calls.
-    pub fn trampoline(&self) -> Function {
+    pub(crate) fn trampoline(&self) -> Function {
         // SAFETY: every row has a trampoline.
         unsafe { functions::at(usize::from(self.number)) }
     }
 
     /// What ends the chain.
-    pub fn terminator(&self) -> Option<Function> {
+    pub(crate) fn terminator(&self) -> Option<Function> {
         // SAFETY: the terminators stand behind the trampolines in the order of their numbers.
         (self.terminator != NO_TERMINATOR).then(|| unsafe { functions::at(ROW_COUNT + usize::from(self.terminator)) })
     }
@@ -179,10 +180,10 @@ impl Row {
 /// Minor versions of Vulkan 1 that have ranks.
 const MINORS: u32 = 16;
 /// The rank up to which a device shows commands that hides none.
-pub const ALL_RANKS: u8 = u8::MAX;
+pub(crate) const ALL_RANKS: u8 = u8::MAX;
 
 /// The rank of a packed core version: how many versions there were until then. 0 for what is in none.
-pub const fn rank(core: u32) -> u8 {
+pub(crate) const fn rank(core: u32) -> u8 {
     let mut rank = 0;
     while rank < MINORS && ApiVersion::new(1, rank).0 <= core {
         rank += 1;
@@ -194,7 +195,7 @@ pub const fn rank(core: u32) -> u8 {
 const MOST_GATES: usize = 64;
 
 /// All commands, sorted by name.
-pub static ROWS: [Row; ROW_COUNT] = gates_and_rows().1;
+pub(crate) static ROWS: [Row; ROW_COUNT] = gates_and_rows().1;
 
 /// The pairs of gates that commands have.
 static GATES: [(Gate, DeviceGate); MOST_GATES] = gates_and_rows().0;
@@ -204,6 +205,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
     let mut rows = [Row {
         number: 0,
         slot: 0,
+        #[cfg(test)]
         driver_slot: 0,
         level: Level::Global,
         parameter: Parameter(0),
@@ -231,6 +233,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         rows[number] = Row {
             number: number as u16,
             slot: facts.slot,
+            #[cfg(test)]
             driver_slot: facts.driver_slot,
             level: facts.level,
             parameter: facts.parameter,

@@ -10,7 +10,7 @@ use core::ffi::c_void;
 
 /// The function and what it wants to hear. Copied from the create info, which need not outlive its call (APP-197).
 #[derive(Clone, Copy)]
-pub enum Callback {
+pub(crate) enum Callback {
     /// A debug-utils messenger.
     Messenger {
         /// Severities it wants.
@@ -59,7 +59,7 @@ impl Callback {
     ///
     /// # Safety
     /// Everything that the message points to is valid; the function may be called with its user data.
-    pub unsafe fn hear(&self, message: &Message) {
+    pub(crate) unsafe fn hear(&self, message: &Message) {
         match *self {
             Self::Messenger {
                 severities,

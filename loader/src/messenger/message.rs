@@ -16,7 +16,7 @@ const LOADER_MESSAGE: &CStr = c"Loader Message";
 
 /// The parameters of a debug-report callback.
 #[derive(Clone, Copy)]
-pub struct ReportFields {
+pub(crate) struct ReportFields {
     /// What kind of object the message is about.
     pub object_type: VkDebugReportObjectTypeEXT,
     /// The object.
@@ -32,7 +32,7 @@ pub struct ReportFields {
 }
 
 /// A message, ready for callbacks of either kind.
-pub struct Message {
+pub(crate) struct Message {
     /// For messengers.
     pub severity: Severity,
     /// For messengers.
@@ -50,7 +50,7 @@ impl Message {
     ///
     /// # Safety
     /// `data` is valid and stays so while the message is used.
-    pub unsafe fn from_utils(
+    pub(crate) unsafe fn from_utils(
         severity: Severity,
         types: VkDebugUtilsMessageTypeFlagsEXT,
         data: *const VkDebugUtilsMessengerCallbackDataEXT,
@@ -80,7 +80,7 @@ impl Message {
     }
 
     /// A message in the form of debug report; `data` is [`ReportFields::data`] of the same fields.
-    pub fn from_report(
+    pub(crate) fn from_report(
         flags: VkDebugReportFlagsEXT,
         report: ReportFields,
         data: &VkDebugUtilsMessengerCallbackDataEXT,
@@ -98,23 +98,23 @@ impl Message {
 
 impl ReportFields {
     /// The object as debug utils describes it (APP-193a).
-    pub fn object_info(&self) -> VkDebugUtilsObjectNameInfoEXT {
+    pub(crate) fn object_info(&self) -> VkDebugUtilsObjectNameInfoEXT {
         object_info(object_types::to_object(self.object_type), self.object)
     }
 
     /// The message as debug utils describes it, about `object`.
-    pub fn data(&self, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDebugUtilsMessengerCallbackDataEXT {
+    pub(crate) fn data(&self, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDebugUtilsMessengerCallbackDataEXT {
         data(self.prefix, self.code, self.text, object)
     }
 }
 
 /// The application's instance as the object of a message (APP-194).
-pub fn instance_object(instance: InstanceHandle<App>) -> VkDebugUtilsObjectNameInfoEXT {
+pub(crate) fn instance_object(instance: InstanceHandle<App>) -> VkDebugUtilsObjectNameInfoEXT {
     object_info(VkObjectType::VK_OBJECT_TYPE_INSTANCE, instance.raw() as usize as u64)
 }
 
 /// The form of the loader's own messages (APP-194).
-pub fn loader_data(text: &CStr, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDebugUtilsMessengerCallbackDataEXT {
+pub(crate) fn loader_data(text: &CStr, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDebugUtilsMessengerCallbackDataEXT {
     data(LOADER_MESSAGE.as_ptr(), 0, text.as_ptr(), object)
 }
 

@@ -20,7 +20,7 @@ use os::memory::OutOfMemory;
 ///
 /// The lock is held for a look-up or an insertion only. A walk that calls callbacks takes it anew for each step and
 /// finds its way by serial numbers, so a callback may create and destroy messengers, itself included (APP-196).
-pub struct Messengers(Mutex<State>);
+pub(crate) struct Messengers(Mutex<State>);
 
 struct State {
     /// The callbacks of `VkInstanceCreateInfo::pNext`, in chain order (APP-82).
@@ -38,7 +38,7 @@ unsafe impl Send for State {}
 
 impl Messengers {
     /// No callbacks; allocates nothing.
-    pub fn new(allocator: HostAllocator) -> Self {
+    pub(crate) fn new(allocator: HostAllocator) -> Self {
         let objects = allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
         Self(Mutex::new(State {
             create_time: HostVec::new(objects),
@@ -50,7 +50,7 @@ impl Messengers {
     }
 
     /// Gives a log line of the loader to the callbacks of `instance`, whose messengers these are (APP-194).
-    pub fn deliver_log_line(&self, instance: InstanceHandle<App>, bits: LogBits, text: &CStr) {
+    pub(crate) fn deliver_log_line(&self, instance: InstanceHandle<App>, bits: LogBits, text: &CStr) {
         let object = message::instance_object(instance);
         let data = message::loader_data(text, &object);
         let (severity, types) = message::severity_and_types(bits);
@@ -61,7 +61,7 @@ impl Messengers {
     }
 
     /// Whether a messenger or the log would take a message now.
-    pub fn any(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.heard_before(u64::MAX).is_some()
     }
 
@@ -69,7 +69,7 @@ impl Messengers {
     ///
     /// # Safety
     /// `first` is NULL or the head of a valid chain.
-    pub unsafe fn install_create_time(&self, first: *const c_void) -> Result<(), OutOfMemory> {
+    pub(crate) unsafe fn install_create_time(&self, first: *const c_void) -> Result<(), OutOfMemory> {
         // SAFETY: by this function's contract.
         let found = || unsafe { ffi::chain(first) }.filter_map(|at| unsafe { callback_in(at) });
         // Memory comes from the application's callbacks, so it is taken while nothing is locked.
@@ -82,17 +82,17 @@ impl Messengers {
     }
 
     /// From here on the ordinary callbacks hear messages (APP-97).
-    pub fn suspend_create_time(&self) {
+    pub(crate) fn suspend_create_time(&self) {
         self.0.lock().creating = false;
     }
 
     /// From here on the create-time callbacks hear messages again (APP-111).
-    pub fn resume_create_time(&self) {
+    pub(crate) fn resume_create_time(&self) {
         self.0.lock().creating = true;
     }
 
     /// The ordinary callbacks hear nothing any more; their objects stay until they are destroyed (APP-111).
-    pub fn forget_ordinary(&self) {
+    pub(crate) fn forget_ordinary(&self) {
         let state = self.0.lock();
         for kind in Kind::ALL {
             let mut index = 0;
@@ -109,7 +109,7 @@ impl Messengers {
     ///
     /// # Safety
     /// Everything that the message points to is valid. No lock of the loader is held.
-    pub unsafe fn deliver(&self, message: &Message) {
+    pub(crate) unsafe fn deliver(&self, message: &Message) {
         let mut before = u64::MAX;
         while let Some((serial, callback)) = self.heard_before(before) {
             // SAFETY: by this function's contract; the application keeps a messenger alive while it may be called.
@@ -119,12 +119,12 @@ impl Messengers {
     }
 
     /// Reserves a slot for an object.
-    pub fn reserve(&self, kind: Kind, object: NonNull<Registered>) -> Result<usize, OutOfMemory> {
+    pub(crate) fn reserve(&self, kind: Kind, object: NonNull<Registered>) -> Result<usize, OutOfMemory> {
         SlotTable::reserve(&self.0, |state| state.slots_mut(kind), object, |_| ())
     }
 
     /// Lets an object that has a slot hear messages.
-    pub fn activate(&self, kind: Kind, slot: usize) {
+    pub(crate) fn activate(&self, kind: Kind, slot: usize) {
         let mut state = self.0.lock();
         state.last_serial += 1;
         let serial = state.last_serial;
@@ -135,12 +135,12 @@ impl Messengers {
     }
 
     /// The slot of an object; `None` for a pointer that is no object of this instance.
-    pub fn slot_of(&self, kind: Kind, object: NonNull<Registered>) -> Option<usize> {
+    pub(crate) fn slot_of(&self, kind: Kind, object: NonNull<Registered>) -> Option<usize> {
         self.0.lock().slots(kind).index_of(object.as_ptr())
     }
 
     /// The first object at or behind a slot, with what `read` makes of it.
-    pub fn next_slot<T>(
+    pub(crate) fn next_slot<T>(
         &self,
         kind: Kind,
         slot: usize,
@@ -153,7 +153,7 @@ impl Messengers {
     }
 
     /// Gives a slot back; its object hears nothing any more.
-    pub fn release(&self, kind: Kind, slot: usize) {
+    pub(crate) fn release(&self, kind: Kind, slot: usize) {
         // The caller knows the object already.
         let _ = self.0.lock().slots_mut(kind).release(slot);
     }

@@ -11,9 +11,11 @@ mod registered;
 #[cfg(test)]
 mod tests;
 
-pub use callback::Callback;
-pub use message::{Message, ReportFields, instance_object, loader_data};
-pub use messengers::Messengers;
-pub use object_types::ObjectTypeRow;
+pub(crate) use callback::Callback;
+pub(crate) use message::{Message, ReportFields};
+#[cfg(test)]
+pub(crate) use message::{instance_object, loader_data};
+pub(crate) use messengers::Messengers;
+pub(crate) use object_types::ObjectTypeRow;
 pub(crate) use object_types::object_types;
-pub use registered::{Kind, Registered};
+pub(crate) use registered::{Kind, Registered};

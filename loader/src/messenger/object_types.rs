@@ -5,8 +5,9 @@ use crate::generated::types::{VkDebugReportObjectTypeEXT, VkObjectType};
 
 /// A kind of handle.
 #[derive(Clone, Copy, Debug)]
-pub struct ObjectTypeRow {
+pub(crate) struct ObjectTypeRow {
     /// The handle type.
+    #[cfg(test)]
     pub handle: &'static str,
     /// Its number for debug utils.
     pub object: VkObjectType,
@@ -38,6 +39,7 @@ macro_rules! object_types {
         /// All handles, sorted by name.
         pub static OBJECT_TYPES: &[$crate::messenger::ObjectTypeRow] =
             &[$($crate::messenger::ObjectTypeRow {
+                #[cfg(test)]
                 handle: stringify!($handle),
                 object: $crate::generated::types::VkObjectType::$object,
                 report: $crate::generated::types::VkDebugReportObjectTypeEXT::$report,

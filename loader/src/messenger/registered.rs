@@ -8,7 +8,7 @@ use os::memory::OutOfMemory;
 
 /// Which of the two extensions an object belongs to. Each has slots and driver tables of its own (APP-178).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `VkDebugUtilsMessengerEXT`.
     Messenger,
     /// `VkDebugReportCallbackEXT`.
@@ -17,11 +17,11 @@ pub enum Kind {
 
 impl Kind {
     /// Both.
-    pub const ALL: [Self; 2] = [Self::Messenger, Self::Report];
+    pub(crate) const ALL: [Self; 2] = [Self::Messenger, Self::Report];
 }
 
 /// A callback that the application registered. Read and written only under the lock of its instance's messengers.
-pub struct Registered {
+pub(crate) struct Registered {
     /// Its place in the order of creation; zero while it hears nothing.
     pub serial: u64,
     /// What it calls.
@@ -37,7 +37,7 @@ impl Registered {
     ///
     /// # Safety
     /// `callbacks` is NULL or valid.
-    pub unsafe fn allocate(
+    pub(crate) unsafe fn allocate(
         callback: Callback,
         callbacks: *const VkAllocationCallbacks,
         instance_allocator: HostAllocator,
@@ -66,7 +66,7 @@ impl Registered {
     ///
     /// # Safety
     /// `object` came from [`Registered::allocate`] and nothing refers to it any more.
-    pub unsafe fn free(object: NonNull<Self>) {
+    pub(crate) unsafe fn free(object: NonNull<Self>) {
         // SAFETY: by this function's contract the object is still valid.
         let allocator = unsafe { object.as_ref() }.allocator;
         // SAFETY: by this function's contract; the allocator is the one that made it.
@@ -74,7 +74,7 @@ impl Registered {
     }
 
     /// The callbacks to destroy a driver's object with when the application forgot it (DRV-188).
-    pub fn saved(&self) -> Option<VkAllocationCallbacks> {
+    pub(crate) fn saved(&self) -> Option<VkAllocationCallbacks> {
         self.saved
     }
 }

@@ -21,7 +21,7 @@ use os::memory::shortage;
 /// # Safety
 /// The parameters are as the Vulkan specification demands of `vkEnumeratePhysicalDevices`; a NULL `count` is tolerated
 /// and reported.
-pub unsafe fn enumerate_physical_devices(
+pub(crate) unsafe fn enumerate_physical_devices(
     handle: InstanceHandle<App>,
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<App>,

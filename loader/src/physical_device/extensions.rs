@@ -22,7 +22,7 @@ use os::memory::OutOfMemory;
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
-pub unsafe fn enumerate_device_layer_properties(
+pub(crate) unsafe fn enumerate_device_layer_properties(
     device: PhysicalDeviceHandle<App>,
     count: *mut u32,
     array: *mut VkLayerProperties,
@@ -44,7 +44,7 @@ pub unsafe fn enumerate_device_layer_properties(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
-pub unsafe fn enumerate_device_extension_properties(
+pub(crate) unsafe fn enumerate_device_extension_properties(
     device: PhysicalDeviceHandle<App>,
     layer_name: *const c_char,
     count: *mut u32,

@@ -9,7 +9,7 @@ use crate::translation::PHYSICAL_DEVICE_MAGIC;
 
 /// What the application's `VkPhysicalDevice` points to (APP-118).
 #[repr(C)]
-pub struct AppPhysicalDevice {
+pub(crate) struct AppPhysicalDevice {
     /// First word of every dispatchable object; the same for an instance and all its physical devices (LAY-250).
     pub dispatch: *const InstanceTable,
     /// The instance it belongs to. Private, so that only [`AppPhysicalDevice::new`] makes such objects.
@@ -22,7 +22,7 @@ pub struct AppPhysicalDevice {
 
 /// What the lowest layer's `VkPhysicalDevice` points to (DRV-124).
 #[repr(C)]
-pub struct ChainPhysicalDevice {
+pub(crate) struct ChainPhysicalDevice {
     /// First word, as above. Private, so that only [`ChainPhysicalDevice::new`] makes such objects.
     #[allow(dead_code, reason = "layers read it")]
     dispatch: *const InstanceTable,
@@ -37,7 +37,7 @@ impl AppPhysicalDevice {
     ///
     /// # Safety
     /// The instance stays where it is and outlives the object and all references to it.
-    pub unsafe fn new(instance: &Instance, handle: PhysicalDeviceHandle<Chain>) -> Self {
+    pub(crate) unsafe fn new(instance: &Instance, handle: PhysicalDeviceHandle<Chain>) -> Self {
         Self {
             dispatch: instance.table(),
             instance,
@@ -47,7 +47,7 @@ impl AppPhysicalDevice {
     }
 
     /// The instance it belongs to.
-    pub fn instance(&self) -> &'static Instance {
+    pub(crate) fn instance(&self) -> &'static Instance {
         // SAFETY: by the contract of `new`.
         unsafe { &*self.instance }
     }
@@ -58,7 +58,7 @@ impl ChainPhysicalDevice {
     ///
     /// # Safety
     /// The driver stays where it is and outlives the object and all references to it.
-    pub unsafe fn new(driver: &InstanceDriver, handle: PhysicalDeviceHandle<Driver>) -> Self {
+    pub(crate) unsafe fn new(driver: &InstanceDriver, handle: PhysicalDeviceHandle<Driver>) -> Self {
         Self {
             dispatch: driver.instance().table(),
             driver,
@@ -67,7 +67,7 @@ impl ChainPhysicalDevice {
     }
 
     /// The driver that owns the device.
-    pub fn driver(&self) -> &'static InstanceDriver {
+    pub(crate) fn driver(&self) -> &'static InstanceDriver {
         // SAFETY: by the contract of `new`.
         unsafe { &*self.driver }
     }

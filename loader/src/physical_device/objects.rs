@@ -11,7 +11,7 @@ use os::memory::{OutOfMemory, hash_of_address};
 ///
 /// An object outlives its device: a handle that another thread still holds, or that a layer uses as a key, never comes
 /// to mean something else. A device that comes back finds its old object.
-pub struct PhysicalDevices {
+pub(crate) struct PhysicalDevices {
     allocator: HostAllocator,
     app: HostTable<AppPhysicalDevice>,
     chain: HostTable<ChainPhysicalDevice>,
@@ -19,7 +19,7 @@ pub struct PhysicalDevices {
 
 impl PhysicalDevices {
     /// No objects; allocates nothing.
-    pub const fn new(allocator: HostAllocator) -> Self {
+    pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self {
             allocator,
             app: HostTable::new(allocator),

@@ -16,7 +16,7 @@ const NONE: u8 = 1;
 const SOME: u8 = 2;
 
 /// The devices that one driver of an instance reported. Any thread may use it.
-pub struct ReportedDevices {
+pub(crate) struct ReportedDevices {
     state: AtomicU8,
     /// What the last enumeration that succeeded gave.
     last: Mutex<Handles>,
@@ -24,7 +24,7 @@ pub struct ReportedDevices {
 
 impl ReportedDevices {
     /// Before the first enumeration.
-    pub const fn new(allocator: HostAllocator) -> Self {
+    pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self {
             state: AtomicU8::new(UNKNOWN),
             last: Mutex::new(Handles::new(allocator)),
@@ -80,12 +80,12 @@ impl ReportedDevices {
     }
 
     /// Whether the driver ever reported a device.
-    pub fn ever_any(&self) -> bool {
+    pub(crate) fn ever_any(&self) -> bool {
         self.state.load(Ordering::Relaxed) == SOME
     }
 
     /// Whether the driver was asked and never reported a device.
-    pub fn none_yet(&self) -> bool {
+    pub(crate) fn none_yet(&self) -> bool {
         self.state.load(Ordering::Relaxed) == NONE
     }
 }

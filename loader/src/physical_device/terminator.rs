@@ -16,7 +16,7 @@ use discovery::log::{self, LogSink};
 ///
 /// # Safety
 /// The parameters are what the lowest layer passed.
-pub unsafe fn enumerate_physical_devices(
+pub(crate) unsafe fn enumerate_physical_devices(
     handle: InstanceHandle<Chain>,
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<Chain>,
@@ -117,7 +117,7 @@ unsafe fn instance_for(command: &str, handle: InstanceHandle<Chain>, count: *con
 ///
 /// # Safety
 /// The parameters are what the lowest layer passed.
-pub unsafe fn enumerate_physical_device_groups(
+pub(crate) unsafe fn enumerate_physical_device_groups(
     handle: InstanceHandle<Chain>,
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<Chain>,
@@ -134,7 +134,7 @@ pub unsafe fn enumerate_physical_device_groups(
 ///
 /// # Safety
 /// The parameters are what the lowest layer passed.
-pub unsafe fn enumerate_device_extension_properties(
+pub(crate) unsafe fn enumerate_device_extension_properties(
     device: PhysicalDeviceHandle<Chain>,
     layer_name: *const c_char,
     count: *mut u32,
@@ -148,7 +148,7 @@ pub unsafe fn enumerate_device_extension_properties(
 ///
 /// # Safety
 /// `device` comes from the lowest layer; the pointers are not used.
-pub unsafe fn enumerate_device_layer_properties(
+pub(crate) unsafe fn enumerate_device_layer_properties(
     device: PhysicalDeviceHandle<Chain>,
     _count: *mut u32,
     _array: *mut VkLayerProperties,

@@ -36,7 +36,7 @@ const OWN: [(u16, Answer); 9] = [
 ];
 
 /// Writes down what the look-up of a device answers to the commands that are not answered from its slots.
-pub fn fill_own_answers(device: &Device) {
+pub(crate) fn fill_own_answers(device: &Device) {
     for (number, answer) in OWN {
         let row = &ROWS[usize::from(number)];
         let is_shown = match answer {
@@ -57,7 +57,7 @@ pub fn fill_own_answers(device: &Device) {
 /// # Safety
 /// `name` is NULL or terminated; `handle` is NULL or readable as [`translation::device_table`] demands.
 #[inline(always)]
-pub unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         // SAFETY: passed on. Where every other way out is a jump, that of a hit needs none.
         return unsafe { decide(handle, c"".into(), None) };

@@ -20,18 +20,18 @@ use crate::stubs::{self, DEVICE_ENDS};
 use crate::table::{self, Entry, Slot, Slots};
 
 /// What the end of a device's chain has for each function: the known ones by their slots, then the unknown ones.
-pub type Ends = [Entry<Slot>; DEVICE_ENDS];
+pub(crate) type Ends = [Entry<Slot>; DEVICE_ENDS];
 
 const BITS: usize = u64::BITS as usize;
 const WORDS: usize = DEVICE_ENDS.div_ceil(BITS);
 
 /// The functions that layers asked for, in the order of [`Ends`].
 #[derive(Clone, Copy)]
-pub struct Asked([u64; WORDS]);
+pub(crate) struct Asked([u64; WORDS]);
 
 impl Asked {
     /// None.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self([0; WORDS])
     }
 
@@ -82,7 +82,7 @@ pub(super) fn give(instance: &Instance, index: usize) -> Slot {
 ///
 /// # Safety
 /// `ends` is writable.
-pub unsafe fn write_empty_ends(ends: *mut Ends) {
+pub(crate) unsafe fn write_empty_ends(ends: *mut Ends) {
     for index in 0..DEVICE_ENDS {
         // SAFETY: within the array, by this function's contract.
         unsafe {
@@ -94,7 +94,7 @@ pub unsafe fn write_empty_ends(ends: *mut Ends) {
 }
 
 /// Fills what layers asked for so far on a device that a driver has just made.
-pub fn fill_ends(device: &Device) {
+pub(crate) fn fill_ends(device: &Device) {
     fill(device, |_| true);
 }
 

@@ -17,7 +17,7 @@ use discovery::version::ApiVersion;
 /// `name` is NULL or terminated. `handle` is NULL or readable as [`translation::instance_object`] demands, unless `name` is
 /// `vkGetInstanceProcAddr`.
 #[inline(always)]
-pub unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
+pub(crate) unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         // Where every other way out is a jump, that of a hit needs none.
         return no_name();

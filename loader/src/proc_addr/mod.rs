@@ -11,16 +11,16 @@ mod tables;
 mod terminators;
 mod unknown;
 
-pub use device::{fill_own_answers, get_device_proc_addr};
-pub use ends::{Asked as AskedEnds, Ends, fill_ends, write_empty_ends};
-pub use instance::get_instance_proc_addr;
-pub use tables::{
+pub(crate) use device::{fill_own_answers, get_device_proc_addr};
+pub(crate) use ends::{Asked as AskedEnds, Ends, fill_ends, write_empty_ends};
+pub(crate) use instance::get_instance_proc_addr;
+pub(crate) use tables::{
     empty_instance_table, fill_device_table, fill_instance_table, fill_with_terminators, write_empty_device_table,
 };
-pub use terminators::{
+pub(crate) use terminators::{
     terminator_get_device_proc_addr, terminator_get_instance_proc_addr, terminator_get_physical_device_proc_addr,
 };
-pub use unknown::{
+pub(crate) use unknown::{
     UnknownFunctions, clear_device as clear_unknown_of_device, fill_device as fill_unknown_of_device,
     missing_physical_device_function,
 };

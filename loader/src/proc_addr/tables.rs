@@ -18,7 +18,7 @@ use crate::table::{self, SharedSlots, Slots};
 use crate::translation::DEVICE_MAGIC;
 
 /// A table in which every command is missing.
-pub fn empty_instance_table() -> InstanceTable {
+pub(crate) fn empty_instance_table() -> InstanceTable {
     // SAFETY: every slot has a stub.
     unsafe { InstanceTable::build(|row| stubs::missing_instance(usize::from(row.slot))) }
 }
@@ -27,7 +27,7 @@ pub fn empty_instance_table() -> InstanceTable {
 ///
 /// # Safety
 /// `table` is writable.
-pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
+pub(crate) unsafe fn write_empty_device_table(table: *mut DeviceTable) {
     // SAFETY: every slot has a stub, and what is zero gets its value below.
     let table = unsafe {
         DeviceTable::write(table, |row| stubs::missing_device(usize::from(row.slot)));
@@ -42,7 +42,7 @@ pub unsafe fn write_empty_device_table(table: *mut DeviceTable) {
 }
 
 /// Points every slot at the loader's own terminator, which works as soon as the drivers exist (LAY-239).
-pub fn fill_with_terminators(instance: &Instance) {
+pub(crate) fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
         slot.set(row.terminator().or_else(|| stubs::missing_instance(index)));
@@ -51,7 +51,7 @@ pub fn fill_with_terminators(instance: &Instance) {
 }
 
 /// Fills the table from the topmost entity (LAY-238).
-pub fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
+pub(crate) fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
     if core::ptr::fn_addr_eq(gipa, terminator::vkGetInstanceProcAddr as GetInstanceProcAddr) {
         // Without layers the terminators, which are there already, are the chain.
         return;
@@ -92,7 +92,7 @@ fn share_entries(instance: &Instance) {
 }
 
 /// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
-pub fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
+pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
     // The loader's own ends of the chains need not find the row by its name again.
     let without_layers = core::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);

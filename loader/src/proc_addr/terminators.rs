@@ -21,7 +21,7 @@ const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstan
 ///
 /// # Safety
 /// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer, unless the name needs none.
-pub unsafe fn terminator_get_instance_proc_addr(
+pub(crate) unsafe fn terminator_get_instance_proc_addr(
     handle: InstanceHandle<Chain>,
     name: *const c_char,
 ) -> PFN_vkVoidFunction {
@@ -67,7 +67,7 @@ fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFun
 ///
 /// # Safety
 /// As for [`terminator_get_instance_proc_addr`].
-pub unsafe extern "system" fn terminator_get_physical_device_proc_addr(
+pub(crate) unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     handle: InstanceHandle<Chain>,
     name: *const c_char,
 ) -> PFN_vkVoidFunction {
@@ -106,7 +106,7 @@ fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
 ///
 /// # Safety
 /// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer.
-pub unsafe fn terminator_get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
+pub(crate) unsafe fn terminator_get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
         return None;
     }

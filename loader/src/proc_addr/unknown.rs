@@ -23,7 +23,7 @@ use os::memory::OutOfMemory;
 use os::{Address, Raw};
 
 /// The names with a slot.
-pub struct UnknownFunctions {
+pub(crate) struct UnknownFunctions {
     physical_device: Names,
     device: Names,
 }
@@ -42,7 +42,7 @@ impl Default for UnknownFunctions {
 
 impl UnknownFunctions {
     /// No names; allocates nothing.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             physical_device: Names::new(),
             device: Names::new(),
@@ -342,7 +342,7 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
 
 /// Lets every slot of a new table report that its function is not there (DRV-224). Also before the chain has made the
 /// device: a layer may call a thunk that it got from below.
-pub fn clear_device(device: &DeviceTable) {
+pub(crate) fn clear_device(device: &DeviceTable) {
     for slot in &device.unknown {
         slot.set(absent());
     }
@@ -355,7 +355,7 @@ pub(super) fn absent() -> PFN_vkVoidFunction {
 }
 
 /// Resolves every slot there is for a new device.
-pub fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
+pub(crate) fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     for index in 0..UNKNOWN_SLOTS {
         let Some(name) = device_function_name(device.instance(), index) else {
             break;
@@ -388,7 +388,7 @@ extern "system" fn unknown_device_function_missing() -> VkResult {
 ///
 /// # Safety
 /// `driver` is the driver of a terminator's physical-device object, `index` a slot in use.
-pub unsafe extern "C" fn missing_physical_device_function(driver: *const InstanceDriver, index: u32) -> ! {
+pub(crate) unsafe extern "C" fn missing_physical_device_function(driver: *const InstanceDriver, index: u32) -> ! {
     // SAFETY: by this function's contract.
     let instance = unsafe { &*driver }.instance();
     let mut unknown = instance.unknown.lock();

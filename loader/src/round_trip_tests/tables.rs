@@ -7,9 +7,9 @@ use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable
 use crate::generated::object_types::OBJECT_TYPES;
 use crate::lookup::{DeviceGate, Gate, Level, NO_SLOT, ROWS, Row};
 use crate::table::Slots;
+use core::ffi::CStr;
 use discovery::extension::{self, ExtensionKind, ExtensionRow, InstanceExtensionSet};
 use serde_json::{Map, Value, json};
-use std::ffi::CStr;
 
 /// The keys of a command in the dump that the loader has a counterpart of.
 pub(super) const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];

@@ -110,12 +110,12 @@ impl Client {
 
 /// Whether this process was found to ask no service.
 #[inline]
-pub fn is_off() -> bool {
+pub(crate) fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 
 /// Ends the connection, and closes what came through it as far as nothing uses it.
-pub fn forget() {
+pub(crate) fn forget() {
     let Some(mut client) = CLIENT.try_lock() else {
         return;
     };

@@ -5,7 +5,7 @@ use os::memory::OutOfMemory;
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// Something about the service.
     Because(ServiceReason),
     /// Memory ran out, which ends the API call.

@@ -18,7 +18,9 @@ mod library;
 mod publication;
 mod reply;
 
-pub use client::{forget, is_off};
-pub use failure::Failure;
-pub use publication::{Publication, Unopened, published};
-pub use reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
+pub(crate) use client::{forget, is_off};
+#[cfg(fuzzing)]
+pub(crate) use failure::Failure;
+pub(crate) use publication::{Publication, Unopened, published};
+#[cfg(fuzzing)]
+pub(crate) use reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};

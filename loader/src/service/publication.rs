@@ -18,7 +18,7 @@ const PREFIX: &str = "service:";
 
 /// A driver manifest that the service published.
 #[derive(Debug)]
-pub struct Publication {
+pub(crate) struct Publication {
     /// The name under which it was published.
     pub name: Text,
     /// What messages call it.
@@ -31,7 +31,7 @@ pub struct Publication {
 
 /// Why the library of a driver did not open.
 #[derive(Debug)]
-pub enum Unopened {
+pub(crate) enum Unopened {
     /// It did not come.
     NotSent(ServiceReason),
     /// The system does not take it.
@@ -43,7 +43,10 @@ pub enum Unopened {
 ///
 /// # Errors
 /// Only when memory runs out.
-pub fn published(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Vec<Publication>, OutOfMemory> {
+pub(crate) fn published(
+    environment: &Environment<'_>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<Publication>, OutOfMemory> {
     let Some((socket, listed)) = client::list(environment) else {
         return Ok(Vec::new());
     };
@@ -87,7 +90,7 @@ impl Publication {
     }
 
     /// What messages call the library of this key.
-    pub fn library_name(&self, key: &Text) -> Text {
+    pub(crate) fn library_name(&self, key: &Text) -> Text {
         named(key)
     }
 
@@ -96,7 +99,7 @@ impl Publication {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn open_library(&self, key: &Text, name: &Text) -> Result<Library, Unopened> {
+    pub(crate) fn open_library(&self, key: &Text, name: &Text) -> Result<Library, Unopened> {
         client::library(key, self.connection, name).map_err(|unopened| match unopened {
             client::Unopened::Failed(Failure::Because(reason)) => Unopened::NotSent(reason),
             client::Unopened::Failed(Failure::OutOfMemory) => {

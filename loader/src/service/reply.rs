@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 255;
 
 /// A published manifest.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// The name under which it was published: a file name.
     pub name: Text,
     /// Its text.
@@ -25,7 +25,7 @@ pub struct Manifest {
 
 /// What a library is said to be.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Described {
+pub(crate) struct Described {
     /// Bytes.
     pub size: u64,
     /// SHA-256 of the bytes.
@@ -40,7 +40,7 @@ fn bad(problem: &'static str) -> Failure {
 ///
 /// # Errors
 /// What is wrong with the packet. Nothing that follows it means anything then.
-pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
+pub(crate) fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
     let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("a packet that is none"))?;
     match packet.header == asked.reply() {
         true => Ok(packet.payload),
@@ -52,7 +52,7 @@ pub fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
 ///
 /// # Errors
 /// What is wrong with it, or what the service has to say instead.
-pub fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
+pub(crate) fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
     let document = json(copy(payload)?)?;
     let reply = document.root().as_object().ok_or_else(|| bad("no object"))?;
     match reply.get("status") {
@@ -70,7 +70,7 @@ pub fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn listed_manifests(text: Vec<u8>, count: Option<Value<'_>>) -> Result<Vec<Manifest>, Failure> {
+pub(crate) fn listed_manifests(text: Vec<u8>, count: Option<Value<'_>>) -> Result<Vec<Manifest>, Failure> {
     let document = json(text)?;
     let list = document.root().as_array().ok_or_else(|| bad("a list that is none"))?;
     if list.len() > MOST_PACKAGES {
@@ -110,7 +110,7 @@ fn is_file_name(name: &[u8]) -> bool {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn described_library(reply: &Document) -> Result<Described, Failure> {
+pub(crate) fn described_library(reply: &Document) -> Result<Described, Failure> {
     let reply = reply.root().as_object().ok_or_else(|| bad("no object"))?;
     if reply.get("status").is_none() {
         return Err(bad("no status"));

@@ -11,7 +11,7 @@ use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::table::Slot;
 
 /// Whether unknown functions can be forwarded.
-pub const SUPPORTED: bool = true;
+pub(crate) const SUPPORTED: bool = true;
 
 pub(in super::super) fn device_thunks() -> Option<Stubs> {
     Some(Stubs {

@@ -6,7 +6,7 @@ use crate::table::Slot;
 use crate::translation;
 
 /// Whether unknown functions can be forwarded.
-pub const SUPPORTED: bool = false;
+pub(crate) const SUPPORTED: bool = false;
 
 /// Ends the process after a handle failed its check.
 ///

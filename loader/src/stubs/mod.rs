@@ -40,7 +40,7 @@ mod code;
 #[path = "fallback.rs"]
 mod code;
 
-pub use code::{SUPPORTED, vkl_reject};
+pub(crate) use code::{SUPPORTED, vkl_reject};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use code::{first, first_half};
 
@@ -67,46 +67,46 @@ impl Stubs {
 }
 
 /// What the application calls for the unknown device function `index`: jumps through that slot of the device's table.
-pub fn device_thunk(index: usize) -> Slot {
+pub(crate) fn device_thunk(index: usize) -> Slot {
     code::device_thunks().and_then(|stubs| stubs.at(index))
 }
 
 /// What the application calls for the unknown physical-device function `index`: replaces the handle by the chain's and
 /// jumps through that slot of the instance's table.
-pub fn physical_device_thunk(index: usize) -> Slot {
+pub(crate) fn physical_device_thunk(index: usize) -> Slot {
     code::physical_device_thunks().and_then(|stubs| stubs.at(index))
 }
 
 /// How many device functions there are at the end of the chain: the known ones by their slots, then the unknown ones.
-pub const DEVICE_ENDS: usize = DeviceTable::SLOT_COUNT + UNKNOWN_SLOTS;
+pub(crate) const DEVICE_ENDS: usize = DeviceTable::SLOT_COUNT + UNKNOWN_SLOTS;
 
 /// What ends the chain for the device function `index` of [`DEVICE_ENDS`], whatever layers its device has above: jumps to
 /// what the device keeps for that function.
-pub fn device_terminator(index: usize) -> Slot {
+pub(crate) fn device_terminator(index: usize) -> Slot {
     code::device_terminators().and_then(|stubs| stubs.at(index))
 }
 
 /// What ends the chain for the unknown physical-device function `index`: replaces the handle by the driver's and jumps to
 /// the driver's function, or reports that there is none (DRV-220, DRV-221).
-pub fn physical_device_terminator(index: usize) -> Slot {
+pub(crate) fn physical_device_terminator(index: usize) -> Slot {
     code::physical_device_terminators().and_then(|stubs| stubs.at(index))
 }
 
 /// What stands in slot `index` of a device table if nothing answers the command.
-pub fn missing_device(index: usize) -> Slot {
+pub(crate) fn missing_device(index: usize) -> Slot {
     assert!(index < DeviceTable::SLOT_COUNT, "no slot has this number");
     code::missing_device(index)
 }
 
 /// What stands in slot `index` of an instance table if nothing answers the command.
-pub fn missing_instance(index: usize) -> Slot {
+pub(crate) fn missing_instance(index: usize) -> Slot {
     assert!(index < InstanceTable::SLOT_COUNT, "no slot has this number");
     code::missing_instance(index)
 }
 
 /// A function that does nothing and returns zero, for commands that tolerate a missing target (GEN-51): those in these slots of a
 /// device table.
-pub fn return_zero(index: usize) -> Slot {
+pub(crate) fn return_zero(index: usize) -> Slot {
     // On 32-bit Windows the function takes its arguments off the stack, so it has to have as many as the command.
     if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {
         let function: unsafe extern "system" fn(usize) -> usize = zero_of_one;
@@ -135,7 +135,7 @@ unsafe extern "system" fn zero_of_two(_: usize, _: usize) -> usize {
 }
 
 /// Whether the function stands for a device command that nothing answers.
-pub fn is_missing_device(function: Slot) -> bool {
+pub(crate) fn is_missing_device(function: Slot) -> bool {
     let word = crate::table::to_word(function);
     word == crate::table::to_word(return_zero(0))
         || word == crate::table::to_word(return_zero(OF_ONE_ARGUMENT[0]))

@@ -11,7 +11,7 @@ use core::arch::global_asm;
 
 #[path = "blocks.rs"]
 mod blocks;
-pub use blocks::*;
+pub(crate) use blocks::*;
 
 const DEVICE_THUNK: usize = 32;
 const PHYSICAL_DEVICE_THUNK: usize = 32;
@@ -29,7 +29,7 @@ unsafe extern "C" {
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
     /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
-    pub fn vkl_reject(row: u32);
+    pub(crate) fn vkl_reject(row: u32);
 }
 
 /// The beginning of a block: code behind a symbol for the other code of this library only.

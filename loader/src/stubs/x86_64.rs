@@ -9,7 +9,7 @@ use core::arch::global_asm;
 
 #[path = "blocks.rs"]
 mod blocks;
-pub use blocks::*;
+pub(crate) use blocks::*;
 
 /// With a checked jump the code is longer.
 const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
@@ -25,7 +25,7 @@ unsafe extern "C" {
     static vkl_missing_device: u8;
     static vkl_missing_instance: u8;
     /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
-    pub fn vkl_reject(row: u32);
+    pub(crate) fn vkl_reject(row: u32);
 }
 
 #[cfg(not(windows))]

@@ -3,7 +3,7 @@
 
 mod objects;
 
-pub use objects::{device_of, instance_of, require_device, require_instance};
+pub(crate) use objects::{device_of, require_device, require_instance};
 
 use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkPhysicalDevice, VkResult, VkStructureType, VkSystemAllocationScope};
@@ -18,7 +18,7 @@ use discovery::log;
 use discovery::version::ApiVersion;
 
 /// A physical device as its driver knows it, and the command that asks.
-pub struct Target {
+pub(crate) struct Target {
     /// The driver.
     pub driver: &'static InstanceDriver,
     /// The driver's handle.
@@ -32,7 +32,7 @@ impl Target {
     ///
     /// # Safety
     /// `handle` is what the loader's terminator gave to the lowest layer.
-    pub unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
+    pub(crate) unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
         // SAFETY: by this function's contract.
         let object = unsafe { translation::chain_physical_device(handle) };
         Self {
@@ -43,24 +43,24 @@ impl Target {
     }
 
     /// The instance of the call.
-    pub fn instance(&self) -> &'static Instance {
+    pub(crate) fn instance(&self) -> &'static Instance {
         self.driver.instance()
     }
 
     /// Whether the application or a layer enabled an extension (APP-28).
-    pub fn enabled(&self, extension: InstanceExtension) -> bool {
+    pub(crate) fn enabled(&self, extension: InstanceExtension) -> bool {
         self.instance().enabled.contains(extension)
     }
 
     /// The driver's core function if the application speaks 1.1, else the extension's if that is enabled on the
     /// instance (DRV-159).
-    pub fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
+    pub(crate) fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
         let core = core.filter(|_| self.instance().api_version() >= ApiVersion::V1_1);
         core.or_else(|| khr.filter(|_| self.enabled(extension)))
     }
 
     /// Says that the call is emulated, and by what (DRV-159).
-    pub fn announce(&self, older: Option<&str>) {
+    pub(crate) fn announce(&self, older: Option<&str>) {
         let name = self.driver.name();
         match older {
             Some(older) => {
@@ -77,7 +77,7 @@ impl Target {
     ///
     /// # Safety
     /// `first` is NULL or the head of a valid chain.
-    pub unsafe fn ignore_chain(
+    pub(crate) unsafe fn ignore_chain(
         &self,
         first: *const c_void,
         parameter: impl Display,
@@ -109,7 +109,7 @@ impl Target {
     ///
     /// # Safety
     /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
-    pub unsafe fn by_elements<Old: Copy, New>(
+    pub(crate) unsafe fn by_elements<Old: Copy, New>(
         &self,
         count: *mut u32,
         array: *mut New,
@@ -151,12 +151,12 @@ impl Target {
     }
 
     /// Reports a message that starts with the command.
-    pub fn log(&self, bits: LogBits, text: Arguments<'_>) {
+    pub(crate) fn log(&self, bits: LogBits, text: Arguments<'_>) {
         log::emit(Some(self.instance()), bits, format_args!("{}: {text}", self.command));
     }
 }
 
 /// Says of no structure that it is handled, for [`Target::ignore_chain`].
-pub fn none(_: VkStructureType, _: *mut c_void) -> bool {
+pub(crate) fn none(_: VkStructureType, _: *mut c_void) -> bool {
     false
 }

@@ -11,7 +11,7 @@ use discovery::log;
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
-pub unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static Instance> {
+pub(crate) unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static Instance> {
     // SAFETY: passed on.
     unsafe { translation::chain_instance(handle) }
 }
@@ -21,7 +21,7 @@ pub unsafe fn instance_of(handle: VkInstance<Chain>) -> Option<&'static Instance
 ///
 /// # Safety
 /// A non-null handle points to a readable word, and that word is null or points to a readable word.
-pub unsafe fn device_of<H: Dispatchable>(handle: H) -> Option<&'static Device> {
+pub(crate) unsafe fn device_of<H: Dispatchable>(handle: H) -> Option<&'static Device> {
     // SAFETY: passed on; a table that is found has the magic.
     unsafe { translation::device_table(handle).map(|table| Device::of_table(table)) }
 }
@@ -30,7 +30,7 @@ pub unsafe fn device_of<H: Dispatchable>(handle: H) -> Option<&'static Device> {
 ///
 /// # Safety
 /// As for [`instance_of`].
-pub unsafe fn require_instance(handle: VkInstance<Chain>, command: &str) -> &'static Instance {
+pub(crate) unsafe fn require_instance(handle: VkInstance<Chain>, command: &str) -> &'static Instance {
     // SAFETY: passed on.
     unsafe { instance_of(handle) }.unwrap_or_else(|| {
         log::fatal(format_args!(
@@ -44,7 +44,7 @@ pub unsafe fn require_instance(handle: VkInstance<Chain>, command: &str) -> &'st
 ///
 /// # Safety
 /// As for [`device_of`].
-pub unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device {
+pub(crate) unsafe fn require_device(handle: VkDevice, command: &str) -> &'static Device {
     // SAFETY: passed on.
     unsafe { device_of(handle) }.unwrap_or_else(|| {
         log::fatal(format_args!(

@@ -17,7 +17,7 @@ macro_rules! platform_layouts {
             $(#[$doc])*
             #[repr(C)]
             #[derive(Clone, Copy)]
-            pub struct $name {
+            pub(crate) struct $name {
                 /// Which platform it is.
                 pub platform: u32,
                 $(
@@ -28,7 +28,7 @@ macro_rules! platform_layouts {
 
             impl $name {
                 /// The platform's number in the driver interface.
-                pub const PLATFORM: u32 = $platform;
+                pub(crate) const PLATFORM: u32 = $platform;
             }
         )*
 
@@ -43,7 +43,7 @@ macro_rules! platform_layouts {
         /// The platform's part of a surface, as large as the largest one.
         #[repr(C)]
         #[derive(Clone, Copy)]
-        pub union PlatformPart {
+        pub(crate) union PlatformPart {
             /// What all start with.
             pub platform: u32,
             $(

@@ -6,11 +6,11 @@
 //! | [`platform`] | one row a platform: everything else about it follows |
 //! | `surface` | the object |
 
-pub mod layout;
-pub mod platform;
+pub(crate) mod layout;
+pub(crate) mod platform;
 mod surface;
 
 #[cfg(test)]
-pub use platform::ALL;
-pub use platform::{Platform, PlatformInfo, makes_surfaces};
-pub use surface::Surface;
+pub(crate) use platform::ALL;
+pub(crate) use platform::{Platform, PlatformInfo, makes_surfaces};
+pub(crate) use surface::Surface;

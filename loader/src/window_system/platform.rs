@@ -9,7 +9,7 @@ use core::ffi::c_void;
 use discovery::extension::InstanceExtension;
 
 /// How surfaces of one platform are made.
-pub struct Platform {
+pub(crate) struct Platform {
     /// The command that makes them.
     pub command: &'static str,
     /// The structure it takes.
@@ -29,7 +29,7 @@ pub struct Platform {
 }
 
 /// A create info of some platform.
-pub trait PlatformInfo: Copy + Into<CreateInfo> {
+pub(crate) trait PlatformInfo: Copy + Into<CreateInfo> {
     /// The platform.
     const PLATFORM: Platform;
 
@@ -41,7 +41,7 @@ pub trait PlatformInfo: Copy + Into<CreateInfo> {
 }
 
 /// Whether a driver has commands that make or destroy surfaces (DRV-73).
-pub fn makes_surfaces(functions: &DriverTable) -> bool {
+pub(crate) fn makes_surfaces(functions: &DriverTable) -> bool {
     functions.vkDestroySurfaceKHR.is_some() || creates_surfaces(functions)
 }
 
@@ -53,7 +53,7 @@ macro_rules! platforms {
     )*) => {
         /// A copy of the create info of whichever platform.
         #[derive(Clone, Copy)]
-        pub union CreateInfo {
+        pub(crate) union CreateInfo {
             $(
                 #[doc = concat!("[`", stringify!($info), "`]")]
                 pub $part: $info,
@@ -102,7 +102,7 @@ macro_rules! platforms {
 
         /// Every platform, for tests.
         #[cfg(test)]
-        pub const ALL: &[Platform] = &[$(<$info as PlatformInfo>::PLATFORM),*];
+        pub(crate) const ALL: &[Platform] = &[$(<$info as PlatformInfo>::PLATFORM),*];
     };
 }
 

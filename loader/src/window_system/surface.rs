@@ -13,7 +13,7 @@ use core::ptr::NonNull;
 ///
 /// The platform's part stays first, and the numbers behind it keep their order (DRV-171).
 #[repr(C)]
-pub struct Surface {
+pub(crate) struct Surface {
     /// What drivers below interface 3 read.
     pub part: PlatformPart,
     base_size: u32,
@@ -47,7 +47,7 @@ unsafe impl Sync for Surface {}
 
 impl Surface {
     /// A surface without a slot. `stereo` is the only structure that may extend a create info (DRV-175).
-    pub fn new(
+    pub(crate) fn new(
         platform: &'static Platform,
         part: PlatformPart,
         create_info: CreateInfo,
@@ -73,35 +73,35 @@ impl Surface {
     }
 
     /// The object behind a handle; `None` for `VK_NULL_HANDLE`.
-    pub fn from_handle(handle: SurfaceHandle<Chain>) -> Option<NonNull<Self>> {
+    pub(crate) fn from_handle(handle: SurfaceHandle<Chain>) -> Option<NonNull<Self>> {
         let address = usize::try_from(handle.raw()).ok()?;
         NonNull::new(core::ptr::with_exposed_provenance_mut(address))
     }
 
     /// What the application and the layers hold.
-    pub fn handle(surface: NonNull<Self>) -> SurfaceHandle<Chain> {
+    pub(crate) fn handle(surface: NonNull<Self>) -> SurfaceHandle<Chain> {
         SurfaceHandle::from_raw(surface.as_ptr().expose_provenance() as u64)
     }
 
     /// The slot as an index into tables.
-    pub fn slot(&self) -> usize {
+    pub(crate) fn slot(&self) -> usize {
         self.index as usize
     }
 
     /// The chain of the saved create info.
-    pub fn extensions(&self) -> *const c_void {
+    pub(crate) fn extensions(&self) -> *const c_void {
         self.stereo
             .as_ref()
             .map_or(core::ptr::null(), |stereo| core::ptr::from_ref(stereo).cast())
     }
 
     /// The allocator given to the surface's creation; drivers get it when they make theirs (DRV-177).
-    pub fn callbacks(&self) -> *const VkAllocationCallbacks {
+    pub(crate) fn callbacks(&self) -> *const VkAllocationCallbacks {
         self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
 
     /// The allocator for a surface that the application forgot: used only if it is complete (DRV-188).
-    pub fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
+    pub(crate) fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
         self.callbacks.filter(HostAllocator::is_complete)
     }
 }

@@ -14,7 +14,7 @@ use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_capabilities2_khr(
+pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     device: PhysicalDeviceHandle<Chain>,
     info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     capabilities: *mut VkSurfaceCapabilities2KHR,
@@ -169,7 +169,7 @@ fn unscaled(scaling: &mut VkSurfacePresentScalingCapabilitiesKHR, capabilities: 
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_capabilities2_ext(
+pub(crate) unsafe fn get_physical_device_surface_capabilities2_ext(
     device: PhysicalDeviceHandle<Chain>,
     surface: SurfaceHandle<Chain>,
     capabilities: *mut VkSurfaceCapabilities2EXT,

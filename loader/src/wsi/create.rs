@@ -133,7 +133,7 @@ fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfM
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the instance comes from the lowest layer.
-pub unsafe fn destroy_surface_khr(
+pub(crate) unsafe fn destroy_surface_khr(
     instance: InstanceHandle<Chain>,
     surface: SurfaceHandle<Chain>,
     callbacks: *const VkAllocationCallbacks,
@@ -165,7 +165,7 @@ macro_rules! terminators {
             ///
             /// # Safety
             /// The parameters are as the command's reference page demands; the instance comes from the lowest layer.
-            pub unsafe fn $body(
+            pub(crate) unsafe fn $body(
                 instance: InstanceHandle<Chain>,
                 create_info: *const $info,
                 callbacks: *const VkAllocationCallbacks,

@@ -38,7 +38,7 @@ unsafe fn enumerate<F>(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_display_properties_khr(
+pub(crate) unsafe fn get_physical_device_display_properties_khr(
     device: PhysicalDeviceHandle<Chain>,
     count: *mut u32,
     properties: *mut VkDisplayPropertiesKHR,
@@ -59,7 +59,7 @@ pub unsafe fn get_physical_device_display_properties_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_display_plane_properties_khr(
+pub(crate) unsafe fn get_physical_device_display_plane_properties_khr(
     device: PhysicalDeviceHandle<Chain>,
     count: *mut u32,
     properties: *mut VkDisplayPlanePropertiesKHR,
@@ -80,7 +80,7 @@ pub unsafe fn get_physical_device_display_plane_properties_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_display_plane_supported_displays_khr(
+pub(crate) unsafe fn get_display_plane_supported_displays_khr(
     device: PhysicalDeviceHandle<Chain>,
     plane: u32,
     count: *mut u32,
@@ -102,7 +102,7 @@ pub unsafe fn get_display_plane_supported_displays_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_display_mode_properties_khr(
+pub(crate) unsafe fn get_display_mode_properties_khr(
     device: PhysicalDeviceHandle<Chain>,
     display: VkDisplayKHR,
     count: *mut u32,
@@ -124,7 +124,7 @@ pub unsafe fn get_display_mode_properties_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn create_display_mode_khr(
+pub(crate) unsafe fn create_display_mode_khr(
     device: PhysicalDeviceHandle<Chain>,
     display: VkDisplayKHR,
     create_info: *const VkDisplayModeCreateInfoKHR,
@@ -150,7 +150,7 @@ pub unsafe fn create_display_mode_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_display_plane_capabilities_khr(
+pub(crate) unsafe fn get_display_plane_capabilities_khr(
     device: PhysicalDeviceHandle<Chain>,
     mode: VkDisplayModeKHR,
     plane: u32,
@@ -183,7 +183,7 @@ pub(super) fn no_plane_capabilities() -> VkDisplayPlaneCapabilitiesKHR {
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_rand_r_output_display_ext(
+pub(crate) unsafe fn get_rand_r_output_display_ext(
     device: PhysicalDeviceHandle<Chain>,
     server: *mut Display,
     output: RROutput,
@@ -212,7 +212,7 @@ pub unsafe fn get_rand_r_output_display_ext(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: VkDisplayKHR) -> VkResult {
+pub(crate) unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: VkDisplayKHR) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
     let target = unsafe { Target::new(device, "vkReleaseDisplayEXT") };
     if let Some(function) = target.driver.table.vkReleaseDisplayEXT {

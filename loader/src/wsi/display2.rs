@@ -43,7 +43,7 @@ unsafe fn emulate<F: Copy, Old: Copy, New>(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_display_properties2_khr(
+pub(crate) unsafe fn get_physical_device_display_properties2_khr(
     device: PhysicalDeviceHandle<Chain>,
     count: *mut u32,
     properties: *mut VkDisplayProperties2KHR,
@@ -75,7 +75,7 @@ pub unsafe fn get_physical_device_display_properties2_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_display_plane_properties2_khr(
+pub(crate) unsafe fn get_physical_device_display_plane_properties2_khr(
     device: PhysicalDeviceHandle<Chain>,
     count: *mut u32,
     properties: *mut VkDisplayPlaneProperties2KHR,
@@ -107,7 +107,7 @@ pub unsafe fn get_physical_device_display_plane_properties2_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_display_mode_properties2_khr(
+pub(crate) unsafe fn get_display_mode_properties2_khr(
     device: PhysicalDeviceHandle<Chain>,
     display: VkDisplayKHR,
     count: *mut u32,
@@ -140,7 +140,7 @@ pub unsafe fn get_display_mode_properties2_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
-pub unsafe fn get_display_plane_capabilities2_khr(
+pub(crate) unsafe fn get_display_plane_capabilities2_khr(
     device: PhysicalDeviceHandle<Chain>,
     info: *const VkDisplayPlaneInfo2KHR,
     capabilities: *mut VkDisplayPlaneCapabilities2KHR,

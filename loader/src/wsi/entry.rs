@@ -17,7 +17,7 @@ const MISSING: MissingFunction = MissingFunction {
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle as [`translation::device_table`] does.
-pub unsafe fn create_swapchain_khr(
+pub(crate) unsafe fn create_swapchain_khr(
     device: VkDevice,
     create_info: *const VkSwapchainCreateInfoKHR<App>,
     callbacks: *const VkAllocationCallbacks,

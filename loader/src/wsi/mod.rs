@@ -15,43 +15,43 @@ mod capabilities;
 mod create;
 mod display;
 mod display2;
-pub mod entry;
+pub(crate) mod entry;
 mod query;
 mod surface_query;
 mod swapchain;
 mod unwrap;
 
-pub use unwrap::{has_own_surfaces, surface_for, surface_info_for, swapchain_info_for};
+pub(crate) use unwrap::surface_for;
 
 /// The bodies of terminators, under the names that the emitted functions call.
-pub mod terminator {
-    pub use super::capabilities::{
+pub(crate) mod terminator {
+    pub(crate) use super::capabilities::{
         get_physical_device_surface_capabilities2_ext, get_physical_device_surface_capabilities2_khr,
     };
-    pub use super::create::destroy_surface_khr;
-    pub use super::create::{
+    pub(crate) use super::create::destroy_surface_khr;
+    pub(crate) use super::create::{
         create_android_surface_khr, create_direct_fb_surface_ext, create_display_plane_surface_khr,
         create_headless_surface_ext, create_image_pipe_surface_fuchsia, create_ios_surface_mvk,
         create_mac_os_surface_mvk, create_metal_surface_ext, create_screen_surface_qnx,
         create_stream_descriptor_surface_ggp, create_surface_ohos, create_ubm_surface_sec, create_vi_surface_nn,
         create_wayland_surface_khr, create_win32_surface_khr, create_xcb_surface_khr, create_xlib_surface_khr,
     };
-    pub use super::display::{
+    pub(crate) use super::display::{
         create_display_mode_khr, get_display_mode_properties_khr, get_display_plane_capabilities_khr,
         get_display_plane_supported_displays_khr, get_physical_device_display_plane_properties_khr,
         get_physical_device_display_properties_khr, get_rand_r_output_display_ext, release_display_ext,
     };
-    pub use super::display2::{
+    pub(crate) use super::display2::{
         get_display_mode_properties2_khr, get_display_plane_capabilities2_khr,
         get_physical_device_display_plane_properties2_khr, get_physical_device_display_properties2_khr,
     };
-    pub use super::surface_query::{
+    pub(crate) use super::surface_query::{
         get_physical_device_present_rectangles_khr, get_physical_device_surface_capabilities_khr,
         get_physical_device_surface_formats_khr, get_physical_device_surface_formats2_khr,
         get_physical_device_surface_present_modes_khr, get_physical_device_surface_present_modes2_ext,
         get_physical_device_surface_support_khr,
     };
-    pub use super::swapchain::{
+    pub(crate) use super::swapchain::{
         create_shared_swapchains_khr, create_swapchain_khr, get_device_group_surface_present_modes_khr,
         get_device_group_surface_present_modes2_ext,
     };

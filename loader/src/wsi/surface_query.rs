@@ -15,7 +15,7 @@ use discovery::log;
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_support_khr(
+pub(crate) unsafe fn get_physical_device_surface_support_khr(
     device: PhysicalDeviceHandle<Chain>,
     queue_family: u32,
     surface: SurfaceHandle<Chain>,
@@ -45,7 +45,7 @@ pub unsafe fn get_physical_device_surface_support_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_capabilities_khr(
+pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     device: PhysicalDeviceHandle<Chain>,
     surface: SurfaceHandle<Chain>,
     capabilities: *mut VkSurfaceCapabilitiesKHR,
@@ -80,7 +80,7 @@ pub(super) fn no_capabilities() -> VkSurfaceCapabilitiesKHR {
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_formats_khr(
+pub(crate) unsafe fn get_physical_device_surface_formats_khr(
     device: PhysicalDeviceHandle<Chain>,
     surface: SurfaceHandle<Chain>,
     count: *mut u32,
@@ -110,7 +110,7 @@ pub unsafe fn get_physical_device_surface_formats_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_present_modes_khr(
+pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
     device: PhysicalDeviceHandle<Chain>,
     surface: SurfaceHandle<Chain>,
     count: *mut u32,
@@ -140,7 +140,7 @@ pub unsafe fn get_physical_device_surface_present_modes_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_formats2_khr(
+pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
     device: PhysicalDeviceHandle<Chain>,
     info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     count: *mut u32,
@@ -205,7 +205,7 @@ unsafe fn formats_by_first_generation(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_surface_present_modes2_ext(
+pub(crate) unsafe fn get_physical_device_surface_present_modes2_ext(
     device: PhysicalDeviceHandle<Chain>,
     info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     count: *mut u32,
@@ -232,7 +232,7 @@ pub unsafe fn get_physical_device_surface_present_modes2_ext(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_physical_device_present_rectangles_khr(
+pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     device: PhysicalDeviceHandle<Chain>,
     surface: SurfaceHandle<Chain>,
     count: *mut u32,

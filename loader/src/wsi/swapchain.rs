@@ -34,7 +34,7 @@ fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn create_swapchain_khr(
+pub(crate) unsafe fn create_swapchain_khr(
     device: VkDevice,
     create_info: *const VkSwapchainCreateInfoKHR<Chain>,
     callbacks: *const VkAllocationCallbacks,
@@ -64,7 +64,7 @@ pub unsafe fn create_swapchain_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn create_shared_swapchains_khr(
+pub(crate) unsafe fn create_shared_swapchains_khr(
     device: VkDevice,
     count: u32,
     create_infos: *const VkSwapchainCreateInfoKHR<Chain>,
@@ -109,7 +109,7 @@ pub unsafe fn create_shared_swapchains_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_device_group_surface_present_modes_khr(
+pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
     device: VkDevice,
     surface: SurfaceHandle<Chain>,
     modes: *mut VkDeviceGroupPresentModeFlagsKHR,
@@ -137,7 +137,7 @@ pub unsafe fn get_device_group_surface_present_modes_khr(
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
-pub unsafe fn get_device_group_surface_present_modes2_ext(
+pub(crate) unsafe fn get_device_group_surface_present_modes2_ext(
     device: VkDevice,
     info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     modes: *mut VkDeviceGroupPresentModeFlagsKHR,

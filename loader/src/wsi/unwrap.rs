@@ -11,7 +11,7 @@ use discovery::extension::InstanceExtension;
 const OWN_SURFACES: u32 = 3;
 
 /// Whether the loader may ask a driver for surfaces of its own (DRV-176).
-pub fn has_own_surfaces(driver: &InstanceDriver) -> bool {
+pub(crate) fn has_own_surfaces(driver: &InstanceDriver) -> bool {
     driver.interface_version >= OWN_SURFACES && driver.enabled.contains(InstanceExtension::VK_KHR_surface)
 }
 
@@ -24,7 +24,7 @@ pub fn has_own_surfaces(driver: &InstanceDriver) -> bool {
 ///
 /// # Safety
 /// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
-pub unsafe fn surface_for(
+pub(crate) unsafe fn surface_for(
     driver: &InstanceDriver,
     surface: SurfaceHandle<Chain>,
 ) -> Result<SurfaceHandle<Driver>, VkResult> {
@@ -95,7 +95,7 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
 ///
 /// # Safety
 /// The surface in `info` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
-pub unsafe fn surface_info_for(
+pub(crate) unsafe fn surface_info_for(
     driver: &InstanceDriver,
     info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
 ) -> Result<VkPhysicalDeviceSurfaceInfo2KHR<Driver>, VkResult> {
@@ -115,7 +115,7 @@ pub unsafe fn surface_info_for(
 ///
 /// # Safety
 /// As for [`surface_info_for`].
-pub unsafe fn swapchain_info_for(
+pub(crate) unsafe fn swapchain_info_for(
     driver: &InstanceDriver,
     info: &VkSwapchainCreateInfoKHR<Chain>,
 ) -> Result<VkSwapchainCreateInfoKHR<Driver>, VkResult> {

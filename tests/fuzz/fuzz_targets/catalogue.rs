@@ -1,29 +1,4 @@
 //! The text of a driver catalogue, or the beginning of a library.
 #![no_main]
 
-use catalogue::{BuildId, HEAD_BYTES};
-use libfuzzer_sys::fuzz_target;
-use vulkan::catalogue::{Content, parse};
-
-fuzz_target!(|input: &[u8]| {
-    if let Some(id) = BuildId::in_head(input) {
-        let written = id.to_string();
-        assert!((16..=128).contains(&written.len()) && id.is_written(written.as_bytes()));
-        assert_eq!(BuildId::in_head(&input[..input.len().min(HEAD_BYTES)]), Some(id));
-    }
-    let once = parse(input.to_vec());
-    assert_eq!(once, parse(input.to_vec()));
-    let Some(Content {
-        entries,
-        longest_name,
-        most_extensions,
-        most_devices,
-        left_out,
-    }) = once
-    else {
-        return;
-    };
-    assert!(entries <= catalogue::MOST_ENTRIES && left_out <= entries);
-    assert!(longest_name <= catalogue::LONGEST_NAME);
-    assert!(most_extensions <= catalogue::MOST_EXTENSIONS && most_devices <= catalogue::MOST_DEVICES);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| vulkan::fuzzed::catalogue(input));

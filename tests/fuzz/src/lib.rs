@@ -1,18 +1,12 @@
 //! What the fuzz targets share: a folder for files, an environment and a log of their own, and checks that hold for any
 //! text.
 
-mod chain;
-mod driver;
 mod files;
-mod input;
 mod json;
 mod lines;
 mod variables;
 
-pub use chain::Chain;
-pub use driver::lookup;
 pub use files::Files;
-pub use input::Input;
 pub use json::check_json;
 pub use lines::Lines;
 pub use variables::Variables;

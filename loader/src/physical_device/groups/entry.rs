@@ -24,7 +24,7 @@ use os::memory::{OutOfMemory, shortage};
 /// # Safety
 /// The parameters are as the Vulkan specification demands of `vkEnumeratePhysicalDeviceGroups`; a NULL `count` is
 /// tolerated and reported.
-pub unsafe fn enumerate_physical_device_groups(
+pub(crate) unsafe fn enumerate_physical_device_groups(
     handle: InstanceHandle<App>,
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<App>,

@@ -9,7 +9,7 @@ mod entry;
 mod sort;
 
 pub(super) use collect::enumerate_at_end_of_chain;
-pub use entry::enumerate_physical_device_groups;
+pub(crate) use entry::enumerate_physical_device_groups;
 
 use crate::generated::types::{VK_MAX_DEVICE_GROUP_SIZE, VkPhysicalDeviceGroupProperties};
 use crate::handle::{Level, PhysicalDeviceHandle};

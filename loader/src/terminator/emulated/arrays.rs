@@ -17,7 +17,7 @@ const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_devi
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_queue_family_properties2(
+pub(crate) unsafe fn get_physical_device_queue_family_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     count: *mut u32,
     properties: *mut VkQueueFamilyProperties2,
@@ -54,7 +54,7 @@ pub unsafe fn get_physical_device_queue_family_properties2(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_sparse_image_format_properties2(
+pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     info: *const VkPhysicalDeviceSparseImageFormatInfo2,
     count: *mut u32,

@@ -18,7 +18,7 @@ use discovery::extension::InstanceExtension;
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_external_buffer_properties(
+pub(crate) unsafe fn get_physical_device_external_buffer_properties(
     physical_device: VkPhysicalDevice<Chain>,
     info: *const VkPhysicalDeviceExternalBufferInfo,
     properties: *mut VkExternalBufferProperties,
@@ -52,7 +52,7 @@ pub unsafe fn get_physical_device_external_buffer_properties(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_external_semaphore_properties(
+pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
     physical_device: VkPhysicalDevice<Chain>,
     info: *const VkPhysicalDeviceExternalSemaphoreInfo,
     properties: *mut VkExternalSemaphoreProperties,
@@ -84,7 +84,7 @@ pub unsafe fn get_physical_device_external_semaphore_properties(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_external_fence_properties(
+pub(crate) unsafe fn get_physical_device_external_fence_properties(
     physical_device: VkPhysicalDevice<Chain>,
     info: *const VkPhysicalDeviceExternalFenceInfo,
     properties: *mut VkExternalFenceProperties,
@@ -118,7 +118,7 @@ pub unsafe fn get_physical_device_external_fence_properties(
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
 #[allow(clippy::too_many_arguments, reason = "the parameters of the command")]
-pub unsafe fn get_physical_device_external_image_format_properties_nv(
+pub(crate) unsafe fn get_physical_device_external_image_format_properties_nv(
     physical_device: VkPhysicalDevice<Chain>,
     format: VkFormat,
     kind: VkImageType,

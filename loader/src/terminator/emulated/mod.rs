@@ -11,14 +11,16 @@ mod properties;
 mod tests;
 mod tools;
 
-pub use arrays::{get_physical_device_queue_family_properties2, get_physical_device_sparse_image_format_properties2};
-pub use external::{
+pub(crate) use arrays::{
+    get_physical_device_queue_family_properties2, get_physical_device_sparse_image_format_properties2,
+};
+pub(crate) use external::{
     get_physical_device_external_buffer_properties, get_physical_device_external_fence_properties,
     get_physical_device_external_image_format_properties_nv, get_physical_device_external_semaphore_properties,
 };
-pub use properties::{
+pub(crate) use properties::{
     get_physical_device_features2, get_physical_device_format_properties2,
     get_physical_device_image_format_properties2, get_physical_device_memory_properties2,
     get_physical_device_properties2,
 };
-pub use tools::{get_physical_device_tool_properties, get_physical_device_tool_properties_ext};
+pub(crate) use tools::{get_physical_device_tool_properties, get_physical_device_tool_properties_ext};

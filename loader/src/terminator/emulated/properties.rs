@@ -18,7 +18,7 @@ const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_devi
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_features2(
+pub(crate) unsafe fn get_physical_device_features2(
     physical_device: VkPhysicalDevice<Chain>,
     features: *mut VkPhysicalDeviceFeatures2,
 ) {
@@ -59,7 +59,7 @@ pub unsafe fn get_physical_device_features2(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_properties2(
+pub(crate) unsafe fn get_physical_device_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     properties: *mut VkPhysicalDeviceProperties2,
 ) {
@@ -110,7 +110,7 @@ fn zero_ids(target: &Target, ids: &mut VkPhysicalDeviceIDProperties) {
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_format_properties2(
+pub(crate) unsafe fn get_physical_device_format_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     format: VkFormat,
     properties: *mut VkFormatProperties2,
@@ -143,7 +143,7 @@ pub unsafe fn get_physical_device_format_properties2(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_image_format_properties2(
+pub(crate) unsafe fn get_physical_device_image_format_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     info: *const VkPhysicalDeviceImageFormatInfo2,
     properties: *mut VkImageFormatProperties2,
@@ -187,7 +187,7 @@ pub unsafe fn get_physical_device_image_format_properties2(
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_memory_properties2(
+pub(crate) unsafe fn get_physical_device_memory_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     properties: *mut VkPhysicalDeviceMemoryProperties2,
 ) {

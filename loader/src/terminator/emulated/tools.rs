@@ -18,7 +18,7 @@ use os::memory::OutOfMemory;
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_tool_properties(
+pub(crate) unsafe fn get_physical_device_tool_properties(
     physical_device: VkPhysicalDevice<Chain>,
     count: *mut u32,
     properties: *mut VkPhysicalDeviceToolProperties,
@@ -63,7 +63,7 @@ fn device_minor_version(target: &Target) -> u32 {
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
-pub unsafe fn get_physical_device_tool_properties_ext(
+pub(crate) unsafe fn get_physical_device_tool_properties_ext(
     physical_device: VkPhysicalDevice<Chain>,
     count: *mut u32,
     properties: *mut VkPhysicalDeviceToolProperties,

@@ -5,9 +5,9 @@ use std::ffi::{CStr, c_char, c_void};
 use std::mem::transmute;
 use std::ptr::{from_ref, null};
 
-use vulkan::ffi::{c_text, set_fixed_text, write_all};
-use vulkan::generated::types::*;
-use vulkan::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::ffi::{c_text, set_fixed_text, write_all};
+use crate::generated::types::*;
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 
 /// A dispatchable object, with the loader's magic number in its first word.
 #[repr(C)]

@@ -3,11 +3,11 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use vulkan::generated::types::*;
-use vulkan::handle::{App, Driver};
+use crate::generated::types::*;
+use crate::handle::{App, Driver};
 
-use crate::driver;
-use crate::input::Input;
+use super::driver;
+use super::input::Input;
 
 /// Structures that a chain holds at most.
 const MOST: usize = 12;
@@ -38,7 +38,7 @@ unsafe extern "system" fn listen(
 ) -> VkBool32 {
     // SAFETY: the loader's parameters, and the counter of a chain that outlives the instance.
     unsafe {
-        assert!(vulkan::ffi::c_text((*data).pMessage).len() <= 511);
+        assert!(crate::ffi::c_text((*data).pMessage).len() <= 511);
         *heard.cast::<u32>() += 1;
     }
     VK_FALSE
@@ -56,7 +56,7 @@ unsafe extern "system" fn hear(
 ) -> VkBool32 {
     // SAFETY: as above.
     unsafe {
-        assert!(vulkan::ffi::c_text(message).len() <= 511);
+        assert!(crate::ffi::c_text(message).len() <= 511);
         *heard.cast::<u32>() += 1;
     }
     VK_FALSE
@@ -118,7 +118,7 @@ fn block<T>(structure: T) -> Box<[u64]> {
 impl Chain {
     /// A chain that the input describes. `devices` are for structures that name some.
     pub fn read(input: &mut Input<'_>, devices: &[VkPhysicalDevice<App>]) -> Self {
-        let info = |function: vulkan::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
+        let info = |function: crate::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
             sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
             pNext: null_mut(),
             flags: VkDirectDriverLoadingFlagsLUNARG(0),

@@ -1,0 +1,20 @@
+//! What the fuzz targets call inside the loader. `cfg(fuzzing)` alone compiles it.
+#![allow(
+    clippy::std_instead_of_core,
+    clippy::std_instead_of_alloc,
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a fuzz target has the standard library, and may end when memory runs out"
+)]
+
+mod catalogue;
+mod chain;
+mod chains;
+mod driver;
+mod input;
+mod service_client;
+
+pub use catalogue::catalogue;
+pub use chains::chains;
+pub use service_client::service_client;
