@@ -11,8 +11,6 @@ pub mod emit;
 pub mod error;
 pub mod explain;
 pub mod format;
-#[path = "../../loader/src/lookup/hash.rs"]
-pub mod hash;
 pub mod input;
 pub mod names;
 pub mod output;

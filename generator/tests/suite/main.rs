@@ -9,7 +9,6 @@ mod diff_program;
 mod explain;
 mod golden;
 mod invented;
-mod lookup;
 mod misfits;
 mod overlay;
 mod page;

@@ -1,8 +1,8 @@
 //! The hash behind the lookup of command names (GEN-64).
 //!
 //! A name's hash is its position in a list of heads; names with the same position are linked. So any list of names can be
-//! looked up, and what is hashed, the length and a word at either end, keeps nearly all of them apart. The generator's
-//! tests hold the lengths of the chains for the names there are.
+//! looked up, and what is hashed, the length and a word at either end, keeps nearly all of them apart. The tests
+//! hold the lengths of the chains for the names there are.
 
 /// Binary logarithm of [`POSITIONS`].
 const POSITION_BITS: u32 = 11;

@@ -6,6 +6,8 @@
 mod declare;
 mod function_table;
 pub(crate) mod hash;
+#[cfg(test)]
+mod hash_tests;
 mod index;
 mod row;
 #[cfg(test)]
