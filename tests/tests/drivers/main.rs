@@ -49,6 +49,8 @@ mod portability;
 mod preloaded;
 mod real;
 mod repeated;
+#[cfg(unix)]
+mod sample;
 #[cfg(target_os = "linux")]
 mod service;
 #[cfg(target_os = "linux")]

@@ -1,0 +1,82 @@
+//! The logical device and its queue.
+
+use std::ffi::c_char;
+
+use ash::vk;
+use ash::vk::Handle;
+
+use crate::instance::{LOADER_MAGIC, none};
+
+/// A queue.
+#[repr(C)]
+struct Queue {
+    /// The word that belongs to the loader.
+    loader: usize,
+}
+
+/// A device, which owns its queue.
+#[repr(C)]
+struct Device {
+    /// The word that belongs to the loader.
+    loader: usize,
+    queue: Queue,
+}
+
+/// `vkEnumerateDeviceExtensionProperties`: the device has no extension.
+pub(crate) unsafe extern "system" fn extensions(
+    _: vk::PhysicalDevice,
+    _: *const c_char,
+    count: *mut u32,
+    _: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: the caller of the command passes a valid count.
+    unsafe { none(count) }
+}
+
+/// `vkCreateDevice`.
+pub(crate) unsafe extern "system" fn create(
+    _: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Device,
+) -> vk::Result {
+    // SAFETY: the caller of the command passes a valid structure.
+    if unsafe { (*info).enabled_extension_count } > 0 {
+        return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+    }
+    let device = Box::new(Device {
+        loader: LOADER_MAGIC,
+        queue: Queue { loader: LOADER_MAGIC },
+    });
+    // SAFETY: the caller of the command passes a place for the handle.
+    unsafe { *out = vk::Device::from_raw(Box::into_raw(device) as u64) };
+    vk::Result::SUCCESS
+}
+
+/// `vkDestroyDevice`.
+pub(crate) unsafe extern "system" fn destroy(device: vk::Device, _: *const vk::AllocationCallbacks<'_>) {
+    let device = device.as_raw() as *mut Device;
+    if !device.is_null() {
+        // SAFETY: the handle came from `create`, and its owner gives it up.
+        drop(unsafe { Box::from_raw(device) });
+    }
+}
+
+/// `vkGetDeviceQueue`: the one queue.
+pub(crate) unsafe extern "system" fn queue(device: vk::Device, _: u32, _: u32, out: *mut vk::Queue) {
+    let device = device.as_raw() as *mut Device;
+    // SAFETY: the handle came from `create` and is alive.
+    let queue = unsafe { &raw mut (*device).queue };
+    // SAFETY: the caller of the command passes a place for the handle.
+    unsafe { *out = vk::Queue::from_raw(queue as u64) };
+}
+
+/// `vkDeviceWaitIdle`: the device never works.
+pub(crate) unsafe extern "system" fn wait(_: vk::Device) -> vk::Result {
+    vk::Result::SUCCESS
+}
+
+/// `vkQueueWaitIdle`: the queue never works.
+pub(crate) unsafe extern "system" fn wait_for_queue(_: vk::Queue) -> vk::Result {
+    vk::Result::SUCCESS
+}

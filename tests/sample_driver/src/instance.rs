@@ -1,0 +1,201 @@
+//! The instance, and its one physical device with the properties that every driver must report.
+
+use std::ffi::c_char;
+
+use ash::vk;
+use ash::vk::Handle;
+
+/// The value that each dispatchable object begins with when a driver hands it out. The loader replaces it in devices, queues and command
+/// buffers.
+pub(crate) const LOADER_MAGIC: usize = 0x01CD_C0DE;
+
+/// A physical device.
+#[repr(C)]
+struct PhysicalDevice {
+    /// The word that belongs to the loader.
+    loader: usize,
+}
+
+/// An instance, which owns its physical device.
+#[repr(C)]
+struct Instance {
+    /// The word that belongs to the loader.
+    loader: usize,
+    device: PhysicalDevice,
+}
+
+/// The version of the API that the driver implements. It is the one in the manifest.
+const API: u32 = vk::API_VERSION_1_0;
+/// The name of the device.
+const NAME: &std::ffi::CStr = c"Sample device";
+/// Bytes of the device's memory.
+const MEMORY: u64 = 1 << 20;
+
+/// Writes a count of zero, for lists that are empty.
+///
+/// # Safety
+/// `count` may be written.
+pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
+    // SAFETY: the caller's promise.
+    unsafe { *count = 0 };
+    vk::Result::SUCCESS
+}
+
+/// Answers a query of a list with one element: the count if `out` is null, else as much as there is room for.
+///
+/// # Safety
+/// `count` may be read and written, and `out`, if not null, has room for `*count` elements.
+unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
+    // SAFETY: the caller's promise.
+    let room = unsafe { *count };
+    if !out.is_null() && room == 0 {
+        return vk::Result::INCOMPLETE;
+    }
+    if !out.is_null() {
+        // SAFETY: there is room for an element.
+        unsafe { out.write(element) };
+    }
+    // SAFETY: the caller's promise.
+    unsafe { *count = 1 };
+    vk::Result::SUCCESS
+}
+
+/// `vkEnumerateInstanceExtensionProperties`: the driver has no instance extension.
+pub(crate) unsafe extern "system" fn extensions(
+    _: *const c_char,
+    count: *mut u32,
+    _: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: the caller of the command passes a valid count.
+    unsafe { none(count) }
+}
+
+/// `vkCreateInstance`.
+pub(crate) unsafe extern "system" fn create(
+    info: *const vk::InstanceCreateInfo<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::Instance,
+) -> vk::Result {
+    // SAFETY: the caller of the command passes a valid structure.
+    if unsafe { (*info).enabled_extension_count } > 0 {
+        return vk::Result::ERROR_EXTENSION_NOT_PRESENT;
+    }
+    let instance = Box::new(Instance {
+        loader: LOADER_MAGIC,
+        device: PhysicalDevice { loader: LOADER_MAGIC },
+    });
+    // SAFETY: the caller of the command passes a place for the handle.
+    unsafe { *out = vk::Instance::from_raw(Box::into_raw(instance) as u64) };
+    vk::Result::SUCCESS
+}
+
+/// `vkDestroyInstance`.
+pub(crate) unsafe extern "system" fn destroy(instance: vk::Instance, _: *const vk::AllocationCallbacks<'_>) {
+    let instance = instance.as_raw() as *mut Instance;
+    if !instance.is_null() {
+        // SAFETY: the handle came from `create`, and its owner gives it up.
+        drop(unsafe { Box::from_raw(instance) });
+    }
+}
+
+/// `vkEnumeratePhysicalDevices`.
+pub(crate) unsafe extern "system" fn devices(
+    instance: vk::Instance,
+    count: *mut u32,
+    out: *mut vk::PhysicalDevice,
+) -> vk::Result {
+    let instance = instance.as_raw() as *mut Instance;
+    // SAFETY: the handle came from `create` and is alive.
+    let device = unsafe { &raw mut (*instance).device };
+    // SAFETY: the caller of the command passes a count and an array of that length.
+    unsafe { one(vk::PhysicalDevice::from_raw(device as u64), count, out) }
+}
+
+/// `vkGetPhysicalDeviceProperties`.
+pub(crate) unsafe extern "system" fn properties(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
+    let mut properties = vk::PhysicalDeviceProperties::default()
+        .api_version(API)
+        .driver_version(1)
+        .device_type(vk::PhysicalDeviceType::OTHER);
+    for (place, byte) in properties.device_name.iter_mut().zip(NAME.to_bytes()) {
+        *place = byte.cast_signed() as c_char;
+    }
+    // SAFETY: the caller of the command passes a place for the structure.
+    unsafe { out.write(properties) };
+}
+
+/// `vkGetPhysicalDeviceFeatures`: the device has no optional feature.
+pub(crate) unsafe extern "system" fn features(_: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
+    // SAFETY: the caller of the command passes a place for the structure.
+    unsafe { out.write(vk::PhysicalDeviceFeatures::default()) };
+}
+
+/// `vkGetPhysicalDeviceFormatProperties`: no format can be used.
+pub(crate) unsafe extern "system" fn format_properties(
+    _: vk::PhysicalDevice,
+    _: vk::Format,
+    out: *mut vk::FormatProperties,
+) {
+    // SAFETY: the caller of the command passes a place for the structure.
+    unsafe { out.write(vk::FormatProperties::default()) };
+}
+
+/// `vkGetPhysicalDeviceImageFormatProperties`: no format can be used.
+pub(crate) unsafe extern "system" fn image_format_properties(
+    _: vk::PhysicalDevice,
+    _: vk::Format,
+    _: vk::ImageType,
+    _: vk::ImageTiling,
+    _: vk::ImageUsageFlags,
+    _: vk::ImageCreateFlags,
+    _: *mut vk::ImageFormatProperties,
+) -> vk::Result {
+    vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+}
+
+/// `vkGetPhysicalDeviceSparseImageFormatProperties`: no format can be used.
+pub(crate) unsafe extern "system" fn sparse_properties(
+    _: vk::PhysicalDevice,
+    _: vk::Format,
+    _: vk::ImageType,
+    _: vk::SampleCountFlags,
+    _: vk::ImageUsageFlags,
+    _: vk::ImageTiling,
+    count: *mut u32,
+    _: *mut vk::SparseImageFormatProperties,
+) {
+    // SAFETY: the caller of the command passes a valid count.
+    unsafe { *count = 0 };
+}
+
+/// `vkGetPhysicalDeviceQueueFamilyProperties`: one family with one queue.
+pub(crate) unsafe extern "system" fn queue_families(
+    _: vk::PhysicalDevice,
+    count: *mut u32,
+    out: *mut vk::QueueFamilyProperties,
+) {
+    let family = vk::QueueFamilyProperties::default()
+        .queue_flags(vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER)
+        .queue_count(1);
+    // SAFETY: the caller of the command passes a count and an array of that length.
+    let _no_result = unsafe { one(family, count, out) };
+}
+
+/// `vkGetPhysicalDeviceMemoryProperties`: one heap with one type of memory.
+pub(crate) unsafe extern "system" fn memory_properties(
+    _: vk::PhysicalDevice,
+    out: *mut vk::PhysicalDeviceMemoryProperties,
+) {
+    let mut memory = vk::PhysicalDeviceMemoryProperties {
+        memory_type_count: 1,
+        memory_heap_count: 1,
+        ..Default::default()
+    };
+    memory.memory_heaps[0] = vk::MemoryHeap::default()
+        .size(MEMORY)
+        .flags(vk::MemoryHeapFlags::DEVICE_LOCAL);
+    memory.memory_types[0].property_flags =
+        vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
+    // SAFETY: the caller of the command passes a place for the structure.
+    unsafe { out.write(memory) };
+}
