@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install | uninstall: the library, its links, its package files, the program vkloader, the driver service, and the units of both below
 # DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
+# UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them, absolute or below PREFIX.
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
@@ -43,11 +44,15 @@ done
 
 to=${DESTDIR:-}$libdir
 programs=${DESTDIR:-}$PREFIX/bin
-units=${DESTDIR:-}$PREFIX/lib/systemd/system
-rules=${DESTDIR:-}$PREFIX/lib/udev/rules.d
+# below_prefix FOLDER: prints the folder, below PREFIX unless it is absolute.
+below_prefix() {
+    case $1 in /*) printf %s "$1" ;; *) printf %s "$PREFIX/$1" ;; esac
+}
+units=${DESTDIR:-}$(below_prefix "${UNITDIR:-lib/systemd/system}")
+rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
 # Behind the rules of systemd that give devices their names.
 RULES=70-vulkan-loader-catalogue.rules
-UNITS=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
+UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
 # The first line of files whose names are other loaders' too.
 MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
@@ -83,8 +88,8 @@ fill() {
 # page_files: prints each manual page and completion, with its path below PREFIX.
 page_files() {
     local file name
-    for file in "$PAGES"/man/*.1; do
-        printf '%s\t%s\n' "$file" "share/man/man1/${file##*/}"
+    for file in "$PAGES"/man/*.[1-9]; do
+        printf '%s\t%s\n' "$file" "share/man/man${file##*.}/${file##*/}"
     done
     for name in vkloader vk-loader-service; do
         printf '%s\t%s\n' "$PAGES/bash/$name.bash" "share/bash-completion/completions/$name" \
@@ -112,11 +117,21 @@ uninstall_pages() {
         rm -f "$base/share/man/man1/$name.1" "$base/share/man/man1/$name"-*.1 "$base/share/bash-completion/completions/$name" \
             "$base/share/fish/vendor_completions.d/$name.fish" "$base/$ZSHDIR/_$name"
     done
-    for folder in share/man/man1 share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
+    rm -f "$base/share/man/man5/vk-loader-service.json.5" "$base/share/man/man7/vulkan-loader.7"
+    for folder in share/man/man{1,5,7} share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
         rmdir "$base/$folder" 2>/dev/null || true
         # The folder of manual pages belongs to the system, but a shell's folder was created for the completions.
         [[ $folder == share/man/* ]] || rmdir "$base/${folder%/*}" 2>/dev/null || true
     done
+}
+
+install_units() {
+    local name
+    install -d "$units" "$rules"
+    for name in "${UNIT_FILES[@]}"; do
+        fill "systemd/$name" "$units/$name"
+    done
+    install -m 644 packaging/systemd/vulkan-loader-catalogue.rules "$rules/$RULES"
 }
 
 install_all() {
@@ -126,17 +141,14 @@ install_all() {
     install -d "$to/pkgconfig" "$package"
     # The programs read what Linux tells of processes and devices.
     if [ "$PLAIN" = libvulkan.so ]; then
-        install -d "$programs" "$units" "$rules"
+        install -d "$programs"
         local name
         for name in vkloader vk-loader-service; do
             [ -f "$RELEASE/$name" ] || die 2 "$RELEASE/$name is not built: make build"
             install -m 755 "$RELEASE/$name" "$programs/$name"
         done
         install_pages
-        for name in "${UNITS[@]}"; do
-            fill "systemd/$name" "$units/$name"
-        done
-        install -m 644 packaging/systemd/vulkan-loader-catalogue.rules "$rules/$RULES"
+        [ "${UNITS:-}" = no ] || install_units
     fi
     install -m "$LIBMODE" "$LIBRARY" "$to/$FILE"
     ln -sfn "$FILE" "$to/$LINK"
@@ -153,7 +165,7 @@ uninstall_all() {
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
     local name folder
-    for name in "${UNITS[@]}"; do
+    for name in "${UNIT_FILES[@]}"; do
         rm -f "$units/$name"
     done
     rm -f "$programs"/{vkloader,vk-loader-service} "$rules/$RULES"

@@ -24,7 +24,7 @@ def make(verb, status=0, **variables):
     """Runs a verb of the project's Makefile; returns its output."""
     assignments = [f"{name}={value}" for name, value in variables.items()]
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
-    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "CARGO_BUILD_TARGET"):
+    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "UNITS", "UNITDIR", "RULESDIR", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
     # An earlier build may have left pages beside the library.
     environment["PAGES"] = "no"
@@ -81,7 +81,24 @@ def files():
     expect(not tree(destination), f"left behind: {tree(destination)}")
 
 
+def units():
+    """UNITS=no leaves out the units and the udev rule; UNITDIR and RULESDIR name other folders for them."""
+    destination = scratch("units")
+    where = {"DESTDIR": destination, "PREFIX": "/usr"}
+    make("install", UNITS="no", **where)
+    found = [name for name in tree(destination) if "systemd" in name or "udev" in name]
+    expect(not found, f"installed: {found}")
+    moved = {**where, "UNITDIR": "/etc/units", "RULESDIR": "share/rules"}
+    make("install", **moved)
+    found = [name for name in tree(destination) if name.endswith((".rules", ".path", ".socket", ".service"))]
+    expect(len(found) == 5 and all(name.startswith(("etc/units/", "usr/share/rules/")) for name in found), f"installed: {found}")
+    make("uninstall", **moved)
+    expect(not tree(destination), f"left behind: {tree(destination)}")
+
+
 PROGRAMS = "vkloader", "vk-loader-service"
+# The pages that belong to no command.
+OTHER_PAGES = "vk-loader-service.json.5", "vulkan-loader.7"
 
 
 def fake_build(triple):
@@ -95,6 +112,8 @@ def fake_build(triple):
         (release / name).write_text("#!/bin/sh\n")
         for page in (f"man/{name}.1", f"man/{name}-what.1", f"bash/{name}.bash", f"fish/{name}.fish", f"zsh/_{name}"):
             (release / "pages" / page).write_text(f"{page}\n")
+    for page in OTHER_PAGES:
+        (release / "pages/man" / page).write_text(f"{page}\n")
     for path in release.rglob("*"):
         path.chmod(0o700 if path.is_dir() else 0o600)
     return target
@@ -104,6 +123,7 @@ def expected_modes(folder, library):
     """Returns the installed files of `fake_build`, each with its mode."""
     modes = {f"lib/libvulkan.so.{version()}": library}
     modes |= {f"bin/{name}": 0o755 for name in PROGRAMS}
+    modes |= {f"share/man/man{page[-1]}/{page}": 0o644 for page in OTHER_PAGES}
     for name in PROGRAMS:
         places = f"man/man1/{name}.1", f"man/man1/{name}-what.1", f"bash-completion/completions/{name}"
         places += f"fish/vendor_completions.d/{name}.fish", f"{folder}/_{name}"
@@ -306,6 +326,7 @@ def refused_by_cmake(request):
 
 CASES = [
     ("files and links", files),
+    ("units in other folders, or none", units),
     ("what a named target gave, with pages, for all to read", modes),
     ("uninstall spares another loader's link", uninstall_spares_others),
     ("a library and frameworks of Apple's systems", apple),

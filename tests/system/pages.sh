@@ -1,11 +1,13 @@
 #!/bin/sh
 # Inside the root: every manual page without a warning, and completions that shells load and that know the commands.
 set -eu
-for page in /usr/share/man/man1/vkloader*.gz /usr/share/man/man1/vk-loader-service*.gz; do
+pages=$(ls /usr/share/man/man1/vkloader*.gz /usr/share/man/man1/vk-loader-service*.gz /usr/share/man/man5/vk-loader-service.json.5.gz \
+    /usr/share/man/man7/vulkan-loader.7.gz)
+for page in $pages; do
     words=$(MANWIDTH=80 man --warnings --encoding=UTF-8 --local-file "$page" 2>&1 >/dev/null)
     [ -z "$words" ] || { echo "$page: $words"; exit 1; }
 done
-echo "figure $(ls /usr/share/man/man1/vkloader*.gz /usr/share/man/man1/vk-loader-service*.gz | wc -l) manual pages"
+echo "figure $(echo "$pages" | wc -l) manual pages"
 for name in vkloader vk-loader-service; do
     word=$([ $name = vkloader ] && echo catalogue || echo --print-config)
     bash -c "

@@ -1,4 +1,4 @@
-//! Writes the manual pages and completions of the programs to the folder given as argument.
+//! Writes all manual pages, and the completions of the programs, to the folder given as argument.
 #![forbid(unsafe_code)]
 
 fn main() -> std::io::Result<()> {
@@ -6,6 +6,7 @@ fn main() -> std::io::Result<()> {
         .nth(1)
         .ok_or_else(|| std::io::Error::other("which folder?"))?;
     pages::write(vkloader::command_line(), folder.as_ref())?;
+    pages::write_others(folder.as_ref())?;
     service(folder.as_ref())
 }
 

@@ -1,20 +1,27 @@
-//! Manual pages and shell completions, from the definition of a command line itself: what packages install beside the programs.
+//! Manual pages and shell completions of the programs. The pages of commands come from the definitions of the command lines and from
+//! `sections/`; [`other`] has the pages that describe no command.
 #![forbid(unsafe_code)]
+
+mod command;
+mod other;
+mod sections;
 
 use clap::Command;
 use clap_complete::{Shell, generate_to};
 use std::io;
 use std::path::Path;
 
+pub use other::write_others;
+
 /// The shells whose completions are written; each has a folder of its own in packages.
 const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
 
 /// Writes `man/NAME.1`, a page for each command that is not hidden, and the completions in `bash`, `fish` and `zsh`, below a folder, which
-/// is made. The same definition gives the same bytes.
+/// is created. The same definition gives the same bytes.
 ///
 /// # Errors
 ///
-/// What the system said of a folder or file that could not be written.
+/// The error of the system about a folder or file that cannot be written.
 pub fn write(command: Command, folder: &Path) -> io::Result<()> {
     // The pages have what it would print.
     let mut command = command.disable_help_subcommand(true);
@@ -26,5 +33,6 @@ pub fn write(command: Command, folder: &Path) -> io::Result<()> {
     }
     let pages = folder.join("man");
     std::fs::create_dir_all(&pages)?;
-    clap_mangen::generate_to(command, pages)
+    command.build();
+    command::write(&command, &pages)
 }

@@ -34,6 +34,7 @@ fn written() -> Vec<(String, Vec<u8>)> {
     for program in programs() {
         pages::write(program, &folder).expect("a folder can be written");
     }
+    pages::write_others(&folder).expect("a folder can be written");
     files(&folder)
 }
 
@@ -67,6 +68,58 @@ fn each_command_has_a_page_and_its_completions() {
             .iter()
             .any(|(name, _)| name.contains("probe") || name.contains("help"))
     );
+}
+
+/// Calls a function with the name and text of each manual page.
+fn each_page(mut call: impl FnMut(&str, &str)) {
+    for (name, text) in written() {
+        if let Some(name) = name.strip_prefix("man/") {
+            call(name, &String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+#[test]
+fn each_page_has_the_sections_that_readers_look_for() {
+    each_page(|name, text| {
+        let mut wanted = vec!["NAME", "DESCRIPTION", "EXAMPLES", "SEE ALSO"];
+        if name.ends_with(".1") {
+            wanted.extend(["SYNOPSIS", "EXIT STATUS"]);
+        }
+        for section in wanted {
+            let lines = text
+                .lines()
+                .filter(|line| line.trim_matches('"') == format!(".SH {section}"));
+            assert_eq!(lines.count(), 1, "{name}: {section}");
+        }
+    });
+}
+
+#[test]
+fn the_page_of_the_library_has_every_variable() {
+    each_page(|name, text| {
+        if name == "vulkan-loader.7" {
+            for row in promises::variable::TABLE {
+                assert!(text.contains(row.name), "{}", row.name);
+            }
+            assert!(!text.contains('@'), "a placeholder is left");
+        }
+    });
+}
+
+#[test]
+fn a_synopsis_has_values() {
+    each_page(|name, text| {
+        if name == "vkloader-explain.1" {
+            for words in [
+                r"[\fB\-\-html\fR \fIFILE\fR]",
+                r"[\fB\-\-json\fR]",
+                r"[\fB\-\-\fR \fIPROGRAM\fR ...]",
+            ] {
+                assert!(text.contains(words), "{words}: {text}");
+            }
+        }
+    });
 }
 
 #[test]

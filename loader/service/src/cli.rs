@@ -8,27 +8,27 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "vk-loader-service", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// What goes over the configuration file.
+    /// The options that take precedence over the configuration file.
     #[command(flatten)]
     pub options: Options,
-    /// Look at the package in FOLDER, print what would be published, and end: with 0 if it can be used, with 1 if not
+    /// Check the package in FOLDER, print what the service would publish, and exit with 0 if the package can be used, else with 1
     #[arg(long, value_name = "FOLDER")]
     pub check: Option<PathBuf>,
-    /// Print the settings in the form of the configuration file, and end
+    /// Print the settings in the form of the configuration file, and exit
     #[arg(long, conflicts_with = "check")]
     pub print_config: bool,
-    /// What else there is to do.
+    /// The command, if it is not to serve.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
-/// What goes over the configuration file.
+/// The options that take precedence over the configuration file.
 #[derive(Args, Debug, Default)]
 pub struct Options {
     /// The configuration file [default: /etc/vulkan-loader/service.json, if it exists]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Where clients connect
+    /// The socket for clients
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// A folder with packages; may be given several times
@@ -37,36 +37,36 @@ pub struct Options {
     /// The folder of device nodes
     #[arg(long, value_name = "DIR")]
     pub dri: Option<PathBuf>,
-    /// Where sysfs is
+    /// The place of sysfs
     #[arg(long, value_name = "DIR")]
     pub sys: Option<PathBuf>,
     /// The folder in which debug/ is written
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
-    /// Do not listen to udev: for containers
+    /// Watch device nodes without udev, for containers
     #[arg(long)]
     pub no_udev: bool,
 }
 
-/// What else there is to do.
+/// The commands beside serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a package of an installed driver
+    /// Makes a package of an installed driver
     Package {
-        /// The driver's library: a path, or the name that the manifest has for it
+        /// The driver's library: a path, or the name in the manifest
         library: PathBuf,
         /// The driver's manifest
         manifest: PathBuf,
-        /// The folder to make
+        /// The folder to create
         out: PathBuf,
     },
 }
 
 impl Options {
-    /// The settings of the file with what the command line says instead.
+    /// Returns the settings of the file, overridden by the options.
     ///
     /// # Errors
-    /// What is wrong with the file.
+    /// The file cannot be read, or its content is invalid.
     pub fn settings(&self) -> Result<Config, ConfigError> {
         let mut config = Config::read(self.config.as_deref())?;
         for (option, setting) in [

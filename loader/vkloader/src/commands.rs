@@ -26,28 +26,25 @@ const USUAL_LIMIT: Duration = Duration::from_secs(30);
 /// What to do.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Why a driver, a layer or a device is there or not, and what to do.
+    /// Explains why a driver, layer or device is available or missing, with a remedy.
     ///
-    /// Without a program, a child process opens the library and does what every Vulkan program does first. Ends with 0 when a device can
-    /// be used, with 1 when none can.
+    /// Without a program, a child process takes its place: it opens the library, lists the devices and creates a logical device on each.
     Explain(explain::Explain),
-    /// The devices, with the words by which VK_LOADER_DEVICE_SELECT chooses each.
+    /// Lists the devices, each with the words that select it in VK_LOADER_DEVICE_SELECT.
     Devices(Library),
-    /// Everything that a sandbox must see for a driver to work in it: manifests, libraries, device nodes, data files.
+    /// Lists the files that a sandbox needs for a driver: manifests, libraries, device nodes, data files.
     ///
-    /// Each driver is used by a child process, an empty shader included, and what that opens is in the list beside what the libraries
-    /// need. Without --driver these are the drivers with a device that works here. The program in the sandbox and its own loader are
-    /// not in the list. Ends with 0 when a device of the drivers works, with 1 when none does.
+    /// A child process uses each driver and runs an empty shader. The list has the files that it opened, and those that the libraries need.
+    /// Without --driver, the list is for all drivers with a device that works here. It does not have the program and its loader.
     #[cfg(target_os = "linux")]
     Files(Files),
-    /// What a driver service that runs on this machine tells of itself.
+    /// Prints the state of the driver service on this machine.
     ///
-    /// Its devices with the driver that serves each, and the drivers that it hands out; for root and the user of the service also the
-    /// state of each package with the reason where one failed, and how many clients there are. Ends with 0 when there is a driver to
-    /// hand out, with 1 when there is none, with 2 when no service answers.
+    /// The state has the devices with the driver that serves each, and the drivers that the service hands out. Root and the user of the
+    /// service also see each package, with the reason of a failure, and the number of clients.
     #[cfg(target_os = "linux")]
     Service(Service),
-    /// What is known of drivers, so that programs need not open them all.
+    /// Manages the driver catalogue, with which programs open only the drivers that they need.
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Catalogue(crate::catalogue::Command),
@@ -78,10 +75,10 @@ pub(crate) enum Command {
 /// Which library to open.
 #[derive(Args)]
 pub(crate) struct Library {
-    /// The library to ask, instead of the one that programs on this machine get.
+    /// The library to test, instead of the one that programs on this machine get.
     #[arg(long, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
-    /// How long a process may take, in seconds: 30 unless this says otherwise, and without an end for a program of yours.
+    /// The time limit of a process in seconds. The default is 30, and no limit for a program of yours.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: Option<u32>,
 }
@@ -92,13 +89,13 @@ pub(crate) struct Library {
 pub(crate) struct Files {
     #[command(flatten)]
     library: Library,
-    /// The driver: what it calls itself, or a name of its manifest or library, such as lvp or lvp_icd*. * stands for any text.
+    /// The driver: its own name, or the name of its manifest or library, such as lvp or lvp_icd*. * stands for any text.
     #[arg(long, value_name = "NAME")]
     driver: Option<String>,
-    /// The layers that programs get are wanted too, with their files.
+    /// Add the layers that programs get, with their files.
     #[arg(long)]
     layers: bool,
-    /// How the files are told.
+    /// The form of the list.
     #[arg(long, value_enum, default_value_t = files::Format::List)]
     format: files::Format,
 }
@@ -110,7 +107,7 @@ pub(crate) struct Service {
     /// The socket of the service, instead of the one that programs use.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Print all that it tells as JSON.
+    /// Print the whole state as JSON.
     #[arg(long)]
     json: bool,
 }

@@ -26,13 +26,13 @@ pub(crate) struct Explain {
     /// Print at most fifteen lines for a bug report, without the name of the user.
     #[arg(long, conflicts_with = "json")]
     summary: bool,
-    /// Write the report as one page with a picture, which needs nothing else.
+    /// Also write the report as one self-contained page with a picture.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// End with 0 only when a device fits, such as type:discrete, name:*NVIDIA* or driver:radv.
+    /// Exit with 0 only if a usable device matches, such as type:discrete, name:*NVIDIA* or driver:radv.
     #[arg(long, value_name = "CONDITION")]
     check: Option<show::Condition>,
-    /// Hand the trace to the program as an open descriptor: a program in a sandbox does not see the file of that name.
+    /// Pass the trace to the program as an open descriptor, for a program in a sandbox that cannot see the trace file.
     #[arg(long, requires = "program")]
     descriptor: bool,
     /// A program to run, and its arguments.

@@ -30,38 +30,38 @@ const REPEATS: usize = 3;
 /// What to do with the driver catalogue.
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Asks every installed driver, each in a process of its own, and writes what they said.
+    /// Asks every installed driver, each in a process of its own, and writes the catalogue.
     ///
-    /// A driver that has not changed since it was asked on this machine is not opened again. While a graphics card sleeps, no driver is
-    /// asked in a way that wakes it.
+    /// A driver whose files have not changed since it was asked on this machine is not opened again. No driver is asked in a way that wakes
+    /// a sleeping graphics card.
     Update {
         #[command(flatten)]
         place: Place,
         #[command(flatten)]
         asking: Asking,
-        /// Asks those again that have not changed.
+        /// Ask drivers again whose files have not changed.
         #[arg(long)]
         all: bool,
-        /// Asks for devices although a graphics card sleeps, which wakes it.
+        /// Ask for devices even if that wakes a sleeping graphics card.
         #[arg(long)]
         wake: bool,
     },
-    /// Shows what is known, and which of it does not count now.
+    /// Prints the entries, and which of them do not count now.
     Show {
         #[command(flatten)]
         place: Place,
-        /// Prints the file itself.
+        /// Print the file itself.
         #[arg(long)]
         json: bool,
     },
-    /// Asks every driver again and tells what differs. Ends with 1 when something does.
+    /// Asks every driver again and prints the differences. Exits with 1 if there are any.
     Verify {
         #[command(flatten)]
         place: Place,
         #[command(flatten)]
         asking: Asking,
     },
-    /// Removes the catalogue, so that every driver is opened again.
+    /// Removes the catalogue, so that programs open every driver again.
     Clear {
         #[command(flatten)]
         place: Place,
@@ -71,7 +71,7 @@ pub(crate) enum Command {
 /// Which catalogue.
 #[derive(Args)]
 pub(crate) struct Place {
-    /// The user's own, in the folder for caches. Programs read it with VK_LOADER_CATALOGUE=on.
+    /// Work on the user's own catalogue, which programs read with VK_LOADER_CATALOGUE=on.
     #[arg(long)]
     user: bool,
     /// The folder that stands for the root of the machine's files.
@@ -82,10 +82,10 @@ pub(crate) struct Place {
 /// How drivers are asked.
 #[derive(Args)]
 pub(crate) struct Asking {
-    /// The library to ask with, instead of the one that programs on this machine get.
+    /// The library that asks, instead of the one that programs on this machine get.
     #[arg(long, value_name = "PATH")]
     library: Option<PathBuf>,
-    /// How long a driver may take, in seconds.
+    /// The time limit of a driver in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
 }

@@ -1,0 +1,58 @@
+//! The pages that describe no command: `vulkan-loader(7)` and `vk-loader-service.json(5)`.
+
+use crate::command::title;
+use clap_mangen::roff::{Roff, bold, italic, roman};
+use promises::variable::{ReadAt, Separator, TABLE, Trust};
+use std::io;
+use std::path::Path;
+
+/// The page about the library; a line with [`VARIABLES`] takes the place of the list of variables.
+const LOADER: &str = include_str!("../sections/vulkan-loader.7.roff");
+/// The page about the configuration file of the driver service.
+const SERVICE: &str = include_str!("../sections/vk-loader-service.json.5.roff");
+/// The line that stands for the list of variables.
+const VARIABLES: &str = "@VARIABLES@\n";
+
+/// Writes `vulkan-loader.7` and `vk-loader-service.json.5` into `man` below a folder.
+///
+/// # Errors
+///
+/// The error of the system about a folder or file that cannot be written.
+pub fn write_others(folder: &Path) -> io::Result<()> {
+    let folder = folder.join("man");
+    std::fs::create_dir_all(&folder)?;
+    for (name, text) in [
+        ("vulkan-loader.7", LOADER.replace(VARIABLES, &variables())),
+        ("vk-loader-service.json.5", SERVICE.to_owned()),
+    ] {
+        let (page, section) = name.rsplit_once('.').unwrap_or((name, "7"));
+        std::fs::write(folder.join(name), title(page, section) + &text)?;
+    }
+    Ok(())
+}
+
+/// The variables, each with its form and meaning.
+fn variables() -> String {
+    let mut list = Roff::new();
+    for row in TABLE {
+        let form = match row.separator {
+            Separator::Path => "list with \":\"",
+            Separator::Comma => "list with \",\"",
+            Separator::Whole => "one value",
+        };
+        let load = if row.read_at == ReadAt::Load {
+            "; read when the library is loaded"
+        } else {
+            ""
+        };
+        let trust = match row.trust {
+            Trust::Secure => "; ignored in elevated processes",
+            Trust::Plain => "",
+        };
+        list.control("TP", []);
+        list.text([bold(row.name)]);
+        list.text([roman(row.meaning), roman(" ")]);
+        list.text([italic(format!("({form}{load}{trust})"))]);
+    }
+    list.render()
+}

@@ -1,0 +1,40 @@
+//! The sections that follow the options in the page of a command: exit status, environment, files, examples.
+
+/// The sections of each page, by the name of the page.
+const TABLE: [(&str, &str); 12] = [
+    ("vkloader", include_str!("../sections/vkloader.roff")),
+    ("vkloader-explain", include_str!("../sections/vkloader-explain.roff")),
+    ("vkloader-devices", include_str!("../sections/vkloader-devices.roff")),
+    ("vkloader-files", include_str!("../sections/vkloader-files.roff")),
+    ("vkloader-service", include_str!("../sections/vkloader-service.roff")),
+    (
+        "vkloader-catalogue",
+        include_str!("../sections/vkloader-catalogue.roff"),
+    ),
+    (
+        "vkloader-catalogue-update",
+        include_str!("../sections/vkloader-catalogue-update.roff"),
+    ),
+    (
+        "vkloader-catalogue-show",
+        include_str!("../sections/vkloader-catalogue-show.roff"),
+    ),
+    (
+        "vkloader-catalogue-verify",
+        include_str!("../sections/vkloader-catalogue-verify.roff"),
+    ),
+    (
+        "vkloader-catalogue-clear",
+        include_str!("../sections/vkloader-catalogue-clear.roff"),
+    ),
+    ("vk-loader-service", include_str!("../sections/vk-loader-service.roff")),
+    (
+        "vk-loader-service-package",
+        include_str!("../sections/vk-loader-service-package.roff"),
+    ),
+];
+
+/// The sections of a page, or `None` if the table has no such page.
+pub(crate) fn of(page: &str) -> Option<&'static str> {
+    TABLE.iter().find(|(name, _)| *name == page).map(|(_, text)| *text)
+}
