@@ -13,7 +13,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
-.PHONY: bench bench-limits clients differential test-catalogue documents fuzz mutants quick soak test-targets test-windows
+.PHONY: bench bench-limits check clients differential test-catalogue documents fuzz mutants quick soak test-targets test-windows
 
 help:             ## this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
@@ -40,7 +40,7 @@ bump:             ## move to another header: make bump VERSION=1.4.N
 build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
 	@make/build.sh
 
-install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=...
+install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=..., UNITS=no
 	@make/install.sh install
 
 .PHONY: framework ios-framework
@@ -77,6 +77,9 @@ run:              ## build the library, and run a Vulkan program on it
 
 test:             ## everything: style, generator, behaviour, ABI, real programs, install; STAGES="unit real" for some
 	@make/test.sh $(STAGES)
+
+check:            ## the tests for packagers: they need neither root nor network, and skip what the machine lacks
+	@make/test.sh check
 
 quick:            ## style and the fast cases of loader/, in two minutes: while you work
 	@make/test.sh quick

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [STAGE[:CASE]...]: everything that CI checks, in stages; without arguments all of them. A failed stage does not stop the others.
 # The summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`.
-# `test.sh quick` is another mode: four stages without their slow parts. `test.sh list` lists the stages.
+# `test.sh quick` is another mode: four stages without their slow parts. `test.sh check` is for packagers: the stages that need neither root
+# nor network. `test.sh list` lists the stages.
 #
 # Time limits only detect hangs: a stage that runs longer than an hour counts as hanging. With CI=true all stages together have 80 minutes,
 # so that the summary is printed before CI's own limit.
@@ -54,6 +55,10 @@ compiled() {
 units() {
     python3 tests/run.py -p structure -p xtask -p vk-registry -p vkgen -p vulkan-loader-os -p vulkan-loader-reasons \
         -p vulkan-loader-wire -p vulkan-loader-discovery -p vulkan-loader -p vulkan-loader-pages -p vk-loader-service
+}
+checked_units() {
+    python3 tests/run.py -p vulkan-loader-os -p vulkan-loader-reasons -p vulkan-loader-wire -p vulkan-loader-discovery -p vulkan-loader \
+        -p vulkan-loader-pages -p vk-loader-service
 }
 quick_units() {
     python3 tests/run.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
@@ -149,6 +154,13 @@ format        2  formatted
 lint          8  quick_lint
 unit          9  quick_units
 behaviour    25  quick_behaviour
+'
+
+# The stages of `test.sh check`.
+CHECK='
+unit        150  checked_units
+behaviour   150  behaviour
+interface     5  interface
 '
 
 # -- Running the stages --
@@ -339,6 +351,10 @@ list)
     ;;
 quick)
     STAGES=$QUICK
+    shift
+    ;;
+check)
+    STAGES=$CHECK
     shift
     ;;
 esac
