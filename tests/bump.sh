@@ -149,7 +149,7 @@ unchanged=$(grep -v ' generated/types/constants.rs$' <<<"$changed" | grep -c ' g
 holds "a file in which nothing changes does not change with the header" [ "$unchanged" = 0 ]
 others=$(grep -v '^ M \(Cargo\|tests/fuzz/Cargo.lock$\|registry/\|generated/\|packaging/debian/libvulkan1-rs.symbols$\|README.md$\|docs/\)' <<<"$changed" || true)
 holds "nothing else changes" [ -z "$others" ]
-holds "the documents name the new header" grep -q "libvulkan.so.$NEXT" "$clone/README.md"
+holds "the documents name the new header" grep -q "^Header $NEXT" "$clone/README.md"
 for report in md html; do
     holds "the $report report tells of the new command" grep -q vkCmdJuggle "$clone/registry-diff.$report"
 done

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 
+import installed
 import loader
 from cases import HANG, ROOT, Skip, expect, run, scratch, setting, tool
 
@@ -101,9 +102,78 @@ def make_bench():
     expect("vkCmdDraw" in output, output)
 
 
+# Stands in for cargo where everything is built.
+BUILT = """#!/bin/sh
+[ "$1" != --version ] || echo "cargo 1.999.0"
+"""
+GUIDE = "docs/packaging.md"
+
+
+def recipe(language):
+    """The block of the guide for packagers in this language."""
+    block = re.search(rf"^```{language}\n(.*?)^```", (ROOT / GUIDE).read_text(), re.MULTILINE | re.DOTALL)
+    expect(block is not None, f"{GUIDE} has no recipe in {language}")
+    return block[1]
+
+
+def packager():
+    """The environment of a packager for whom cargo has built everything."""
+    target = installed.fake_build("")
+    (target / "tools").mkdir()
+    for name in installed.PROGRAMS:
+        shutil.copy2(target / "release" / name, target / "tools" / name)
+    cargo = scratch("cargo") / "cargo"
+    cargo.write_text(BUILT)
+    cargo.chmod(0o755)
+    inherited = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "VKL_LIBRARY", "PAGES", "CARGO_BUILD_TARGET", "RUSTFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in inherited}
+    return environment | {"CARGO": str(cargo), "CARGO_TARGET_DIR": str(target)}
+
+
+def complete(folder):
+    """Fails unless the files of each part of the package are below a folder."""
+    found = installed.tree(folder)
+    version = installed.version()
+    for name in (
+        *(f"lib/{file}" for file in (f"libvulkan.so.{version}", "libvulkan.so.1", "libvulkan.so", "pkgconfig/vulkan.pc")),
+        *(f"bin/{program}" for program in installed.PROGRAMS),
+        *(f"share/man/man{page[-1]}/{page}" for page in installed.OTHER_PAGES),
+        "lib/systemd/system/vulkan-loader-catalogue.service",
+        "lib/udev/rules.d/70-vulkan-loader-catalogue.rules",
+    ):
+        expect(name in found, f"{name} is missing: {found}")
+
+
+def arch():
+    """The functions of the PKGBUILD lay out a package. Its check is the stages of make test that it names."""
+    tool("make")
+    sources, package = scratch("sources"), scratch("package")
+    (sources / "PKGBUILD").write_text(recipe("bash"))
+    (sources / "vulkan-loader-rs-1.4.N").symlink_to(ROOT)
+    steps = '. ./PKGBUILD && declare -F check && (build) && (package)'
+    run(["bash", "-euc", steps], HANG, env=packager() | {"pkgdir": str(package)}, cwd=sources)
+    complete(package / "usr")
+    found = installed.tree(package)
+    expect("usr/share/licenses/vulkan-loader-rs/LICENSE-MIT" in found, found)
+    expect(all((package / "etc/vulkan" / name).is_dir() for name in ("icd.d", "explicit_layer.d", "implicit_layer.d")), found)
+
+
+def nix():
+    """The flags of the derivation build and install the library into a folder of its own."""
+    out, text, environment = scratch("out"), recipe("nix"), packager()
+    assignment = re.search(r'^  env\.(\w+) = "(.*)";$', text, re.MULTILINE)
+    environment[assignment[1]] = assignment[2]
+    flags = {name: re.findall(r'"(.*?)"', values) for name, values in re.findall(r"^  (\w+Flags) = \[ (.*) \];$", text, re.MULTILINE)}
+    run([tool("make"), "-C", ROOT, *flags["buildFlags"]], HANG, env=environment)
+    words = [word.replace("$(out)", str(out)) for word in flags["installFlags"]]
+    run([tool("make"), "-C", ROOT, "install", *words], HANG, env=environment)
+    complete(out)
+
+
 CASES = [
     ("README.md, try it", without_installing("README.md")),
-    ("docs/using.md, try it", without_installing("docs/using.md")),
+    ("docs/packaging.md, the PKGBUILD", arch),
+    ("docs/packaging.md, the derivation", nix),
     ("make run", make_run),
     ("make bench", make_bench),
 ]

@@ -11,12 +11,13 @@ use syn::Item;
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// The document of each table, the name in its comments, and what writes its lines.
-pub const TABLES: [(&str, &str, Write); 5] = [
+pub const TABLES: [(&str, &str, Write); 6] = [
     ("docs/using.md", "codes", codes),
     ("docs/using.md", "variables", variables),
     ("docs/architecture/process.md", "state", state),
     ("docs/limits.md", "limits", limits),
     ("docs/platforms.md", "seen", seen),
+    ("docs/figures.md", "bench", bench),
 ];
 
 /// Types of what never changes once the library is loaded, which is no state.
@@ -86,6 +87,30 @@ fn seen(tree: &Tree) -> Result<Vec<String>, String> {
         "| run | library of commit | day | saw |",
         rows.map(|row| format!("| {row} |")),
     ))
+}
+
+/// The table of the newest run of `make bench` that was kept, with the lines that say what was measured.
+fn bench(tree: &Tree) -> Result<Vec<String>, String> {
+    let pages = tree
+        .files("tests/bench-runs")
+        .into_iter()
+        .filter(|path| path.ends_with("/summary.md"));
+    // The folders are named after days.
+    let newest = pages.max().ok_or("no run of make bench was kept")?;
+    let text = tree.read(&newest)?;
+    let about = text
+        .lines()
+        .skip_while(|line| !line.starts_with("- "))
+        .take_while(|line| line.starts_with("- "));
+    let (_, rest) = text
+        .split_once("\n## Table\n")
+        .ok_or_else(|| format!("{newest} has no table"))?;
+    let rows = rest.split("\n## ").next().unwrap_or(rest).trim().lines();
+    let mut lines = vec![format!("From [{newest}](../{newest}):"), String::new()];
+    lines.extend(about.map(str::to_owned));
+    lines.push(String::new());
+    lines.extend(rows.map(str::to_owned));
+    Ok(lines)
 }
 
 /// Everything that belongs to the process, where it lies, and the first sentence that the source says of it.
