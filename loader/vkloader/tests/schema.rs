@@ -121,3 +121,28 @@ fn reports_are_as_their_schema_says() {
     machine.driver("crash", "crash vkCreateInstance");
     check(&machine);
 }
+
+/// The settings file that the user guide shows.
+fn settings() -> Value {
+    let file = format!("{}/../../docs/using.md", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(file).expect("the page is there");
+    let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
+    serde_json::from_str(example.expect("the page has an example")).expect("JSON")
+}
+
+#[test]
+fn the_settings_file_of_the_guide_is_as_its_schema_says() {
+    let (schemas, compiled) = schema("settings.schema.json");
+    let file = settings();
+    if let Err(error) = schemas.validate(&file, compiled) {
+        panic!("{error:#}");
+    }
+    for wrong in [
+        "/settings_array/1/layers/0/path",
+        "/settings_array/1/device_configurations/0/deviceUUID/0",
+    ] {
+        let mut file = file.clone();
+        *file.pointer_mut(wrong).expect("a member") = Value::Bool(true);
+        assert!(schemas.validate(&file, compiled).is_err(), "{wrong}");
+    }
+}
