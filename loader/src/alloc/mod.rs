@@ -7,11 +7,13 @@
 
 mod host;
 mod list;
+mod places;
 mod table;
 mod vec;
 
 pub(crate) use host::HostAllocator;
 pub(crate) use list::{HostList, Room};
+pub(crate) use places::Places;
 pub(crate) use table::{HostTable, Keyed};
 pub(crate) use vec::{HostBox, HostText, HostVec};
 

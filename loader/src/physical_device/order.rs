@@ -43,6 +43,17 @@ pub(super) struct Rank {
     ids: u32,
 }
 
+impl Rank {
+    /// The rank after those of all devices.
+    pub(super) const LAST: Self = Self {
+        preference: usize::MAX,
+        kind: usize::MAX,
+        without_pci: true,
+        pci: [u32::MAX; 4],
+        ids: u32::MAX,
+    };
+}
+
 /// Types of devices, best first; what is not here comes last.
 const KINDS: [VkPhysicalDeviceType; 5] = [
     VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,

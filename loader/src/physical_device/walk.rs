@@ -1,7 +1,7 @@
 //! Asking every driver for its devices (DRV-118 to DRV-121).
 
 use super::objects;
-use crate::alloc::{HostAllocator, HostVec};
+use crate::alloc::{HostAllocator, HostVec, Places};
 use crate::catalogue;
 use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
@@ -126,15 +126,9 @@ pub(super) fn keep_first_of_equal<T>(
     if list.len() < 2 {
         return Ok(());
     }
-    let numbered = list.iter().enumerate().map(|(index, item)| (handle(item), index));
-    let mut sorted = HostVec::try_from_iter(numbered, list.allocator())?;
-    sorted.sort_unstable();
-    for pair in sorted.windows(2) {
-        if let [(first, _), (second, index)] = *pair
-            && first == second
-        {
-            clear(&mut list[index]);
-        }
+    let places = Places::of(list.iter().map(&handle), list.allocator())?;
+    for place in places.repeats() {
+        clear(&mut list[place]);
     }
     list.retain(|item| handle(item) != 0);
     Ok(())

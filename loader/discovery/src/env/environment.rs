@@ -96,13 +96,22 @@ impl<'a> Environment<'a> {
 
 /// The non-empty items of a list (APP-210). Blanks are kept.
 pub fn split(value: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> {
-    value
-        .split(move |&byte| match separator {
-            Separator::Whole => false,
-            Separator::Path => byte == LIST_SEPARATOR,
-            Separator::Comma => byte == b',',
-        })
-        .filter(|item| !item.is_empty())
+    let separator = match separator {
+        Separator::Whole => None,
+        Separator::Path => Some(LIST_SEPARATOR),
+        Separator::Comma => Some(b','),
+    };
+    let mut left = Some(value);
+    core::iter::from_fn(move || {
+        let text = left?;
+        let Some(end) = separator.and_then(|byte| os::find_byte(text, byte)) else {
+            left = None;
+            return Some(text);
+        };
+        left = text.get(end + 1..);
+        text.get(..end)
+    })
+    .filter(|item| !item.is_empty())
 }
 
 #[cfg(test)]

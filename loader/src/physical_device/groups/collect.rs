@@ -7,7 +7,7 @@ use super::super::terminator::tell_trimming;
 use super::super::walk::{self, Device, MOST_OF_ONE_DRIVER, scratch, succeeds};
 use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, sort, translated};
-use crate::alloc::HostVec;
+use crate::alloc::{HostVec, Places};
 use crate::driver::failure;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
@@ -204,16 +204,16 @@ fn ask(
     }
     reported.truncate(written.min(room) as usize);
     groups.try_reserve_exact(reported.len())?;
-    let own = of_driver(devices, driver).map(|device| (device.handle.raw(), device.chain));
-    let mut own = HostVec::try_from_iter(own, scratch(instance))?;
-    own.sort_unstable_by_key(|(handle, _)| *handle);
+    let own = HostVec::try_from_iter(of_driver(devices, driver).map(|device| device.chain), scratch(instance))?;
+    let places = Places::of(
+        of_driver(devices, driver).map(|device| device.handle.raw().addr()),
+        scratch(instance),
+    )?;
     for (index, properties) in reported.iter().enumerate() {
         let counterpart = |handle: PhysicalDeviceHandle<Driver>| {
-            let found = own.binary_search_by_key(&handle.raw(), |(known, _)| *known);
-            found
-                .ok()
-                .and_then(|at| own.get(at))
-                .map(|(_, chain)| *chain)
+            places
+                .get(handle.raw().addr())
+                .and_then(|at| own.get(at).copied())
                 .ok_or_else(|| {
                     let name = driver.name();
                     journal.note(
@@ -244,9 +244,11 @@ fn drop_hidden(
         return Ok(());
     };
     let selected = configured::select(instance, devices, wanted, journal)?;
-    let mut shown = HostVec::try_from_iter(selected.iter().map(|device| device.chain.raw()), scratch(instance))?;
-    shown.sort_unstable();
-    let is_hidden = |handle: &&PhysicalDeviceHandle<Chain>| shown.binary_search(&handle.raw()).is_err();
+    let shown = Places::of(
+        selected.iter().map(|device| device.chain.raw().addr()),
+        scratch(instance),
+    )?;
+    let is_hidden = |handle: &&PhysicalDeviceHandle<Chain>| shown.get(handle.raw().addr()).is_none();
     let mut number = 0;
     groups.retain(|group| {
         number += 1;

@@ -3,7 +3,7 @@
 use super::super::order::{Rank, Sorting, Traits};
 use super::super::walk::{Device, scratch};
 use super::{Group, member_count, members};
-use crate::alloc::{HostAllocator, HostVec};
+use crate::alloc::{HostAllocator, HostVec, Places};
 use crate::generated::types::VkResult;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::instance::Instance;
@@ -12,29 +12,25 @@ use os::memory::OutOfMemory;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
-/// What is known of each device, sorted by handle.
-pub(super) struct Known(HostVec<(PhysicalDeviceHandle<Chain>, Traits)>);
+/// What is known of each device, found by its handle.
+pub(super) struct Known {
+    traits: HostVec<Traits>,
+    places: Places,
+}
 
 impl Known {
     fn of(instance: &Instance, devices: &[Device<'_>], sorting: &Sorting) -> Result<Self, VkResult> {
-        let mut known = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
+        let mut traits = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
         for device in devices {
-            known.try_push((device.chain, Traits::of(instance, device, sorting)?))?;
+            traits.try_push(Traits::of(instance, device, sorting)?)?;
         }
-        Ok(Self::sorted(known))
-    }
-
-    fn sorted(mut known: HostVec<(PhysicalDeviceHandle<Chain>, Traits)>) -> Self {
-        known.sort_unstable_by_key(|(device, _)| device.raw());
-        Self(known)
+        let handles = devices.iter().map(|device| device.chain.raw().addr());
+        let places = Places::of(handles, scratch(instance))?;
+        Ok(Self { traits, places })
     }
 
     fn get(&self, device: PhysicalDeviceHandle<Chain>) -> Option<&Traits> {
-        let at = self
-            .0
-            .binary_search_by_key(&device.raw(), |(known, _)| known.raw())
-            .ok()?;
-        self.0.get(at).map(|(_, traits)| traits)
+        self.traits.get(self.places.get(device.raw().addr())?)
     }
 }
 
@@ -73,18 +69,20 @@ fn arrange(
     allocator: HostAllocator,
     journal: &Journal<'_>,
 ) -> Result<HostVec<Option<Rank>>, OutOfMemory> {
+    let mut ranks = HostVec::try_with_capacity(groups.len(), allocator)?;
     let mut ranked = HostVec::try_with_capacity(groups.len(), allocator)?;
     for (index, group) in groups.iter_mut().enumerate() {
         let rank = arrange_members(group, sorting, known, allocator, journal)?;
+        ranks.try_push(rank)?;
         // A group without any device comes last; the index keeps equal groups in their order.
-        ranked.try_push((rank.is_none(), rank, index))?;
+        ranked.try_push((rank.unwrap_or(Rank::LAST), index))?;
     }
     ranked.sort_unstable();
     let unsorted = HostVec::try_from_slice(groups, allocator)?;
-    for (to, (_, _, index)) in groups.iter_mut().zip(&ranked) {
+    for (to, (_, index)) in groups.iter_mut().zip(&ranked) {
         *to = unsorted[*index];
     }
-    HostVec::try_from_iter(ranked.iter().map(|(_, rank, _)| *rank), allocator)
+    HostVec::try_from_iter(ranked.iter().map(|&(_, index)| ranks[index]), allocator)
 }
 
 /// Puts the groups, and the devices in each, in the order of `sorted`. What is not there comes behind that, as it was.
@@ -93,13 +91,8 @@ fn follow(
     groups: &mut [Group<Chain>],
     allocator: HostAllocator,
 ) -> Result<(), OutOfMemory> {
-    let placed = sorted.enumerate().map(|(place, device)| (device.raw(), place));
-    let mut places = HostVec::try_from_iter(placed, allocator)?;
-    places.sort_unstable();
-    let place = |device: PhysicalDeviceHandle<Chain>| {
-        let at = places.binary_search_by_key(&device.raw(), |(known, _)| *known);
-        at.map_or(usize::MAX, |at| places[at].1)
-    };
+    let places = Places::of(sorted.map(|device| device.raw().addr()), allocator)?;
+    let place = |device: PhysicalDeviceHandle<Chain>| places.get(device.raw().addr()).unwrap_or(usize::MAX);
     let mut ranked = HostVec::try_with_capacity(groups.len(), allocator)?;
     for (index, group) in groups.iter_mut().enumerate() {
         let before = group.properties.physicalDevices;
@@ -178,7 +171,10 @@ mod tests {
     fn known() -> Known {
         let kinds = [(1, 4, 0x30), (2, 1, 0x20), (3, 1, 0x30), (4, 2, 0x20), (5, 2, 0x20)];
         let all = kinds.map(|(number, kind, device_id)| (device(number), traits(kind, None, device_id)));
-        Known(HostVec::try_from_iter(all, HostAllocator::system()).expect("memory"))
+        let allocator = HostAllocator::system();
+        let places = Places::of(all.iter().map(|(device, _)| device.raw().addr()), allocator).expect("memory");
+        let traits = HostVec::try_from_iter(all.into_iter().map(|(_, traits)| traits), allocator).expect("memory");
+        Known { traits, places }
     }
 
     fn made(groups: &[&[usize]]) -> Vec<Group<Chain>> {
