@@ -6,6 +6,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod rank;
 mod table;
 
 pub use table::{Code, TABLE};

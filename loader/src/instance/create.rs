@@ -3,6 +3,7 @@
 use super::configuration::{Configuration, required_extent};
 use super::destroy;
 use super::extensions::Offer;
+use super::nothing_left::tell_nothing_left;
 use super::requests::Requests;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec};
@@ -13,15 +14,17 @@ use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkRes
 use crate::handle::{App, InstanceHandle};
 use crate::instance::INSTANCES;
 use crate::layer;
+use core::fmt::{Display, Formatter};
 use core::ptr::NonNull;
 use discovery::activation;
-use discovery::env::Environment;
+use discovery::env::{Environment, Variable};
 use discovery::extension::InstanceExtension;
 use discovery::journal::{Journal, LogBits};
 use discovery::layers::discover;
 use discovery::log::{self, LogSink};
 use discovery::search::Search;
 use discovery::settings::{self, DriverPolicies};
+use os::Show;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
@@ -165,7 +168,9 @@ unsafe fn prepare(
         known: &known,
     };
     // SAFETY: a valid create info.
-    let Scan { drivers, aside, .. } = unsafe { find_drivers(create_info, requests, &search, &options, &mut journal) }?;
+    let Scan { drivers, aside, .. } =
+        unsafe { find_drivers((create_info, requests), instance, &search, &options, &mut journal) }?;
+    instance.cause.lock().add(journal.take_cause());
     if policies.has(DriverPolicies::KEEP_OPEN) {
         PreloadedDrivers::keep(&drivers);
     }
@@ -211,13 +216,13 @@ fn note_policies(policies: DriverPolicies, journal: &Journal<'_>) {
 }
 
 /// The drivers that the application gives, then those that a scan finds. None at all is an error that says what may be
-/// missing (APP-89, DRV-99).
+/// missing (APP-89, APP-89a, DRV-99).
 ///
 /// # Safety
 /// A valid create info.
 unsafe fn find_drivers(
-    create_info: &VkInstanceCreateInfo,
-    requests: &Requests<'_>,
+    (create_info, requests): (&VkInstanceCreateInfo, &Requests<'_>),
+    instance: &Instance,
     search: &Search<'_>,
     options: &ScanOptions<'_>,
     journal: &mut Journal<'_>,
@@ -226,6 +231,7 @@ unsafe fn find_drivers(
     let given = known.contains(InstanceExtension::VK_LUNARG_direct_driver_loading);
     // SAFETY: passed on.
     let direct = unsafe { driver::direct_drivers(create_info, given, journal) };
+    let is_exclusive = direct.exclusive;
     let found = driver::scan(options, search, direct, journal)?;
     if !found.drivers.is_empty() {
         return Ok(found);
@@ -236,8 +242,27 @@ unsafe fn find_drivers(
     if found.skipped_portability {
         requests.explain_portability(journal);
     }
-    journal.note(error, format_args!("vkCreateInstance: Found no drivers!"));
+    let line = "vkCreateInstance: Found no drivers!";
+    tell_nothing_left(
+        instance,
+        (error, line),
+        no_manifest(is_exclusive, search.environment()),
+        journal,
+    );
     Err(VkResult::VK_ERROR_INCOMPATIBLE_DRIVER)
+}
+
+/// Returns why a scan found nothing that it could have dropped.
+fn no_manifest(is_exclusive: bool, environment: &Environment<'_>) -> impl Display {
+    let replacing = [Variable::DriverFiles, Variable::IcdFilenames];
+    let replaced = replacing
+        .into_iter()
+        .find(|&variable| environment.get_non_empty(variable).is_some());
+    Show(move |out: &mut Formatter<'_>| match replaced {
+        _ if is_exclusive => out.write_str("The application gives no driver"),
+        Some(variable) => write!(out, "{} leads to no driver manifest", variable.name()),
+        None => out.write_str("There is no driver manifest where the loader looks"),
+    })
 }
 
 /// Copies the layer names, which later calls compare with (DRV-191).

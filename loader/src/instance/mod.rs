@@ -13,6 +13,7 @@ mod driver;
 mod extensions;
 mod global;
 mod leftovers;
+mod nothing_left;
 mod object;
 mod preinstance;
 mod requests;
@@ -26,6 +27,7 @@ pub(crate) use extensions::EnabledExtensions;
 pub(crate) use global::{
     enumerate_instance_extension_properties, enumerate_instance_layer_properties, enumerate_instance_version,
 };
+pub(crate) use nothing_left::tell_nothing_left;
 pub(crate) use object::{INSTANCES, Instance};
 pub(crate) use preinstance::terminator_of_global;
 pub(crate) use terminator::create_instance_terminator;

@@ -15,7 +15,7 @@ use crate::translation::INSTANCE_MAGIC;
 use crate::window_system::Surface;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use discovery::journal::LogBits;
+use discovery::journal::{Cause, LogBits};
 use discovery::log::Listener;
 use discovery::settings::{DeviceConfiguration, Settings};
 use discovery::version::ApiVersion;
@@ -69,6 +69,8 @@ pub(crate) struct Instance {
     pub aside_drivers: Mutex<DriversAside>,
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
+    /// What explains best why a driver of the scan is missing, for a later call that finds nothing else (APP-89a).
+    pub(crate) cause: Mutex<Cause>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects made for physical devices.
@@ -118,6 +120,7 @@ impl Instance {
                 found_drivers: Mutex::new(Vec::new()),
                 aside_drivers: Mutex::new(Vec::new()),
                 refused_drivers: Mutex::new(Vec::new()),
+                cause: Mutex::new(Cause::NONE),
                 drivers: HostList::new(),
                 physical_devices: Mutex::new(PhysicalDevices::new(allocator)),
                 unknown: Mutex::new(UnknownFunctions::new()),

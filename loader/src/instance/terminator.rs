@@ -1,6 +1,7 @@
 //! The end of the instance chain: an instance of every driver (APP-95 to APP-97, DRV-109 to DRV-117).
 
 use super::destroy::release_drivers;
+use super::nothing_left::tell_nothing_left;
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostBox, HostText, HostVec, Room};
 use crate::catalogue;
@@ -138,12 +139,12 @@ impl Creation<'_> {
         self.instance.drivers.add(room, drivers);
         made?;
         if !any {
-            journal.note(
-                LogBits::ERROR | LogBits::DRIVER,
-                format_args!("terminator_CreateInstance: Found no drivers!"),
-            );
+            let line = "terminator_CreateInstance: Found no drivers!";
+            let bits = LogBits::ERROR | LogBits::DRIVER;
+            tell_nothing_left(self.instance, (bits, line), "No driver is open", journal);
             return Err(VkResult::VK_ERROR_INCOMPATIBLE_DRIVER);
         }
+        self.instance.cause.lock().add(journal.take_cause());
         let properties2 = forced_properties2
             || self.instance.api_version() >= ApiVersion::V1_1
             || self

@@ -39,7 +39,7 @@ pub(super) fn devices<'a>(
     if by_adapter > 0 {
         keep_first(&mut all)?;
     }
-    walk::check_any(&all, journal)?;
+    walk::check_any(instance, &all, journal)?;
     Ok(Devices { all, by_adapter })
 }
 

@@ -6,12 +6,14 @@ use crate::catalogue;
 use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
-use crate::instance::{Instance, InstanceDriver};
+use crate::instance::{Instance, InstanceDriver, tell_nothing_left};
+use core::fmt::{Display, Formatter};
 use discovery::journal::reason::DeviceReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
-use discovery::text::Text;
+use discovery::text::{Text, file_name};
 use discovery::trace::Step;
 use os::memory::OutOfMemory;
+use os::{Raw, Show};
 pub(super) use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
 /// Most devices or groups accepted from the whole chain, where the loader itself makes room for what a layer counts.
@@ -74,15 +76,25 @@ pub(super) fn add_devices<'a>(
 ///
 /// # Errors
 /// That there is not (DRV-121).
-pub(super) fn check_any(found: &[Device<'_>], journal: &Journal<'_>) -> Result<(), VkResult> {
+pub(super) fn check_any(instance: &Instance, found: &[Device<'_>], journal: &mut Journal<'_>) -> Result<(), VkResult> {
     if found.is_empty() {
-        journal.note(
-            LogBits::ERROR,
-            format_args!("setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config"),
-        );
+        let line = "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config";
+        tell_nothing_left(instance, (LogBits::ERROR, line), without_devices(instance), journal);
         return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
     }
     Ok(())
+}
+
+/// Returns a text that names the drivers, of which none has a device.
+fn without_devices(instance: &Instance) -> impl Display + '_ {
+    Show(|out: &mut Formatter<'_>| {
+        let mut begin = "No driver has a device: ";
+        for driver in instance.drivers() {
+            write!(out, "{begin}{}", Raw(file_name(driver.path())))?;
+            begin = ", ";
+        }
+        Ok(())
+    })
 }
 
 /// The devices of one driver. What it reported last stands in for a list that it fails to give: a failure may pass, and the

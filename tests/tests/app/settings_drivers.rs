@@ -67,7 +67,7 @@ fn drv_028_settings_drivers_are_filtered() {
         let outcome = scene.run(|vk| assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER)));
         outcome
             .ok()
-            .logged("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
+            .logged_with("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
     });
 }
 

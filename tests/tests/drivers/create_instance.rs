@@ -190,7 +190,7 @@ fn drv_113_without_a_working_driver_the_code_is_always_the_same() {
         let outcome = scene.run(|vk| assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER)));
         outcome
             .ok()
-            .logged("ERROR | DRIVER", "terminator_CreateInstance: Found no drivers!");
+            .logged_with("ERROR | DRIVER", "terminator_CreateInstance: Found no drivers!");
     });
 }
 

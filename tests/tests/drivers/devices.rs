@@ -130,7 +130,7 @@ fn drv_121_no_device_at_all_is_an_error() {
             vk.add_lines("empty", "device later");
             assert_eq!(instance.device_names(), ["bad", "later"]);
         });
-        outcome.ok().logged(
+        outcome.ok().logged_with(
             "ERROR",
             "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config",
         );

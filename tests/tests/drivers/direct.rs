@@ -83,7 +83,7 @@ fn drv_081_exclusive_mode_without_a_usable_driver_fails() {
         });
         outcome
             .ok()
-            .logged("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
+            .logged_with("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
     });
 }
 

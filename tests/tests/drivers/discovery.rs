@@ -53,7 +53,7 @@ fn drv_009_no_driver_fails_creation_but_not_the_extension_query() {
         });
         outcome
             .ok()
-            .logged("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
+            .logged_with("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
     });
 }
 
@@ -239,7 +239,7 @@ fn drv_018_an_empty_value_still_replaces() {
                 scene.run(|vk| assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER)));
             outcome
                 .ok()
-                .logged("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
+                .logged_with("ERROR | DRIVER", "vkCreateInstance: Found no drivers!");
         }
     });
 }

@@ -43,6 +43,7 @@ mod instance_extensions;
 mod manifest;
 mod many_devices;
 mod negotiation;
+mod nothing_left;
 mod odd_drivers;
 mod opening;
 mod portability;

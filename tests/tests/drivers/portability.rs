@@ -115,7 +115,7 @@ fn drv_099_skipping_the_only_driver_is_explained() {
             outcome
                 .ok()
                 .logged("ERROR | DRIVER", text)
-                .logged("ERROR | DRIVER", found_none);
+                .logged_with("ERROR | DRIVER", found_none);
             assert!(
                 outcome.stderr.find(text) < outcome.stderr.find(found_none),
                 "{}",

@@ -5,12 +5,14 @@
 //! worth saying is a note.
 
 pub mod bits;
+mod cause;
 mod decision;
 mod described;
 pub mod reason;
 
 use alloc::vec::Vec;
 pub use bits::LogBits;
+pub use cause::Cause;
 pub use decision::{Decision, Source, Subject, Verdict};
 use reason::FileReason;
 pub use reason::Reason;
@@ -58,6 +60,8 @@ pub struct Journal<'a> {
     remembers: bool,
     decisions: Vec<Decision>,
     forgotten: usize,
+    /// First cause of a failure, in a journal that remembers no decisions.
+    cause: Cause,
     paths: Option<PathRecorder>,
 }
 
@@ -77,6 +81,7 @@ impl<'a> Journal<'a> {
             remembers: false,
             decisions: Vec::new(),
             forgotten: 0,
+            cause: Cause::NONE,
             paths: None,
         }
     }
@@ -96,7 +101,7 @@ impl<'a> Journal<'a> {
             }
         }
         if !self.remembers {
-            return;
+            return self.cause.consider(decision);
         }
         if self.decisions.len() == MAX_DECISIONS || self.decisions.try_room(1).is_err() {
             self.forgotten += 1;
@@ -149,6 +154,11 @@ impl<'a> Journal<'a> {
         self.sink.wants(bits)
     }
 
+    /// Returns the first cause so far, and holds none any more.
+    pub fn take_cause(&mut self) -> Cause {
+        core::mem::take(&mut self.cause)
+    }
+
     /// The decisions so far, oldest first.
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions
@@ -167,12 +177,14 @@ impl fmt::Debug for Journal<'_> {
             remembers: _,
             decisions,
             forgotten,
+            cause,
             paths,
         } = self;
         formatter
             .debug_struct("Journal")
             .field("decisions", decisions)
             .field("forgotten", forgotten)
+            .field("cause", cause)
             .field("paths", paths)
             .finish_non_exhaustive()
     }

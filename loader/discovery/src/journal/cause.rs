@@ -1,0 +1,135 @@
+//! First cause of a failure: the decision that explains best why no driver or device is left.
+
+use super::reason::{DeviceReason, DriverLibraryReason, DriverManifestReason, Reason};
+use super::{Decision, Source, Subject, Verdict};
+use crate::env::Variable;
+use core::fmt::{self, Formatter, Write};
+use os::{Raw, Show};
+use reasons::rank::ASIDE;
+
+/// Decision that explains a missing driver or device, if there is one.
+///
+/// Of several decisions the one of the smallest [rank](reasons::rank) is held, and of equals the first.
+#[derive(Debug, Default)]
+pub struct Cause(Option<Decision>);
+
+impl Cause {
+    /// No decision.
+    pub const NONE: Self = Self(None);
+
+    /// Returns `true` if no decision is held.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Holds the decision if it explains more than the one that is held.
+    pub(super) fn consider(&mut self, decision: Decision) {
+        if let Some(rank) = rank(&decision)
+            && rank < self.rank()
+        {
+            self.0 = Some(decision);
+        }
+    }
+
+    /// Holds the decision of `other` if it explains more.
+    pub fn add(&mut self, other: Self) {
+        if let Some(decision) = other.0 {
+            self.consider(decision);
+        }
+    }
+
+    /// Returns the one that explains more, `self` where both explain as much.
+    pub fn or<'c>(&'c self, other: &'c Self) -> &'c Self {
+        if other.rank() < self.rank() { other } else { self }
+    }
+
+    /// Returns the rank, which is larger than all others if no decision is held.
+    fn rank(&self) -> u8 {
+        self.0.as_ref().and_then(rank).unwrap_or(u8::MAX)
+    }
+
+    /// Returns what is missing, the file or variable that names it, and why, in a few words.
+    pub fn text(&self) -> impl fmt::Display + '_ {
+        Show(|out: &mut Formatter<'_>| match &self.0 {
+            Some(Decision {
+                subject,
+                name,
+                path,
+                verdict: Verdict::Dropped(reason),
+                source,
+            }) => {
+                let (name, path) = if name.is_empty() { (path, name) } else { (name, path) };
+                write!(out, "{name}")?;
+                match (subject, source) {
+                    _ if !path.is_empty() => write!(out, " named by {path}")?,
+                    (
+                        Subject::DriverManifest,
+                        Source::Variable(
+                            variable @ (Variable::DriverFiles | Variable::IcdFilenames | Variable::AddDriverFiles),
+                        ),
+                    ) => write!(out, " named by {}", variable.name())?,
+                    _ => {}
+                }
+                out.write_str(": ")?;
+                reason.write_briefly(out, name)
+            }
+            _ => Ok(()),
+        })
+    }
+}
+
+/// Returns the rank of a decision that can explain a missing driver or device.
+fn rank(decision: &Decision) -> Option<u8> {
+    let Verdict::Dropped(reason) = &decision.verdict else {
+        return None;
+    };
+    let is_about_drivers = match decision.subject {
+        Subject::DriverManifest
+        | Subject::DriverLibrary
+        | Subject::DriverInstance
+        | Subject::PhysicalDevice
+        | Subject::Service => true,
+        Subject::LayerManifest
+        | Subject::Layer
+        | Subject::LayerLibrary
+        | Subject::SettingsFile
+        | Subject::Catalogue => false,
+    };
+    let rank = reason.code().rank();
+    (is_about_drivers && rank < ASIDE).then_some(rank)
+}
+
+impl Reason {
+    /// Writes the system's words without `name`, which stands before them already, or the words of the code.
+    fn write_briefly(&self, out: &mut Formatter<'_>, name: &[u8]) -> fmt::Result {
+        if let Self::DriverLibrary(
+            DriverLibraryReason::NotOpened(words) | DriverLibraryReason::WrongArchitecture(words),
+        ) = self
+            && !words.is_empty()
+        {
+            let rest = words.strip_prefix(name).and_then(|rest| rest.strip_prefix(b": "));
+            return write!(out, "{}", Raw(rest.unwrap_or(words)));
+        }
+        let (_, problem) = self.code().name().split_once('.').unwrap_or_default();
+        problem
+            .chars()
+            .try_for_each(|letter| out.write_char(if letter == '-' { ' ' } else { letter }))?;
+        match self {
+            Self::DriverManifest(DriverManifestReason::Disabled { .. }) => {
+                write!(out, " by {}", Variable::DriversDisable.name())
+            }
+            Self::DriverManifest(DriverManifestReason::NotSelected) => {
+                write!(out, " by {}", Variable::DriversSelect.name())
+            }
+            Self::DriverLibrary(
+                DriverLibraryReason::ExtensionQueryFailed(result) | DriverLibraryReason::CreationFailed(result),
+            )
+            | Self::Device(DeviceReason::EnumerationFailed(result)) => write!(out, " with VkResult {result}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "cause_tests.rs"]
+mod tests;

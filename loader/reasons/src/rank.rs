@@ -1,0 +1,52 @@
+//! Order in which reasons explain a missing driver or device: the smallest rank is the reason that a user most likely looks for.
+
+use super::Code;
+
+/// Rank of something that is there and does not work.
+pub const BROKEN: u8 = 25;
+/// Rank of everything that has no rank of its own.
+pub const OTHER: u8 = 50;
+/// Rank of what is worth a word and in no program's way. Reasons from this rank on never explain a failure.
+pub const ASIDE: u8 = 70;
+
+impl Code {
+    /// Returns the rank. A broken file comes before a driver of another architecture, and a filter of the user before both.
+    pub const fn rank(self) -> u8 {
+        match self {
+            Self::DriverManifestDisabled
+            | Self::DriverManifestNotSelected
+            | Self::DeviceIdFilter
+            | Self::DeviceNotConfigured => 15,
+            Self::DriverNotOpened
+            | Self::DriverNegotiationRefused
+            | Self::DriverNoGetInstanceProcAddr
+            | Self::DriverNoEntryPoint
+            | Self::DriverNoExport
+            | Self::DriverNoGlobalFunction
+            | Self::DriverExtensionQueryFailed
+            | Self::DriverCreationFailed
+            | Self::DriverNullInstance
+            | Self::DriverNoRequiredCommand
+            | Self::DeviceEnumerationFailed
+            | Self::CatalogueCrashed
+            | Self::CatalogueHung => BROKEN,
+            Self::LayerLibraryNotOpened | Self::LayerLibraryNoSymbol => 28,
+            Self::FileNotFound
+            | Self::FileNotOpened
+            | Self::FileNotRegular
+            | Self::FileNotRead
+            | Self::FileTooLarge
+            | Self::FileChanged
+            | Self::FileInvalidJson
+            | Self::FileNotAnObject
+            | Self::FileNotJsonName => 30,
+            Self::DriverManifestPortability => 45,
+            Self::DriverWrongArchitecture | Self::DriverManifestArchitecture | Self::LayerLibraryWrongArchitecture => {
+                55
+            }
+            Self::DriverNoDevices | Self::CatalogueNoDevice => 65,
+            Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::FileFoundBefore => ASIDE,
+            _ => OTHER,
+        }
+    }
+}
