@@ -3,8 +3,10 @@
 use super::facts;
 use super::walk::Device;
 use crate::generated::types::VkPhysicalDeviceType;
+use core::fmt::{Display, Formatter};
 use discovery::trace;
 use discovery::version::ApiVersion;
+use os::Show;
 
 /// The word for a type of devices.
 pub(super) fn type_word(kind: VkPhysicalDeviceType) -> &'static str {
@@ -24,6 +26,7 @@ pub(super) fn describe<'a>(devices: impl Iterator<Item = &'a Device<'a>>, rule: 
     }
     for (place, device) in devices.enumerate() {
         let properties = facts::properties(device);
+        let identifiers = facts::uuids_by_any(device);
         trace::write("device", |record| {
             record.number("place", place as u64);
             record.text("name", &facts::name_of(&properties));
@@ -32,7 +35,16 @@ pub(super) fn describe<'a>(devices: impl Iterator<Item = &'a Device<'a>>, rule: 
             record.number("vendor", properties.vendorID.into());
             record.number("device", properties.deviceID.into());
             record.version("api-version", ApiVersion(properties.apiVersion));
+            if let Some((of_device, of_driver)) = identifiers {
+                record.shown("device-uuid", format_args!("{}", digits(&of_device)));
+                record.shown("driver-uuid", format_args!("{}", digits(&of_driver)));
+            }
             record.word("rule", rule(place));
         });
     }
+}
+
+/// Returns the bytes of an identifier as hexadecimal digits.
+fn digits(uuid: &[u8; 16]) -> impl Display {
+    Show(move |out: &mut Formatter<'_>| uuid.iter().try_for_each(|byte| write!(out, "{byte:02x}")))
 }

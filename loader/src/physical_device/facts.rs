@@ -24,6 +24,9 @@ const LAYERED_DRIVER: &[u8] = b"VK_MSFT_layered_driver";
 /// Place on the PCI bus: domain, bus, device, function.
 pub(super) type PciAddress = [u32; 4];
 
+/// The identifiers of a device and of its driver.
+pub(super) type Uuids = ([u8; 16], [u8; 16]);
+
 /// A structure of plain numbers with every byte zero.
 macro_rules! zeroed {
     ($type:ty) => {
@@ -115,11 +118,26 @@ fn query_behind(
 }
 
 /// The identifiers of device and driver; zero when the driver does not tell (APP-259).
-pub(super) fn uuids(device: &Device<'_>) -> ([u8; 16], [u8; 16]) {
+pub(super) fn uuids(device: &Device<'_>) -> Uuids {
+    uuids_by(device.driver.table.vkGetPhysicalDeviceProperties2, device)
+}
+
+/// The same for the trace, by the function of the extension where the driver gives no other. `None` if the driver does not tell.
+pub(super) fn uuids_by_any(device: &Device<'_>) -> Option<Uuids> {
+    let table = &device.driver.table;
+    let get = table
+        .vkGetPhysicalDeviceProperties2
+        .or(table.vkGetPhysicalDeviceProperties2KHR);
+    let (of_device, of_driver) = uuids_by(get, device);
+    // Some drivers count their devices in the first one, which begins at zero.
+    (of_device != [0; 16] || of_driver != [0; 16]).then_some((of_device, of_driver))
+}
+
+fn uuids_by(get: Option<PFN_vkGetPhysicalDeviceProperties2<Driver>>, device: &Device<'_>) -> Uuids {
     let mut info = zeroed!(VkPhysicalDeviceIDProperties);
     info.sType = VkPhysicalDeviceIDProperties::STRUCTURE_TYPE;
     let mut asked = properties2((&raw mut info).cast());
-    if let Some(get) = device.driver.table.vkGetPhysicalDeviceProperties2 {
+    if let Some(get) = get {
         // SAFETY: the driver's function with its own device and a chain of two writable structures.
         unsafe { get(device.handle, &mut asked) };
     }

@@ -253,6 +253,11 @@ pub(crate) struct Device {
     pub(crate) device: u32,
     #[serde(rename = "api-version")]
     pub(crate) api_version: String,
+    /// Thirty-two hexadecimal digits, where the driver tells them.
+    #[serde(rename = "device-uuid")]
+    pub(crate) uuid: Option<String>,
+    #[serde(rename = "driver-uuid")]
+    pub(crate) driver_uuid: Option<String>,
     pub(crate) rule: String,
 }
 

@@ -93,6 +93,40 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
     });
 }
 
+/// Devices have their identifiers where the driver tells them, by whichever function it has.
+#[test]
+fn trace_has_the_identifiers_of_devices() {
+    case(|scene| {
+        let properties = "VK_KHR_get_physical_device_properties2";
+        scene
+            .driver("a")
+            .device_with("one", |device| device.uuids(3, 10))
+            .device("bare");
+        scene
+            .driver("old")
+            .api("1.0.0")
+            .extension(properties)
+            .device_with("two", |device| device.line("uuid", 4));
+        scene.driver("older").api("1.0.0").device("three");
+        let trace = scene.path("trace");
+        scene.env("VK_LOADER_TRACE", &trace);
+        let outcome = scene.run(|vk| assert_eq!(vk.instance_with("1.1", &[]).device_names().len(), 4));
+        outcome.ok();
+        let records = records(&trace);
+        let told = |name: &str| {
+            let found = named(&records, "device", "name", name);
+            let last = found.last().unwrap_or_else(|| panic!("no {name}"));
+            let text = |key: &str| last[key].as_str().map(String::from);
+            (text("device-uuid"), text("driver-uuid"))
+        };
+        let digits = |byte: &str| Some(byte.repeat(16));
+        assert_eq!(told("one"), (digits("03"), digits("0a")));
+        assert_eq!(told("bare"), (None, None));
+        assert_eq!(told("two"), (digits("04"), digits("00")));
+        assert_eq!(told("three"), (None, None));
+    });
+}
+
 /// A filter tells which variable and which of its patterns had the say.
 #[test]
 fn trace_tells_the_pattern_that_matched() {

@@ -20,6 +20,9 @@ pub(super) struct Listed {
     pub(super) vendor: u32,
     pub(super) device: u32,
     pub(super) api_version: String,
+    /// Identifiers of the device and its driver, where the driver tells them.
+    pub(super) uuid: Option<String>,
+    pub(super) driver_uuid: Option<String>,
     /// The path of the driver's library.
     pub(super) driver: String,
     pub(super) manifest: Option<String>,
@@ -55,6 +58,8 @@ impl Decided {
                         vendor: device.vendor,
                         device: device.device,
                         api_version: device.api_version.clone(),
+                        uuid: device.uuid.clone(),
+                        driver_uuid: device.driver_uuid.clone(),
                         driver: device.driver.clone(),
                         manifest: None,
                         rule: device.rule.clone(),

@@ -59,10 +59,13 @@ pub(super) fn of_filters(decided: &Decided) -> Matched {
 }
 
 /// For each device that was received its place in the library's list. What identifies a device is compared in steps, the exact one
-/// first: a layer may rename a device, but the numbers of its hardware stay.
+/// first: a layer may rename a device, but its identifiers and the numbers of its hardware stay. Equal cards may have one identifier,
+/// and two drivers of one card have two.
 fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Listed, &probe::Device) -> bool;
-    let steps: [Same; 3] = [
+    let steps: [Same; 5] = [
+        |one, other| is_one(one, other) && one.name == other.name,
+        is_one,
         |one, other| {
             numbers(one, other)
                 && one.name == other.name
@@ -82,6 +85,11 @@ fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
         }
     }
     places
+}
+
+/// Returns `true` if both have identifiers, and these are the same.
+fn is_one(one: &Listed, other: &probe::Device) -> bool {
+    one.uuid.is_some() && (&one.uuid, &one.driver_uuid) == (&other.uuid, &other.driver_uuid)
 }
 
 fn numbers(one: &Listed, other: &probe::Device) -> bool {
@@ -123,7 +131,7 @@ fn of_listed(listed: &Listed) -> Device {
         vendor: listed.vendor,
         device: listed.device,
         api_version: listed.api_version.clone(),
-        uuid: None,
+        uuid: listed.uuid.clone(),
         pci: None,
         driver_name: None,
         driver: listed.driver.clone(),
@@ -209,6 +217,36 @@ mod tests {
             (matched.hidden[0].name.as_str(), matched.hidden[0].by.as_str()),
             ("two", "VK_LAYER_x")
         );
+    }
+
+    #[test]
+    fn identifiers_count_before_names_and_numbers() {
+        let with = |mut listed: Listed, digit: &str| {
+            listed.uuid = Some(digit.repeat(32));
+            listed.driver_uuid = Some("d".repeat(32));
+            listed
+        };
+        let decided = Decided {
+            devices: vec![
+                with(listed("one", 1, "a", 0), "1"),
+                with(listed("one", 1, "b", 1), "2"),
+                listed("one", 1, "c", 2),
+            ],
+            ..Decided::default()
+        };
+        let received = |name: &str, device: u32, digit: &str| probe::Device {
+            uuid: Some(digit.repeat(32)),
+            driver_uuid: Some("d".repeat(32)),
+            ..seen(name, device)
+        };
+        let all = [
+            received("one", 1, "2"),
+            received("renamed", 9, "1"),
+            received("one", 1, "3"),
+        ];
+        let matched = matched(&decided, &all, None);
+        let drivers: Vec<&str> = matched.devices.iter().map(|device| device.driver.as_str()).collect();
+        assert_eq!(drivers, ["b", "a", "c"]);
     }
 
     #[test]
