@@ -43,6 +43,10 @@ build:            ## the release library, the program vkloader and the driver se
 install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=..., UNITS=no
 	@make/install.sh install
 
+.PHONY: install-32
+install-32:       ## vkloader of a build for 32 bits, for the one of 64 bits: CARGO_BUILD_TARGET as for make build
+	@make/install.sh install-32
+
 .PHONY: framework ios-framework
 framework:        ## on macOS: the library as vulkan.framework; ios-framework as iOS wants it
 	@make/install.sh framework

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# install | uninstall: the library, its links, its package files, the program vkloader, the driver service, and the units of both below
-# DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
+# install | uninstall: the library, its links, its package files, the program vkloader with the library that it carries, the driver service,
+# and the units of both below DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
+# install-32: vkloader of a 32-bit build with its library, which the vkloader of 64 bits below the same PREFIX asks too.
 # UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them, absolute or below PREFIX.
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
@@ -50,6 +51,9 @@ below_prefix() {
 }
 units=${DESTDIR:-}$(below_prefix "${UNITDIR:-lib/systemd/system}")
 rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
+# What vkloader carries, for machines where programs get another loader or none.
+CARRIED=libexec/vulkan-loader-rs
+carried=${DESTDIR:-}$PREFIX/$CARRIED
 # Behind the rules of systemd that give devices their names.
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
@@ -134,6 +138,22 @@ install_units() {
     install -m 644 packaging/systemd/vulkan-loader-catalogue.rules "$rules/$RULES"
 }
 
+# install_carried PREFIX: installs the library that the vkloader below PREFIX carries.
+install_carried() {
+    install -d "$1/$CARRIED"
+    install -m "$LIBMODE" "$LIBRARY" "$1/$CARRIED/libvulkan.so.1"
+}
+
+install_32() {
+    [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build with CARGO_BUILD_TARGET"
+    [ -f "$RELEASE/vkloader" ] || die 2 "$RELEASE/vkloader is not built: make build with CARGO_BUILD_TARGET"
+    [ "$(pointer_size "$LIBRARY")" = 4 ] || die 3 "$LIBRARY is not for 32 bits"
+    install -d "$carried/32/bin"
+    install -m 755 "$RELEASE/vkloader" "$carried/32/bin/vkloader"
+    install_carried "$carried/32"
+    say "Installed $carried/32/bin/vkloader"
+}
+
 install_all() {
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
     local pointer_size
@@ -147,6 +167,7 @@ install_all() {
             [ -f "$RELEASE/$name" ] || die 2 "$RELEASE/$name is not built: make build"
             install -m 755 "$RELEASE/$name" "$programs/$name"
         done
+        install_carried "${DESTDIR:-}$PREFIX"
         install_pages
         [ "${UNITS:-}" = no ] || install_units
     fi
@@ -169,12 +190,14 @@ uninstall_all() {
         rm -f "$units/$name"
     done
     rm -f "$programs"/{vkloader,vk-loader-service} "$rules/$RULES"
+    rm -f "$carried/libvulkan.so.1" "$carried/32/bin/vkloader" "$carried/32/$CARRIED/libvulkan.so.1"
     uninstall_pages
     rm -f "$to/$FILE"
     for name in "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake; do
         ! grep -qsF "# $MARK" "$name" || rm -f "$name"
     done
-    for folder in "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}" "$rules" "${rules%/*}"; do
+    for folder in "$carried/32/bin" "$carried/32/$CARRIED" "$carried/32/libexec" "$carried/32" "$carried" "${carried%/*}" \
+        "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}" "$rules" "${rules%/*}"; do
         rmdir "$folder" 2>/dev/null || true
     done
     say "Removed $to/$FILE"
@@ -207,8 +230,9 @@ framework() {
 
 case ${1:-} in
 install) install_all ;;
+install-32) install_32 ;;
 framework) framework Versions/A Versions/A/Resources ;;
 ios-framework) framework . . ;;
 uninstall) uninstall_all ;;
-*) die 3 "which: install, uninstall, framework or ios-framework?" ;;
+*) die 3 "which: install, install-32, uninstall, framework or ios-framework?" ;;
 esac

@@ -57,6 +57,7 @@ def files():
     expected = {
         "opt/vulkan/bin/vk-loader-service": None,
         "opt/vulkan/bin/vkloader": None,
+        "opt/vulkan/libexec/vulkan-loader-rs/libvulkan.so.1": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-catalogue.path": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-catalogue.service": None,
         "opt/vulkan/lib/systemd/system/vulkan-loader-service.service": None,
@@ -71,7 +72,7 @@ def files():
     }
     expect(tree(destination) == expected, f"installed: {tree(destination)}")
     for path, target in expected.items():
-        text = "" if target or path.endswith((file, "bin/vkloader", "bin/vk-loader-service")) else (destination / path).read_text()
+        text = "" if target or path.endswith((file, "libvulkan.so.1", "bin/vkloader", "bin/vk-loader-service")) else (destination / path).read_text()
         expect(not re.search("@[A-Z_]+@", text), f"{path} has a placeholder left:\n{text}")
         expect(str(destination) not in text, f"{path} names DESTDIR:\n{text}")
         program = {"catalogue": "vkloader", "service": "vk-loader-service"}.get(path.removesuffix(".service").rpartition("-")[2])
@@ -123,6 +124,7 @@ def expected_modes(folder, library):
     """Returns the installed files of `fake_build`, each with its mode."""
     modes = {f"lib/libvulkan.so.{version()}": library}
     modes |= {f"bin/{name}": 0o755 for name in PROGRAMS}
+    modes["libexec/vulkan-loader-rs/libvulkan.so.1"] = library
     modes |= {f"share/man/man{page[-1]}/{page}": 0o644 for page in OTHER_PAGES}
     for name in PROGRAMS:
         places = f"man/man1/{name}.1", f"man/man1/{name}-what.1", f"bash-completion/completions/{name}"

@@ -57,6 +57,9 @@ pub(crate) enum Command {
         /// Makes no instance.
         #[arg(long)]
         extensions_only: bool,
+        /// Only opens the library.
+        #[arg(long)]
+        open_only: bool,
         /// Asks for this layer.
         #[arg(long)]
         layer: Vec<String>,
@@ -117,7 +120,7 @@ impl Command {
     pub(crate) fn run(self) -> io::Result<ExitCode> {
         match self {
             Self::Explain(explain) => explain.run(),
-            Self::Devices(library) => explain::devices(&library),
+            Self::Devices(mut library) => explain::devices(&mut library),
             #[cfg(target_os = "linux")]
             Self::Files(files) => files.run(),
             #[cfg(target_os = "linux")]
@@ -132,10 +135,12 @@ impl Command {
             Self::Probe {
                 driver,
                 extensions_only,
+                open_only,
                 layer,
                 library,
             } => {
                 let extent = match driver {
+                    _ if open_only => Extent::Nothing,
                     _ if extensions_only => Extent::Extensions,
                     true => Extent::Driver,
                     false => Extent::Program,

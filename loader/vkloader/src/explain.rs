@@ -3,6 +3,7 @@
 use crate::child::{self, Finished, Watched};
 use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::library_folder::LibraryFolder;
+use crate::other::{self, Other};
 use crate::probe::Seen;
 use crate::report::{self, Received, Report};
 use crate::{causes, show};
@@ -41,13 +42,22 @@ pub(crate) struct Explain {
 }
 
 impl Explain {
-    pub(crate) fn run(&self) -> io::Result<ExitCode> {
+    pub(crate) fn run(mut self) -> io::Result<ExitCode> {
+        let other = self.library.use_carried(self.program.is_empty())?;
         let folder = match (&self.library.library, self.program.is_empty()) {
             (Some(library), false) => Some(LibraryFolder::of(library)?),
             _ => None,
         };
         let finished = self.watch(folder.as_ref(), false)?;
         let (seen, mut report) = self.report(&finished)?;
+        if let Some(other) = &other {
+            self.add_other(other, &finished, seen.as_ref(), &mut report);
+        }
+        if self.program.is_empty()
+            && let Some(of_32_bits) = other::report_of_32_bits(&self.library)?
+        {
+            report::other::add_word_size(&mut report, &of_32_bits);
+        }
         let watched = match !report.is_usable() && causes::worth_watching(&report) {
             true => Some(self.watch(folder.as_ref(), true)?),
             false => None,
@@ -78,6 +88,15 @@ impl Explain {
             None => report.is_usable(),
         };
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
+    }
+
+    /// Adds the loader that programs get, and what it does otherwise.
+    fn add_other(&self, other: &Other, finished: &Finished, seen: Option<&Seen>, report: &mut Report) {
+        let nothing = Seen::default();
+        match self.program.is_empty() {
+            true => report::other::compare(report, &finished.records, seen.unwrap_or(&nothing), other),
+            false => report::other::name(report, other),
+        }
     }
 
     /// What the run received, where it was the probe, and the report about it.
@@ -266,7 +285,8 @@ fn culprit<'a>(
 }
 
 /// Lists the devices, with the words that choose each.
-pub(crate) fn devices(library: &Library) -> io::Result<ExitCode> {
+pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
+    let other = library.use_carried(true)?;
     let finished = child::run(library.probe()?, library.limit(), KEPT)?;
     let seen = Seen::last(&finished.output).ok_or_else(|| {
         io::Error::other("the process that lists devices did not end by itself; see vkloader explain")
@@ -275,7 +295,11 @@ pub(crate) fn devices(library: &Library) -> io::Result<ExitCode> {
         return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
     }
     // The report has matched what the probe received with the drivers of the trace.
-    let report = of_probe(library, &finished, Some(&seen))?;
-    heard(show::devices(&seen.devices, &report.devices))?;
+    let mut report = of_probe(library, &finished, Some(&seen))?;
+    if let Some(other) = &other {
+        report::other::compare(&mut report, &finished.records, &seen, other);
+    }
+    let received = other.as_ref().map_or(&seen, |other| &other.seen);
+    heard(show::devices(&received.devices, &report.devices))?;
     Ok(ExitCode::from(if report.is_usable() { USABLE } else { NONE }))
 }

@@ -5,6 +5,7 @@
 //!
 //! The crate has a library so that `loader/pages` can write manual pages and completions from its command line.
 
+mod carried;
 #[cfg(target_os = "linux")]
 mod catalogue;
 mod causes;
@@ -18,6 +19,7 @@ mod installed;
 mod library_folder;
 mod names;
 mod objects;
+mod other;
 mod probe;
 mod report;
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 
 use crate::objects;
 use crate::vulkan::{
-    self, Code, Entry, GetProcAddr, Head, Instance, Physical, PhysicalDeviceDriverProperties,
+    self, Code, Entry, ExtensionProperties, GetProcAddr, Head, Instance, Physical, PhysicalDeviceDriverProperties,
     PhysicalDeviceIdProperties, PhysicalDevicePciBusInfoProperties,
 };
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -41,6 +41,15 @@ pub(crate) struct Seen {
     pub(crate) objects: Vec<String>,
     /// Why it did not open, in the system's words.
     pub(crate) not_opened: Option<String>,
+    /// The version that it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// The instance extensions that it lists, each with its version after a blank.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) extensions: Vec<String>,
+    /// The layers that it lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) layers: Vec<String>,
     /// What `vkCreateInstance` gave.
     pub(crate) instance: Option<Code>,
     /// What `vkEnumeratePhysicalDevices` gave.
@@ -99,6 +108,8 @@ pub(crate) enum Extent {
     Driver,
     /// The instance extensions of one driver, and no instance.
     Extensions,
+    /// The library alone, which is opened and asked nothing.
+    Nothing,
 }
 
 /// Where the answer goes: what this process got as its output. What drivers print goes nowhere from here on, so that it is not taken
@@ -140,6 +151,7 @@ pub(crate) fn run(
     let opened = open(library);
     seen.library = mapped();
     match opened {
+        Ok(_) if extent == Extent::Nothing => {}
         Ok(entry) if extent == Extent::Program => ask(&entry, layers, &mut seen, tell)?,
         Ok(entry) => ask_driver(&entry, extent, &mut seen),
         Err(words) => seen.not_opened = Some(words),
@@ -178,7 +190,8 @@ fn ask(
     seen: &mut Seen,
     tell: &mut dyn FnMut(&Seen) -> io::Result<()>,
 ) -> io::Result<()> {
-    let instance = match instance(entry, Extent::Program, layers) {
+    seen.before = objects::loaded();
+    let instance = match create(entry, Extent::Program, layers, seen) {
         Ok(instance) => instance,
         Err(code) => {
             seen.instance = Some(code);
@@ -186,11 +199,13 @@ fn ask(
         }
     };
     seen.instance = Some(vulkan::SUCCESS);
+    seen.note_objects();
     tell(seen)?;
     let devices = instance.devices();
     seen.enumeration = Some(devices.as_ref().err().copied().unwrap_or(vulkan::SUCCESS));
     let devices = devices.unwrap_or_default();
     seen.devices = devices.iter().copied().map(describe).collect();
+    seen.note_objects();
     for (place, device) in devices.into_iter().enumerate() {
         tell(seen)?;
         seen.devices[place].created = Some(device.try_device().err().unwrap_or(vulkan::SUCCESS));
@@ -205,7 +220,7 @@ fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     seen.before = objects::loaded();
     if extent == Extent::Extensions {
         // The trace has the extensions that the driver lists.
-        entry.list_extensions();
+        entry.extensions();
         return seen.note_objects();
     }
     let made = instance(entry, extent, &[]);
@@ -229,26 +244,28 @@ fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
 /// # Errors
 /// What `vkCreateInstance` gave.
 pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Result<Instance, Code> {
-    let version = entry.version();
-    entry.list_extensions();
-    match extent {
+    create(entry, extent, layers, &mut Seen::default())
+}
+
+/// The same; notes the answers to the questions.
+fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> Result<Instance, Code> {
+    let number = entry.version();
+    let extensions = entry.extensions();
+    seen.version = Some(version(number));
+    if extent == Extent::Driver {
         // Portability drivers, which do not conform fully, are included. The loader itself offers this extension.
-        Extent::Driver => entry.instance(
-            version,
-            vulkan::ENUMERATE_PORTABILITY,
-            &[c"VK_KHR_portability_enumeration"],
-            &[],
-        ),
-        _ => {
-            entry.list_layers();
-            let layers: Vec<CString> = layers
-                .iter()
-                .filter_map(|name| CString::new(name.as_str()).ok())
-                .collect();
-            let layers: Vec<&CStr> = layers.iter().map(CString::as_c_str).collect();
-            entry.instance(version, 0, &[], &layers)
-        }
+        let wanted = [c"VK_KHR_portability_enumeration"];
+        return entry.instance(number, vulkan::ENUMERATE_PORTABILITY, &wanted, &[]);
     }
+    let line = |one: &ExtensionProperties| format!("{} {}", text(&one.name), one.version);
+    seen.extensions = extensions.iter().map(line).collect();
+    seen.layers = entry.layers().iter().map(|layer| text(&layer.name)).collect();
+    let layers: Vec<CString> = layers
+        .iter()
+        .filter_map(|name| CString::new(name.as_str()).ok())
+        .collect();
+    let layers: Vec<&CStr> = layers.iter().map(CString::as_c_str).collect();
+    entry.instance(number, 0, &[], &layers)
 }
 
 fn describe(device: Physical<'_>) -> Device {

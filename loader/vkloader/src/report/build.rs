@@ -62,7 +62,8 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     report
 }
 
-fn verdict(report: &Report) -> Verdict {
+/// Returns the verdict about the devices of a report.
+pub(super) fn verdict(report: &Report) -> Verdict {
     let usable = || report.devices.iter().filter(|device| device.is_usable);
     match usable().next() {
         None => Verdict::Nothing,

@@ -94,6 +94,15 @@ rows! {
     DEVICE_HIDDEN_BY_LAYER = "device.hidden-by-layer", "device", rank::SILENT,
         "A layer hides the device from the program.",
         "Start the program without the layer, or change what the layer reads.";
+    DEVICE_HIDDEN_BY_LOADER = "device.hidden-by-loader", "device", rank::BROKEN - 1,
+        "The Vulkan loader that programs get does not list this device, and another one does.",
+        "Update that loader, or install the library of this project in its place.";
+    LOADER_NOT_OPENED = "loader.not-opened", "loader", rank::REFUSED - 1,
+        "Programs do not find a Vulkan loader that they can open.",
+        "Install the loader: libvulkan1 (Debian, Ubuntu), vulkan-loader (Fedora, Alpine) or vulkan-icd-loader (Arch).";
+    LOADER_FAILED = "loader.failed", "loader", rank::REFUSED - 1,
+        "The Vulkan loader that programs get fails where another one works.",
+        "Update or reinstall that loader.";
     DEVICE_MOVED_BY_LAYER = "device.moved-by-layer", "layer", rank::ASIDE,
         "A layer changed the order of the devices.",
         "Start the program without the layer, or change what the layer reads.";

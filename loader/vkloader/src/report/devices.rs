@@ -124,6 +124,14 @@ fn device(seen: &probe::Device, listed: Option<&Listed>, moved_by: Option<&str>)
     }
 }
 
+/// A device that only another loader lists, whose path this is.
+pub(super) fn of_other(seen: &probe::Device, path: &str) -> Device {
+    Device {
+        order: format!("{path} lists it, and the library asked here does not"),
+        ..device(seen, None, None)
+    }
+}
+
 fn of_listed(listed: &Listed) -> Device {
     Device {
         name: listed.name.clone(),

@@ -7,6 +7,7 @@ mod decided;
 mod devices;
 mod ended;
 mod layers;
+pub(crate) mod other;
 pub(crate) mod rank;
 
 pub(crate) use build::{Received, build};
@@ -22,6 +23,10 @@ pub(crate) struct Report {
     pub(crate) schema: Schema,
     pub(crate) verdict: Verdict,
     pub(crate) loader: Option<Loader>,
+    /// The loader that programs get, where that is not the library that was asked.
+    pub(crate) other_loader: Option<OtherLoader>,
+    /// What programs of the other word size get, where a program for that is installed.
+    pub(crate) other_word_size: Option<OtherWordSize>,
     /// How the program ended.
     pub(crate) ending: Ended,
     /// The same in words, where that was not by itself with success.
@@ -99,6 +104,54 @@ pub(crate) struct Loader {
     pub(crate) executable: Option<String>,
 }
 
+/// The loader that programs get, where that is not the library that was asked.
+#[derive(Debug, Serialize)]
+pub(crate) struct OtherLoader {
+    pub(crate) version: Option<String>,
+    pub(crate) path: Option<String>,
+    /// Who put it there.
+    pub(crate) owner: Option<String>,
+    /// How the process ended that asked it.
+    pub(crate) ending: Ended,
+    /// Whether both were asked the same. A program runs under one of them alone.
+    pub(crate) is_compared: bool,
+    pub(crate) differences: Vec<Difference>,
+}
+
+/// What one loader has or does otherwise than the other.
+#[derive(Debug, Serialize)]
+pub(crate) struct Difference {
+    /// `variable`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
+    pub(crate) what: &'static str,
+    pub(crate) name: String,
+    /// The one that has it: `asked`, or `other` for the one that programs get. `None` where both have it, and it differs.
+    pub(crate) only: Option<&'static str>,
+    /// The difference as one sentence.
+    pub(crate) text: String,
+    /// Why, by the decisions of the library that was asked.
+    pub(crate) because: Option<String>,
+}
+
+/// What programs of another word size get.
+#[derive(Debug, Serialize)]
+pub(crate) struct OtherWordSize {
+    pub(crate) word_size: u32,
+    /// The word of the verdict.
+    pub(crate) verdict: String,
+    /// The names of the devices.
+    pub(crate) devices: Vec<String>,
+    pub(crate) first_cause: Option<FirstCause>,
+}
+
+/// What stands in the way of programs of another word size.
+#[derive(Debug, Serialize)]
+pub(crate) struct FirstCause {
+    pub(crate) code: String,
+    pub(crate) name: String,
+    pub(crate) reason: String,
+    pub(crate) advice: String,
+}
+
 /// A device that the program received.
 #[derive(Debug, Serialize)]
 pub(crate) struct Device {
@@ -142,9 +195,9 @@ pub(crate) struct Hidden {
     pub(crate) kind: String,
     /// The path of the driver's library.
     pub(crate) driver: String,
-    /// `variable` or `layer`.
+    /// `variable`, `layer` or `loader`.
     pub(crate) by_what: String,
-    /// The variable or layer that hides it; empty where several layers may.
+    /// The variable, layer or loader that hides it; empty where several layers may.
     pub(crate) by: String,
 }
 
@@ -284,6 +337,79 @@ impl fmt::Display for Slow {
             "in its functions"
         };
         write!(out, "{:.0} ms {doing}", self.milliseconds)
+    }
+}
+
+impl OtherLoader {
+    /// The loader as one line.
+    pub(crate) fn line(&self) -> String {
+        let path = self.path.as_deref().unwrap_or("none");
+        let version = self.version.as_deref().unwrap_or("of an unknown version");
+        let owner = self.owner.as_deref().unwrap_or("no package");
+        format!("Vulkan loader {version}, {path} ({owner})")
+    }
+
+    /// The differences, one line each; those that are alike and have no cause of their own share a line.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        for one in self.differences.iter().filter(|one| !one.is_bare()) {
+            lines.push(match &one.because {
+                Some(because) => format!("{} ({because})", one.text),
+                None => one.text.clone(),
+            });
+        }
+        for (only, who) in [
+            ("asked", "Only the library asked here"),
+            ("other", "Only the loader that programs get"),
+        ] {
+            for what in ["layer", "extension"] {
+                let bare = self.differences.iter().filter(|one| one.is_bare());
+                let names: Vec<&str> = bare
+                    .filter(|one| (one.what, one.only) == (what, Some(only)))
+                    .map(|one| one.name.as_str())
+                    .collect();
+                if !names.is_empty() {
+                    lines.push(format!("{who} lists the {what}s {}.", names.join(", ")));
+                }
+            }
+        }
+        lines
+    }
+
+    /// What there is to say where no difference is listed.
+    pub(crate) fn agreement(&self) -> Option<&'static str> {
+        match (self.is_compared, self.differences.is_empty()) {
+            (true, true) if self.version.is_some() => {
+                Some("It gives programs the same devices, layers and extensions as the library asked here.")
+            }
+            (false, _) => Some(
+                "The program ran under the library that vkloader brings, and not under this loader; without a program \
+                 vkloader explain compares the two.",
+            ),
+            _ => None,
+        }
+    }
+}
+
+impl Difference {
+    /// Whether it is one of a list, about which there is nothing more to say.
+    fn is_bare(&self) -> bool {
+        matches!(self.what, "layer" | "extension") && self.only.is_some() && self.because.is_none()
+    }
+}
+
+impl OtherWordSize {
+    /// What these programs get, as one line.
+    pub(crate) fn line(&self) -> String {
+        let bits = self.word_size;
+        match (self.devices.is_empty(), &self.first_cause) {
+            (false, _) => format!("Programs of {bits} bits get: {}.", self.devices.join(", ")),
+            (true, Some(first)) => format!(
+                "Programs of {bits} bits get no device: {}: {}",
+                first.name, first.reason
+            ),
+            (true, None) => format!("Programs of {bits} bits get no device."),
+        }
     }
 }
 

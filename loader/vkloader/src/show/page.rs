@@ -67,6 +67,7 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
     for (class, form) in [("picture", Form::Wide), ("picture narrow", Form::Narrow)] {
         writeln!(page, "<div class=\"{class}\">{}</div>", picture::svg(report, form))?;
     }
+    write_others(page, report)?;
     write_devices(page, report)?;
     write_hidden(page, report)?;
     write_dropped(page, report)?;
@@ -107,6 +108,28 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
         ),
         None => Ok(()),
     }
+}
+
+/// The loader that programs get where that is another one, and what programs of the other word size get.
+fn write_others(page: &mut String, report: &Report) -> std::fmt::Result {
+    if let Some(other) = &report.other_loader {
+        let line = escaped(&other.line());
+        writeln!(
+            page,
+            "<h2>Programs on this machine get another loader</h2><p>{line}</p>"
+        )?;
+        write_list(page, &other.lines())?;
+        if let Some(text) = other.agreement() {
+            writeln!(page, "<p class=\"faint\">{text}</p>")?;
+        }
+    }
+    if let Some(other) = &report.other_word_size {
+        writeln!(page, "<h2>The other word size</h2><p>{}</p>", escaped(&other.line()))?;
+        if let Some(first) = other.first_cause.as_ref().filter(|_| other.devices.is_empty()) {
+            writeln!(page, "<p class=\"advice\">{}</p>", escaped(&first.advice))?;
+        }
+    }
+    Ok(())
 }
 
 fn facts(page: &mut String, facts: &[(&str, Option<&str>)]) -> std::fmt::Result {

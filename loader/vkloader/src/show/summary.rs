@@ -1,7 +1,7 @@
 //! A report in at most fifteen lines, for bug reports: without the name of the user.
 
 use super::terminal::plain;
-use crate::report::{Report, Verdict};
+use crate::report::{OtherWordSize, Report, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -23,6 +23,14 @@ pub(crate) fn summary(report: &Report) -> String {
             loader.version, loader.word_size
         ));
     }
+    if let Some(other) = &report.other_loader {
+        let count = match (other.is_compared, other.differences.len()) {
+            (true, count) => format!(", {count} differences"),
+            (false, _) => String::new(),
+        };
+        lines.push(format!("programs get: {}{count}", other.line()));
+    }
+    lines.extend(report.other_word_size.iter().map(OtherWordSize::line));
     lines.push(format!("system: {}", system()));
     let devices = report.devices.iter().map(|device| {
         let state = if device.is_usable { "" } else { ", cannot be created" };

@@ -90,6 +90,7 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
             ),
         )?;
     }
+    others(report, &mut lines)?;
     got(report, &mut lines)?;
     left_out(report, &mut lines)?;
     hardware(report, &mut lines)?;
@@ -114,6 +115,28 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
         lines.wrapped(("  -> ", "     "), ADVICE, &cause.advice)?;
     }
     writeln!(lines.out)
+}
+
+/// The loader that programs get where that is another one, and what programs of the other word size get.
+fn others(report: &Report, lines: &mut Lines) -> io::Result<()> {
+    if let Some(other) = &report.other_loader {
+        lines.title("Programs on this machine get another loader")?;
+        lines.wrapped(("  ", "    "), Style::new(), &other.line())?;
+        for text in other.lines() {
+            lines.wrapped(("  - ", "    "), WARNING, &text)?;
+        }
+        if let Some(text) = other.agreement() {
+            lines.wrapped(("  ", "    "), FAINT, text)?;
+        }
+    }
+    if let Some(other) = &report.other_word_size {
+        lines.title("The other word size")?;
+        lines.wrapped(("  ", "    "), Style::new(), &other.line())?;
+        if let Some(first) = other.first_cause.as_ref().filter(|_| other.devices.is_empty()) {
+            lines.wrapped(("  -> ", "     "), ADVICE, &first.advice)?;
+        }
+    }
+    Ok(())
 }
 
 fn got(report: &Report, lines: &mut Lines) -> io::Result<()> {

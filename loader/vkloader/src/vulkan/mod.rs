@@ -145,19 +145,19 @@ impl Entry {
         if code == Some(SUCCESS) { version } else { VERSION_1_0 }
     }
 
-    /// Lists the instance extensions, as every program does.
-    pub(crate) fn list_extensions(&self) {
-        let Some(global) = &self.global else { return };
-        // An error shows in the calls that follow.
+    /// Returns the instance extensions, or an empty list if the command fails: the calls that follow show the error.
+    pub(crate) fn extensions(&self) -> Vec<ExtensionProperties> {
+        let Some(global) = &self.global else { return Vec::new() };
+        let list = global.list_extensions;
         // SAFETY: the command fills lists as `listed` requires, and allows a null layer name.
-        let _ = unsafe { listed(|count, entries| (global.list_extensions)(ptr::null(), count, entries)) };
+        unsafe { listed(|count, entries| list(ptr::null(), count, entries)) }.unwrap_or_default()
     }
 
-    /// Lists the layers, as every program does.
-    pub(crate) fn list_layers(&self) {
-        let Some(global) = &self.global else { return };
+    /// Returns the layers, or an empty list if the command fails.
+    pub(crate) fn layers(&self) -> Vec<LayerProperties> {
+        let Some(global) = &self.global else { return Vec::new() };
         // SAFETY: the command fills lists as `listed` requires.
-        let _ = unsafe { listed(|count, entries| (global.list_layers)(count, entries)) };
+        unsafe { listed(|count, entries| (global.list_layers)(count, entries)) }.unwrap_or_default()
     }
 
     /// Creates an instance.

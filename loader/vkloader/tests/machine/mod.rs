@@ -20,6 +20,9 @@ pub(crate) struct Machine {
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
     unprivileged: bool,
+    program: PathBuf,
+    /// The words of a program that starts `vkloader`, before its own.
+    starter: Vec<String>,
 }
 
 /// What `vkloader explain --json` said.
@@ -77,6 +80,8 @@ impl Machine {
             variables: Vec::new(),
             arguments: Vec::new(),
             unprivileged: false,
+            program: env!("CARGO_BIN_EXE_vkloader").into(),
+            starter: Vec::new(),
         };
         for folder in ["data/vulkan/icd.d", "data/vulkan/implicit_layer.d", "libraries"] {
             fs::create_dir_all(machine.path(folder)).expect("folders");
@@ -158,6 +163,32 @@ impl Machine {
         self
     }
 
+    /// Takes a variable away.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.variables.retain(|(known, _)| known != name);
+    }
+
+    /// Shows `vkloader` a made-up system: files of `system/` below the folder of this machine stand for those of the same path, as far as
+    /// `shown` lists them. Reports the test as skipped and returns `false` if that is impossible.
+    pub(crate) fn in_made_up_system(&mut self, shown: &[&str]) -> bool {
+        let words = |machine: &Self| {
+            let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
+            for path in shown {
+                let own = machine.path(&format!("system{path}"));
+                words.extend(["--bind".into(), own.display().to_string(), (*path).into()]);
+            }
+            words
+        };
+        let words = words(self);
+        let possible = Command::new(&words[0]).args(&words[1..]).arg("true").output();
+        if !possible.is_ok_and(|made| made.status.success()) {
+            skip("bubblewrap makes no namespace here in which a system is made up");
+            return false;
+        }
+        self.starter = words;
+        true
+    }
+
     /// Takes the last argument away.
     pub(crate) fn pop(&mut self) {
         self.arguments.pop();
@@ -191,7 +222,14 @@ impl Machine {
     /// `vkloader` with these words, which is not started yet.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let none = self.path("none");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_vkloader"));
+        let mut command = match self.starter.split_first() {
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(&self.program);
+                command
+            }
+            None => Command::new(&self.program),
+        };
         command
             .args(words)
             .args(&self.arguments)
@@ -209,15 +247,28 @@ impl Machine {
         command
     }
 
+    /// Installs the program with the library that it carries, below a prefix of this machine.
+    pub(crate) fn install(&mut self) {
+        for (from, to) in [
+            (Path::new(env!("CARGO_BIN_EXE_vkloader")), "bin/vkloader"),
+            (&library(), "libexec/vulkan-loader-rs/libvulkan.so.1"),
+        ] {
+            let to = self.path(to);
+            fs::create_dir_all(to.parent().expect("a file has a folder")).expect("folders");
+            steady::copy_program(from, &to, 0o755);
+        }
+        self.program = self.path("bin/vkloader");
+    }
+
     /// What there is to say about this machine.
     pub(crate) fn explain(&self) -> Explained {
         let library = library();
-        let output = self.run(&[
-            "explain",
-            "--json",
-            "--library",
-            library.to_str().expect("a plain path"),
-        ]);
+        self.explain_with(&["--library", library.to_str().expect("a plain path")])
+    }
+
+    /// The same, with these words on the command line.
+    pub(crate) fn explain_with(&self, words: &[&str]) -> Explained {
+        let output = self.run(&[&["explain", "--json"], words].concat());
         let report = serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&output.stderr)));
         Explained {

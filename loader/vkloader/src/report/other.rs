@@ -1,0 +1,464 @@
+//! What the loader that programs get does otherwise than the library that was asked, and why, by the decisions of the library.
+
+use super::build::verdict;
+use super::{
+    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, how_ended,
+};
+use crate::events::{Event, Record};
+use crate::other::Other;
+use crate::probe::{self, Seen};
+use crate::{installed, names};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The name by which programs open their loader.
+const NAME: &str = "libvulkan.so.1";
+
+/// Bytes of a loader's file that are searched for names of variables.
+const MOST: u64 = 64 << 20;
+
+/// Variables that this program sets itself, or that say where a user's files are.
+const USUAL: [&str; 7] = [
+    "VK_LOADER_TRACE",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
+];
+
+/// Adds the loader that programs get to the report of a program that ran under the library that was asked: nothing was compared.
+pub(crate) fn name(report: &mut Report, other: &Other) {
+    report.other_loader = Some(described(other));
+}
+
+/// Adds the loader that programs get, and every difference to what `own` received under the library that was asked. The devices of the
+/// report are then those that programs get.
+pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other: &Other) {
+    let mut described = described(other);
+    described.is_compared = true;
+    if let Some(words) = &other.seen.not_opened {
+        report.dropped.push(Dropped {
+            findings: vec![format!("the system says: {words}")],
+            ..codes::LOADER_NOT_OPENED.about(NAME)
+        });
+    } else {
+        let view = View::of(records, other);
+        described.differences = differences(report, own, &other.seen, &view);
+        failures(report, own, other, &described);
+    }
+    let path = described.path.clone().unwrap_or_else(|| NAME.into());
+    take_devices(report, &other.seen, &path);
+    if other.seen.not_opened.is_none() {
+        hidden_findings(report, &path, &described.differences);
+    }
+    report.verdict = verdict(report);
+    report.other_loader = Some(described);
+}
+
+/// Adds what programs of 32 bits get, from the report of the program for these.
+pub(crate) fn add_word_size(report: &mut Report, of_32_bits: &serde_json::Value) {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let devices = of_32_bits["devices"].as_array().map_or(&[][..], Vec::as_slice);
+    let dropped = of_32_bits["dropped"].as_array().map_or(&[][..], Vec::as_slice);
+    let first = dropped.iter().find(|one| !text(&one["advice"]).is_empty());
+    report.other_word_size = Some(OtherWordSize {
+        word_size: 32,
+        verdict: text(&of_32_bits["verdict"]),
+        devices: devices.iter().map(|device| text(&device["name"])).collect(),
+        first_cause: first.map(|first| FirstCause {
+            code: text(&first["code"]),
+            name: text(&first["name"]),
+            reason: text(&first["reason"]),
+            advice: text(&first["advice"]),
+        }),
+    });
+}
+
+fn described(other: &Other) -> OtherLoader {
+    let path = other.seen.library.clone();
+    OtherLoader {
+        version: other.seen.version.clone(),
+        owner: path.as_deref().and_then(installed::owner),
+        path,
+        ending: Ended::from(other.finished.ending),
+        is_compared: false,
+        differences: Vec::new(),
+    }
+}
+
+/// What is known of the other loader beside what the probe received under it.
+struct View<'a> {
+    /// File names of the libraries that were loaded while it made an instance and listed devices.
+    opened: Vec<&'a str>,
+    /// Variables that count for the library that was asked, and that the other does not know.
+    unknown: Vec<(&'a str, &'a str)>,
+    /// What the library that was asked wrote.
+    records: &'a [Record],
+}
+
+impl<'a> View<'a> {
+    fn of(records: &'a [Record], other: &'a Other) -> Self {
+        let file = other.seen.library.as_deref().map(Path::new);
+        let bytes = file.and_then(read).unwrap_or_default();
+        let knows = |name: &str| bytes.is_empty() || bytes.windows(name.len()).any(|part| part == name.as_bytes());
+        let set = records.iter().flat_map(|record| match &record.event {
+            Event::Loaded(loaded) => &loaded.variables[..],
+            _ => &[],
+        });
+        let mut unknown: Vec<(&str, &str)> = set
+            .map(|variable| (variable.name.as_str(), variable.value.as_str()))
+            .filter(|(name, value)| !value.is_empty() && !USUAL.contains(name) && !knows(name))
+            .collect();
+        unknown.dedup();
+        Self {
+            opened: other.seen.objects.iter().map(|path| file_name(path)).collect(),
+            unknown,
+            records,
+        }
+    }
+
+    /// Whether the other loader had a library open, where that is known.
+    fn opened(&self, library: &str) -> Option<bool> {
+        let name = real_name(library);
+        (!self.opened.is_empty()).then(|| {
+            self.opened
+                .iter()
+                .any(|opened| *opened == name || *opened == file_name(library))
+        })
+    }
+
+    /// Why the other loader does not have what the library took from this driver.
+    fn why_not(&self, library: &str, manifest: Option<&str>) -> Option<String> {
+        let named_by = self.records.iter().find_map(|record| match &record.event {
+            Event::Decision(decision) if decision.is_kept() && Some(decision.path.as_str()) == manifest => {
+                decision.source.variable.as_deref()
+            }
+            _ => None,
+        });
+        let unknown = named_by.filter(|name| self.unknown.iter().any(|(known, _)| known == name));
+        match (unknown, self.opened(library)) {
+            (Some(name), _) => Some(format!(
+                "{name} names its driver, and that loader does not know this variable"
+            )),
+            (None, Some(false)) if !library.is_empty() => Some(format!("that loader did not open {library}")),
+            (None, Some(true)) => Some(format!("that loader opened {library} and did not list the device")),
+            _ => None,
+        }
+    }
+
+    /// Why the library leaves out what this manifest, library or layer stands for.
+    fn why_left_out(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
+        self.records.iter().find_map(|record| match &record.event {
+            Event::Decision(decision) if !decision.is_kept() && (fits(&decision.name) || fits(&decision.path)) => {
+                let code = decision.code.as_deref().unwrap_or_default();
+                let variable = decision.details.get("variable").and_then(|word| word.as_str());
+                let unknown = variable.filter(|name| self.unknown.iter().any(|(known, _)| known == name));
+                Some(match unknown {
+                    Some(name) => format!(
+                        "{name} leaves out {} here [{code}], and that loader does not know this variable",
+                        decision.name
+                    ),
+                    None => format!("the library asked here left out {} [{code}]", decision.name),
+                })
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Every difference, the weightiest first.
+fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for (name, value) in &view.unknown {
+        found.push(Difference {
+            what: "variable",
+            name: (*name).into(),
+            only: Some("asked"),
+            text: format!("{name} is set to {value}, and the loader that programs get does not know it."),
+            because: None,
+        });
+    }
+    let calls = [
+        ("vkCreateInstance", own.instance, other.instance),
+        ("vkEnumeratePhysicalDevices", own.enumeration, other.enumeration),
+    ];
+    for (name, here, there) in calls {
+        if let (Some(here), Some(there)) = (here, there)
+            && here != there
+        {
+            let (here, there) = (names::result(here), names::result(there));
+            found.push(Difference {
+                what: "call",
+                name: name.into(),
+                only: None,
+                text: format!(
+                    "{name} gives {there} under the loader that programs get, and {here} under the library asked here."
+                ),
+                because: None,
+            });
+        }
+    }
+    devices(report, other, view, &mut found);
+    drivers(report, view, &mut found);
+    lists(own, other, view, &mut found);
+    found
+}
+
+fn devices(report: &Report, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>) {
+    let places = places(&report.devices, &other.devices);
+    let missing = report.devices.iter().enumerate();
+    for (_, device) in missing.filter(|(place, _)| !places.contains(&Some(*place))) {
+        found.push(Difference {
+            what: "device",
+            name: device.name.clone(),
+            only: Some("asked"),
+            text: format!("The loader that programs get does not list {}.", device.name),
+            because: view.why_not(&device.driver, device.manifest.as_deref()),
+        });
+    }
+    for (device, _) in other.devices.iter().zip(&places).filter(|(_, place)| place.is_none()) {
+        found.push(Difference {
+            what: "device",
+            name: device.name.clone(),
+            only: Some("other"),
+            text: format!("Only the loader that programs get lists {}.", device.name),
+            because: view
+                .why_left_out(|name| name == device.name)
+                .or_else(|| view.why_left_out(|name| !name.is_empty() && view.opened(&library_of(name)) == Some(true))),
+        });
+    }
+    let known: Vec<usize> = places.iter().flatten().copied().collect();
+    if !known.is_sorted() {
+        let order = |names: Vec<&str>| names.join(", ");
+        let here = known_in(&known, |place| report.devices[place].name.as_str());
+        let there = places
+            .iter()
+            .zip(&other.devices)
+            .filter(|(place, _)| place.is_some())
+            .map(|(_, device)| device.name.as_str())
+            .collect();
+        found.push(Difference {
+            what: "order",
+            name: "devices".into(),
+            only: None,
+            text: format!(
+                "The loader that programs get lists devices in the order {}; the library asked here in the order {}.",
+                order(there),
+                order(here)
+            ),
+            because: report
+                .devices
+                .first()
+                .map(|first| format!("the library puts {} first: {}", first.name, first.order)),
+        });
+    }
+}
+
+/// The names at these places, in the order of the places.
+fn known_in<'a>(places: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
+    let mut sorted = places.to_vec();
+    sorted.sort_unstable();
+    sorted.into_iter().map(name).collect()
+}
+
+fn drivers(report: &Report, view: &View<'_>, found: &mut Vec<Difference>) {
+    for driver in &report.drivers {
+        if view.opened(&driver.library) == Some(false) {
+            found.push(Difference {
+                what: "driver",
+                name: driver.library.clone(),
+                only: Some("asked"),
+                text: format!(
+                    "The loader that programs get did not open the driver {}.",
+                    driver.library
+                ),
+                because: view.why_not("", driver.manifest.as_deref()).or_else(|| {
+                    driver
+                        .manifest
+                        .as_ref()
+                        .map(|manifest| format!("its manifest is {manifest}"))
+                }),
+            });
+        }
+    }
+    let left_out = report
+        .dropped
+        .iter()
+        .filter(|dropped| dropped.subject.starts_with("driver"));
+    for dropped in left_out {
+        let library = library_of(&dropped.name);
+        let is_opened = library.contains(".so") && view.opened(&library) == Some(true);
+        let is_new = !report
+            .drivers
+            .iter()
+            .any(|driver| real_name(&driver.library) == real_name(&library));
+        if is_opened && is_new {
+            found.push(Difference {
+                what: "driver",
+                name: library.clone(),
+                only: Some("other"),
+                text: format!("Only the loader that programs get opened the driver {library}."),
+                because: view
+                    .why_left_out(|name| name == dropped.name)
+                    .or_else(|| Some(dropped.reason.clone())),
+            });
+        }
+    }
+}
+
+/// Names with their versions.
+type Names = BTreeMap<String, String>;
+
+/// Compares the lists that need no instance: layers and extensions.
+fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>) {
+    let layers = |seen: &Seen| seen.layers.iter().map(|name| (name.clone(), String::new())).collect();
+    let extensions = |seen: &Seen| {
+        let parts = seen.extensions.iter().filter_map(|line| line.split_once(' '));
+        parts.map(|(name, version)| (name.into(), version.into())).collect()
+    };
+    let kinds: [(&str, Names, Names); 2] = [
+        ("layer", layers(own), layers(other)),
+        ("extension", extensions(own), extensions(other)),
+    ];
+    for (what, here, there) in kinds {
+        for name in here.keys().filter(|name| !there.contains_key(*name)) {
+            found.push(Difference {
+                what,
+                name: name.clone(),
+                only: Some("asked"),
+                text: format!("Only the library asked here lists the {what} {name}."),
+                because: None,
+            });
+        }
+        for (name, version) in &there {
+            let (only, text) = match here.get(name) {
+                None => (
+                    Some("other"),
+                    format!("Only the loader that programs get lists the {what} {name}."),
+                ),
+                Some(known) if known != version => (
+                    None,
+                    format!(
+                        "The {what} {name} has version {version} under the loader that programs get, and {known} here."
+                    ),
+                ),
+                Some(_) => continue,
+            };
+            let because = only.and_then(|_| view.why_left_out(|left_out| left_out == name));
+            let name = name.clone();
+            found.push(Difference {
+                what,
+                name,
+                only,
+                text,
+                because,
+            });
+        }
+    }
+}
+
+/// Adds a finding where programs fail under their loader and not under the library.
+fn failures(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
+    let path = described.path.as_deref().unwrap_or(NAME);
+    let ended = how_ended(&other.finished);
+    let refused = other.seen.instance.filter(|&code| code < 0 && own.instance == Some(0));
+    let words = match (ended, refused) {
+        (Some(words), _) => words,
+        (None, Some(code)) => format!("vkCreateInstance gave {}", names::result(code)),
+        (None, None) => return,
+    };
+    report.dropped.push(Dropped {
+        findings: vec![words],
+        file: described.owner.clone(),
+        ..codes::LOADER_FAILED.about(path)
+    });
+}
+
+/// For each device that the other loader gave its place in the report.
+fn places(known: &[Device], received: &[probe::Device]) -> Vec<Option<usize>> {
+    type Same = fn(&Device, &probe::Device) -> bool;
+    let numbers: Same = |one, other| (one.vendor, one.device, &one.name) == (other.vendor, other.device, &other.name);
+    let identifiers: Same = |one, other| {
+        one.uuid
+            .as_ref()
+            .is_some_and(|uuid| uuid.bytes().any(|digit| digit != b'0'))
+            && one.uuid == other.uuid
+            && one.name == other.name
+    };
+    let mut places = vec![None; received.len()];
+    for same in [identifiers, numbers] {
+        for (now, device) in received.iter().enumerate() {
+            if places[now].is_none() {
+                places[now] =
+                    (0..known.len()).find(|place| !places.contains(&Some(*place)) && same(&known[*place], device));
+            }
+        }
+    }
+    places
+}
+
+/// Makes the devices of the report those that programs get.
+fn take_devices(report: &mut Report, other: &Seen, path: &str) {
+    let places = places(&report.devices, &other.devices);
+    let mut known: Vec<Option<Device>> = std::mem::take(&mut report.devices).into_iter().map(Some).collect();
+    for (device, place) in other.devices.iter().zip(places) {
+        let mut taken = match place.and_then(|place| known[place].take()) {
+            Some(taken) => taken,
+            None => super::devices::of_other(device, path),
+        };
+        taken.created = device.created;
+        taken.is_usable = device.created == Some(0);
+        report.devices.push(taken);
+    }
+    report.hidden.extend(known.into_iter().flatten().map(|device| Hidden {
+        name: device.name,
+        kind: device.kind,
+        driver: device.driver,
+        by_what: "loader".into(),
+        by: path.into(),
+    }));
+}
+
+/// Adds a finding for each device that the other loader keeps from programs.
+fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) {
+    let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "loader");
+    let found: Vec<_> = hidden
+        .map(|hidden| {
+            let why = differences
+                .iter()
+                .find(|one| one.what == "device" && one.name == hidden.name);
+            Dropped {
+                file: Some(path.into()),
+                findings: why.and_then(|one| one.because.clone()).into_iter().collect(),
+                ..codes::DEVICE_HIDDEN_BY_LOADER.about(&hidden.name)
+            }
+        })
+        .collect();
+    report.dropped.extend(found);
+}
+
+/// The library that a manifest names, or the path itself where it is no manifest.
+fn library_of(path: &str) -> String {
+    let manifest = path.ends_with(".json").then(|| std::fs::read(path).ok()).flatten();
+    let value: Option<serde_json::Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let library = value.and_then(|value| value["ICD"]["library_path"].as_str().map(String::from));
+    library.unwrap_or_else(|| path.into())
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// The file name of what a path leads to.
+fn real_name(path: &str) -> String {
+    let real = std::fs::canonicalize(path).ok();
+    let real = real.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
+    real.unwrap_or_else(|| file_name(path)).into()
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let is_small = std::fs::metadata(path).is_ok_and(|status| status.len() <= MOST);
+    is_small.then(|| std::fs::read(path).ok()).flatten()
+}

@@ -1,0 +1,239 @@
+//! `vkloader` on a machine where programs get another loader, or none.
+
+mod machine;
+
+use machine::{Explained, Machine, built, skip};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// A machine with `vkloader` installed, a driver with a card, and a folder of libraries that programs find first.
+fn machine() -> Machine {
+    let mut machine = Machine::new();
+    machine.driver("card", "device card\ndevice.vendor 4318\ndevice.id 7\ndevice.uuid 1");
+    machine.install();
+    let folder = machine.path("first");
+    fs::create_dir(&folder).expect("a folder");
+    machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
+    machine
+}
+
+/// Makes the loader of this system the one that programs get. Reports the test as skipped and returns `None` if there is no other
+/// loader than this project's.
+fn with_peer() -> Option<(Machine, PathBuf)> {
+    let usual = "/usr/lib/x86_64-linux-gnu/libvulkan.so.1";
+    let peer = std::env::var_os("VKL_PEER_LIBRARY").map_or_else(|| usual.into(), PathBuf::from);
+    let real = fs::canonicalize(&peer)
+        .ok()
+        .filter(|peer| !knows(peer, "VK_LOADER_TRACE"));
+    let Some(peer) = real else {
+        skip("there is no loader of others here");
+        return None;
+    };
+    let machine = machine();
+    symlink(&peer, machine.path("first/libvulkan.so.1")).expect("a link");
+    Some((machine, peer))
+}
+
+fn knows(loader: &Path, variable: &str) -> bool {
+    let bytes = fs::read(loader).unwrap_or_default();
+    bytes.windows(variable.len()).any(|part| part == variable.as_bytes())
+}
+
+fn differences<'a>(explained: &'a Explained, what: &str) -> Vec<&'a Value> {
+    let all = explained.report["other_loader"]["differences"]
+        .as_array()
+        .expect("a list");
+    all.iter().filter(|one| one["what"] == what).collect()
+}
+
+#[test]
+fn the_loader_that_programs_get_is_asked_the_same() {
+    let Some((machine, peer)) = with_peer() else { return };
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.devices()), (0, vec!["card"]));
+    let other = &explained.report["other_loader"];
+    assert_eq!(other["path"], peer.to_str().expect("plain"));
+    assert!(
+        other["version"]
+            .as_str()
+            .is_some_and(|version| version.starts_with("1.")),
+        "{other:#}"
+    );
+    assert_eq!(other["is_compared"], true);
+    for what in ["device", "order", "driver", "call"] {
+        assert_eq!(differences(&explained, what), [&Value::Null; 0], "{other:#}");
+    }
+    let driver = explained.report["devices"][0]["driver"].as_str().expect("a path");
+    assert!(driver.ends_with("libmock_card.so"), "{driver}");
+    let asked = explained.report["loader"]["path"].as_str().expect("a path");
+    assert!(asked.ends_with("libexec/vulkan-loader-rs/libvulkan.so.1"), "{asked}");
+    let text = machine.run(&["explain"]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("Programs on this machine get another loader"), "{text}");
+    assert!(text.contains(peer.to_str().expect("plain")), "{text}");
+}
+
+#[test]
+fn every_difference_is_named_with_its_reason() {
+    let Some((mut machine, peer)) = with_peer() else { return };
+    let filter = "VK_LOADER_VENDOR_ID_FILTER";
+    if knows(&peer, filter) {
+        skip("this loader knows all variables that hide devices");
+        return;
+    }
+    machine.driver("soft", "device soft\ndevice.vendor 65541\ndevice.type 4\ndevice.uuid 2");
+    machine.variable(filter, "65541");
+    machine.variable("VK_LOADER_DRIVER_POLICY", "keep-open");
+    let explained = machine.explain_with(&[]);
+    let mut devices = explained.devices();
+    devices.sort_unstable();
+    assert_eq!(devices, ["card", "soft"], "what programs get");
+    assert_eq!(explained.code, 0);
+    let names: Vec<&Value> = differences(&explained, "variable")
+        .iter()
+        .map(|one| &one["name"])
+        .collect();
+    assert!(names.contains(&&filter.into()), "{names:?}");
+    let device = &differences(&explained, "device")[0];
+    assert_eq!((&device["name"], &device["only"]), (&"card".into(), &"other".into()));
+    let because = device["because"].as_str().unwrap_or_default();
+    assert!(
+        because.contains(filter) && because.contains("does not know"),
+        "{device:#}"
+    );
+    let only_here: Vec<&Value> = differences(&explained, "extension")
+        .into_iter()
+        .filter(|one| one["only"] == "asked")
+        .collect();
+    assert!(!only_here.is_empty());
+    let (_, list) = said(&machine, &["devices"]);
+    assert!(list.contains("card") && list.contains("soft"), "{list}");
+}
+
+#[test]
+fn drivers_that_another_loader_does_not_find_are_named() {
+    let Some((mut machine, peer)) = with_peer() else { return };
+    let soft = machine.driver("soft", "device soft\ndevice.vendor 65541\ndevice.uuid 2");
+    let elsewhere = machine.path("elsewhere.json");
+    fs::rename(soft, &elsewhere).expect("moved");
+    let name = "VK_LOADER_DRIVERS_SELECT";
+    if !knows(&peer, name) {
+        skip("this loader knows no filter of drivers");
+        return;
+    }
+    // Both know this variable, so that there is no difference between them.
+    machine.variable("VK_ADD_DRIVER_FILES", elsewhere.to_str().expect("plain"));
+    machine.variable(name, "card*");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(explained.devices(), ["card"]);
+    for what in ["device", "driver", "variable"] {
+        assert_eq!(
+            differences(&explained, what),
+            [&Value::Null; 0],
+            "{:#}",
+            explained.report["other_loader"]
+        );
+    }
+}
+
+/// The remedy is to install a loader, which the test does.
+#[test]
+fn a_machine_whose_loader_does_not_open_says_so() {
+    let machine = machine();
+    let broken = machine.file("first/libvulkan.so.1", "no library");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(
+        (explained.code, explained.verdict(), explained.devices()),
+        (1, "nothing", vec![])
+    );
+    assert_eq!(explained.first(), "loader.not-opened");
+    assert!(
+        explained.findings().contains("libvulkan.so.1"),
+        "{}",
+        explained.findings()
+    );
+    assert!(explained.advice().contains("libvulkan1"), "{}", explained.advice());
+    let hidden = &explained.report["hidden"][0];
+    assert_eq!(
+        (&hidden["name"], &hidden["by_what"]),
+        (&"card".into(), &"loader".into())
+    );
+    fs::remove_file(&broken).expect("removed");
+    symlink(machine::library(), &broken).expect("a link");
+    let repaired = machine.explain_with(&[]);
+    assert_eq!((repaired.code, repaired.devices()), (0, vec!["card"]));
+    assert_eq!(repaired.report["other_loader"], Value::Null);
+}
+
+/// A driver stands for the loader that fails.
+#[test]
+fn a_loader_that_fails_where_this_one_works_is_the_cause() {
+    let machine = machine();
+    let file = machine.path("first/libvulkan.so.1");
+    fs::copy(built("libmock_driver.so"), &file).expect("cargo built the mock driver");
+    let journal = machine.path("journal");
+    machine.file(
+        "first/libvulkan.so.conf",
+        format!("ordinal 0\njournal {}\nfail vkCreateInstance -9\n", journal.display()),
+    );
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.first()), (1, "loader.failed"));
+    assert_eq!(explained.found("loader.failed")["name"], file.to_str().expect("plain"));
+    let call = differences(&explained, "call");
+    assert_eq!(call[0]["name"], "vkCreateInstance", "{call:?}");
+    assert_eq!(explained.found("device.hidden-by-loader")["name"], "card");
+    fs::remove_file(&file).expect("removed");
+    symlink(machine::library(), &file).expect("a link");
+    assert_eq!(machine.explain_with(&[]).devices(), ["card"]);
+}
+
+#[test]
+fn a_program_runs_under_the_library_that_is_carried() {
+    let Some((machine, peer)) = with_peer() else { return };
+    let program = env!("CARGO_BIN_EXE_vkloader");
+    let explained = machine.explain_with(&["--", program, "probe", "libvulkan.so.1"]);
+    assert_eq!((explained.code, explained.devices()), (0, vec!["card"]));
+    let other = &explained.report["other_loader"];
+    assert_eq!(
+        (&other["path"], &other["is_compared"]),
+        (&peer.to_str().expect("plain").into(), &false.into())
+    );
+}
+
+#[test]
+fn where_programs_get_this_library_nothing_is_compared() {
+    let machine = machine();
+    symlink(machine::library(), machine.path("first/libvulkan.so.1")).expect("a link");
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.devices()), (0, vec!["card"]));
+    assert_eq!(explained.report["other_loader"], Value::Null);
+    assert_eq!(explained.report["other_word_size"], Value::Null);
+}
+
+/// The program for the other word size is asked where it is installed; here one of this word size stands in.
+#[test]
+fn what_programs_of_the_other_word_size_get_is_told() {
+    let machine = machine();
+    symlink(machine::library(), machine.path("first/libvulkan.so.1")).expect("a link");
+    let place = machine.path("libexec/vulkan-loader-rs/32/bin");
+    fs::create_dir_all(&place).expect("folders");
+    let stand_in = place.join("vkloader");
+    steady::copy_program(Path::new(env!("CARGO_BIN_EXE_vkloader")), &stand_in, 0o755);
+    let explained = machine.explain_with(&[]);
+    let size = &explained.report["other_word_size"];
+    assert_eq!((&size["word_size"], &size["verdict"]), (&32.into(), &"hardware".into()));
+    assert_eq!(size["devices"][0], "card");
+    // A machine that does not run it has no such programs.
+    fs::write(&stand_in, "no program").expect("written");
+    assert_eq!(machine.explain_with(&[]).report["other_word_size"], Value::Null);
+}
+
+fn said(machine: &Machine, words: &[&str]) -> (Option<i32>, String) {
+    let output = machine.run(words);
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
+}
