@@ -1,0 +1,126 @@
+//! Drivers that open and fail.
+
+use super::{Machine, Row, good, try_all};
+
+/// Installs a driver that behaves as these lines say.
+fn bad(machine: &mut Machine, lines: &str) {
+    machine.driver("bad", lines);
+}
+
+/// Updates the driver to one that works.
+fn update(machine: &mut Machine) {
+    machine.driver("bad", "device one");
+}
+
+/// A good driver beside one that ends the process.
+fn beside_good(machine: &mut Machine, lines: &str) {
+    good(machine);
+    bad(machine, lines);
+}
+
+/// Leaves the driver out, as the advice says.
+fn leave_out(machine: &mut Machine) {
+    machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad*");
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "a driver without its kernel module makes no instance",
+        |machine| bad(machine, "device one\nfail vkCreateInstance -3"),
+        "driver.creation-failed",
+    )
+    .about("VK_ERROR_INITIALIZATION_FAILED")
+    .remedy("kernel module", update),
+    Row::new(
+        "a driver that is incompatible makes no instance",
+        |machine| bad(machine, "device one\nfail vkCreateInstance -9"),
+        "driver.creation-failed",
+    )
+    .about("libmock_bad.so")
+    .remedy("messages of the driver", update),
+    Row::new(
+        "a driver gives no instance and says that it does",
+        |machine| bad(machine, "device one\nnull_result vkCreateInstance"),
+        "driver.null-instance",
+    )
+    .about("libmock_bad.so")
+    .remedy("Update the driver", update),
+    Row::new(
+        "a driver does not list its extensions",
+        |machine| bad(machine, "device one\nfail vkEnumerateInstanceExtensionProperties -3"),
+        "driver.extension-query-failed",
+    )
+    .about("libmock_bad.so")
+    .remedy("messages of the driver", update),
+    Row::new(
+        "a driver refuses the interface",
+        |machine| bad(machine, "device one\nnegotiate_result -9"),
+        "driver.negotiation-refused",
+    )
+    .about("libmock_bad.so")
+    .remedy("Update the driver", update),
+    Row::new(
+        "a driver lacks a command that each must have",
+        |machine| bad(machine, "device one\nmissing vkGetPhysicalDeviceFeatures"),
+        "driver.no-required-command",
+    )
+    .about("libmock_bad.so")
+    .remedy("Update the driver", update),
+    Row::new(
+        "a driver does not list its devices",
+        |machine| bad(machine, "device one\nfail vkEnumeratePhysicalDevices -3"),
+        "device.enumeration-failed",
+    )
+    .about("libmock_bad.so")
+    .remedy("kernel module", update),
+    Row::new(
+        "the only driver has no device",
+        |machine| bad(machine, ""),
+        "driver.none-has-device",
+    )
+    .about("libmock_bad.so")
+    .remedy("hardware", update),
+    Row::new(
+        "no driver has a device",
+        |machine| {
+            bad(machine, "");
+            machine.driver("other", "");
+        },
+        "driver.none-has-device",
+    )
+    .about("libmock_other.so")
+    .remedy("reason of each driver", update),
+    Row::new(
+        "a device is listed and cannot be created",
+        |machine| bad(machine, "device one\nfail vkCreateDevice -3"),
+        "device.not-created",
+    )
+    .about("VK_ERROR_INITIALIZATION_FAILED")
+    .remedy("kernel module", update),
+    Row::new(
+        "a driver crashes when it makes an instance",
+        |machine| beside_good(machine, "device two\ncrash vkCreateInstance"),
+        "program.crashed",
+    )
+    .about("libmock_bad.so")
+    .remedy("VK_LOADER_DRIVERS_DISABLE=", leave_out),
+    Row::new(
+        "a driver crashes when it lists devices",
+        |machine| beside_good(machine, "device two\ncrash vkEnumeratePhysicalDevices"),
+        "program.crashed",
+    )
+    .about("libmock_bad.so")
+    .remedy("VK_LOADER_DRIVERS_DISABLE=", leave_out),
+    Row::new(
+        "a driver ends the process when it makes an instance",
+        |machine| beside_good(machine, "device two\nexit vkCreateInstance"),
+        "program.exited",
+    )
+    .about("libmock_bad.so")
+    .remedy("VK_LOADER_DRIVERS_DISABLE=", leave_out),
+];
+
+#[test]
+fn each_cause_in_a_driver_is_named_and_its_remedy_helps() {
+    try_all(ROWS);
+}

@@ -1,0 +1,151 @@
+//! Hardware that drivers cannot reach, in made-up systems: `vkloader` runs in a namespace where files of the test stand for those of the kernel.
+
+use super::Machine;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// A card of the PCI bus.
+struct Card {
+    vendor: &'static str,
+    /// The kernel driver that is bound to it.
+    driver: Option<&'static str>,
+    /// Whether the kernel driver makes a render node, and whether that is there.
+    node: (bool, bool),
+}
+
+/// A set-up: a card, what is on the kernel's command line, the code of the first cause, a part of the remedy, and the card after that.
+struct System {
+    name: &'static str,
+    before: Card,
+    command_line: &'static str,
+    code: &'static str,
+    remedy: &'static str,
+    after: Card,
+}
+
+const WORKS: Card = Card {
+    vendor: "0x1002",
+    driver: Some("amdgpu"),
+    node: (true, true),
+};
+
+const SYSTEMS: &[System] = &[
+    System {
+        name: "no kernel driver is bound",
+        before: Card {
+            driver: None,
+            node: (false, false),
+            ..WORKS
+        },
+        command_line: "quiet",
+        code: "hardware.no-kernel-driver",
+        remedy: "Load the kernel module",
+        after: WORKS,
+    },
+    System {
+        name: "the kernel was started with nomodeset",
+        before: Card {
+            driver: None,
+            node: (false, false),
+            ..WORKS
+        },
+        command_line: "quiet nomodeset",
+        code: "hardware.nomodeset",
+        remedy: "Remove nomodeset",
+        after: WORKS,
+    },
+    System {
+        name: "the card is held for a virtual machine",
+        before: Card {
+            driver: Some("vfio-pci"),
+            node: (false, false),
+            ..WORKS
+        },
+        command_line: "quiet",
+        code: "hardware.for-guests",
+        remedy: "Bind the card to its own kernel driver",
+        after: WORKS,
+    },
+    System {
+        name: "the device node is not in the container",
+        before: Card {
+            node: (true, false),
+            ..WORKS
+        },
+        command_line: "quiet",
+        code: "hardware.no-node",
+        remedy: "/dev/dri",
+        after: WORKS,
+    },
+    System {
+        name: "the card only shows pictures",
+        before: Card {
+            vendor: "0x1a03",
+            driver: Some("ast"),
+            node: (false, false),
+        },
+        command_line: "quiet",
+        code: "hardware.display-only",
+        remedy: "software driver",
+        after: WORKS,
+    },
+];
+
+/// The set-ups of this file.
+pub(super) const COUNT: usize = SYSTEMS.len();
+
+const PLACE: &str = "system/sys/bus/pci/devices/0000:01:00.0";
+
+impl Card {
+    /// Makes the files of the kernel anew.
+    fn place(&self, machine: &Machine, command_line: &str) {
+        let _ = fs::remove_dir_all(machine.path("system"));
+        for folder in [PLACE, "system/dev/dri", "system/proc"] {
+            fs::create_dir_all(machine.path(folder)).expect("folders");
+        }
+        for (name, text) in [("class", "0x030000"), ("vendor", self.vendor), ("device", "0x2684")] {
+            machine.file(&format!("{PLACE}/{name}"), text);
+        }
+        if let Some(driver) = self.driver {
+            let link = machine.path(&format!("{PLACE}/driver"));
+            symlink(format!("/sys/bus/pci/drivers/{driver}"), link).expect("a link");
+        }
+        if self.node.0 {
+            fs::create_dir_all(machine.path(&format!("{PLACE}/drm/renderD128"))).expect("folders");
+            machine.file(&format!("{PLACE}/drm/renderD128/dev"), "226:128");
+        }
+        if self.node.1 {
+            machine.file("system/dev/dri/renderD128", "");
+        }
+        machine.file("system/proc/cmdline", command_line);
+    }
+}
+
+#[test]
+fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
+    let mut failures = Vec::new();
+    for system in SYSTEMS {
+        let mut machine = Machine::new();
+        // A driver that is installed, and finds no device.
+        machine.driver("bad", "");
+        system.before.place(&machine, system.command_line);
+        if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline"]) {
+            return;
+        }
+        let explained = machine.explain();
+        let found = explained.report["dropped"].as_array().expect("a list").iter();
+        let found: Vec<_> = found.filter(|one| one["subject"] == "hardware").collect();
+        let first = found.first().map_or(&serde_json::Value::Null, |first| *first);
+        let advice = first["advice"].as_str().unwrap_or_default();
+        if first["code"] != system.code || !advice.contains(system.remedy) || explained.code != 1 {
+            failures.push(format!("{}: {:#}", system.name, explained.report["dropped"]));
+            continue;
+        }
+        system.after.place(&machine, "quiet");
+        let explained = machine.explain();
+        if explained.codes().contains(&system.code) {
+            failures.push(format!("{}: the remedy does not help", system.name));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,0 +1,112 @@
+//! Layers and settings that stand in the way.
+
+use super::{Machine, Row, good, try_all};
+use std::fs;
+
+/// A good driver with a second device, and an implicit layer that behaves as these lines say.
+fn with_layer(machine: &mut Machine, lines: &str) {
+    machine.driver("good", "device one\ndevice.uuid 1\ndevice two\ndevice.uuid 2");
+    machine.working_layer("implicit", "odd", lines, "");
+}
+
+/// Leaves the layer out, as the advice says.
+fn leave_out(machine: &mut Machine) {
+    machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_odd");
+}
+
+const SETTINGS: &str = "data/vulkan/loader_settings.d/vk_loader_settings.json";
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "the library of a layer is gone",
+        |machine| {
+            good(machine);
+            machine.layer("gone");
+        },
+        "layer-library.not-opened",
+    )
+    .about("/nowhere/libgone.so is nowhere")
+    .remedy("Reinstall the package", |machine| {
+        machine.working_layer("implicit", "gone", "", "");
+    })
+    .gone(),
+    Row::new(
+        "the manifest of a layer is cut off",
+        |machine| {
+            good(machine);
+            machine.file("data/vulkan/implicit_layer.d/cut.json", "{\"layer\": ");
+        },
+        "file.invalid-json",
+    )
+    .about("cut.json")
+    .remedy("Correct the file", |machine| {
+        fs::remove_file(machine.path("data/vulkan/implicit_layer.d/cut.json")).expect("removed");
+    })
+    .gone(),
+    Row::new(
+        "a layer is for the other word size",
+        |machine| {
+            good(machine);
+            let other = if cfg!(target_pointer_width = "64") { "32" } else { "64" };
+            machine.working_layer("implicit", "odd", "", &format!(r#", "library_arch": "{other}""#));
+        },
+        "layer.architecture",
+    )
+    .about("VK_LAYER_odd")
+    .remedy("word size", |machine| {
+        machine.working_layer("implicit", "odd", "", "");
+    })
+    .gone(),
+    Row::new(
+        "two manifests describe one layer",
+        |machine| {
+            good(machine);
+            let first = machine.working_layer("implicit", "odd", "", "");
+            fs::copy(first, machine.path("data/vulkan/implicit_layer.d/twice.json")).expect("copied");
+        },
+        "layer.duplicate",
+    )
+    .about("VK_LAYER_odd")
+    .remedy("Remove one", |machine| {
+        fs::remove_file(machine.path("data/vulkan/implicit_layer.d/twice.json")).expect("removed");
+    })
+    .gone(),
+    Row::new(
+        "a layer hides a device",
+        |machine| with_layer(machine, "devices drop-first"),
+        "device.hidden-by-layer",
+    )
+    .about("VK_LAYER_odd")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out)
+    .gone(),
+    Row::new(
+        "a layer turns the order of devices",
+        |machine| with_layer(machine, "devices reverse"),
+        "device.moved-by-layer",
+    )
+    .about("VK_LAYER_odd")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out)
+    .gone(),
+    Row::new(
+        "a settings file leaves all drivers out",
+        |machine| {
+            good(machine);
+            fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("folders");
+            machine.file(
+                SETTINGS,
+                r#"{"file_format_version": "1.0.0", "settings": {"additional_drivers_use_exclusively": true,
+                "additional_drivers": [{"path": "/nowhere.json"}]}}"#,
+            );
+        },
+        "settings.active",
+    )
+    .about("vk_loader_settings.json")
+    .remedy("delete the file", |machine| {
+        fs::remove_file(machine.path(SETTINGS)).expect("removed")
+    }),
+];
+
+#[test]
+fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
+    try_all(ROWS);
+}

@@ -1,0 +1,178 @@
+//! Libraries of drivers that do not open, or are no drivers.
+
+use super::{Machine, Row, try_all};
+use crate::machine::built;
+use std::fs;
+use std::process::Command;
+
+const LIBRARY: &str = "libraries/libmock_bad.so";
+
+/// A driver whose library is changed.
+fn changed(machine: &mut Machine, change: fn(&mut Vec<u8>)) {
+    machine.driver("bad", "device one");
+    let path = machine.path(LIBRARY);
+    let mut bytes = fs::read(&path).expect("just copied");
+    change(&mut bytes);
+    fs::write(path, bytes).expect("written");
+}
+
+fn reinstall(machine: &mut Machine) {
+    fs::copy(built("libmock_driver.so"), machine.path(LIBRARY)).expect("copied");
+}
+
+/// Compiles C to a library in the folder of drivers.
+fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
+    let folder = machine.path("libraries");
+    let source = machine.file(&format!("{name}.c"), text);
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-Wl,--no-as-needed", "-Wl,-rpath,$ORIGIN", "-o"]);
+    command
+        .arg(folder.join(format!("lib{name}.so")))
+        .arg(source)
+        .arg("-L")
+        .arg(&folder);
+    command.args(needs.iter().map(|name| format!("-l{name}")));
+    assert!(command.status().expect("a compiler").success());
+}
+
+/// A driver that is no driver, with what it needs.
+fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
+    for name in needs {
+        compile(machine, name, "int nothing;\n", &[]);
+    }
+    compile(machine, "vkltuser", text, needs);
+    machine.manifest("user", &machine.path("libraries/libvkltuser.so"), "");
+}
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "a library is cut off",
+        |machine| changed(machine, |bytes| bytes.truncate(bytes.len() / 8)),
+        "driver.not-opened",
+    )
+    .about("libmock_bad.so is cut")
+    .remedy("Reinstall", reinstall),
+    Row::new(
+        "a library is empty",
+        |machine| changed(machine, Vec::clear),
+        "driver.not-opened",
+    )
+    .about("is no library: 0 bytes")
+    .remedy("Reinstall", reinstall),
+    Row::new(
+        "a library is a text",
+        |machine| changed(machine, |bytes| *bytes = b"version https://git-lfs\n".to_vec()),
+        "driver.not-opened",
+    )
+    .about("do not begin as one")
+    .remedy("Reinstall", reinstall),
+    Row::new(
+        "a library is for another processor",
+        |machine| changed(machine, |bytes| bytes[18] = 0xF7),
+        "driver.wrong-architecture",
+    )
+    .about("libmock_bad.so is for machine")
+    .remedy("Install the package for", reinstall),
+    Row::new(
+        "a library is for the other word size",
+        |machine| {
+            changed(machine, |bytes| {
+                bytes[4] = if cfg!(target_pointer_width = "64") { 1 } else { 2 }
+            })
+        },
+        "driver.wrong-architecture",
+    )
+    .about("libmock_bad.so")
+    .remedy("Install", reinstall),
+    Row::new(
+        "a library that the driver needs is missing",
+        |machine| {
+            compiled(machine, "int nothing_more;\n", &["vkltneeded"]);
+            fs::remove_file(machine.path("libraries/libvkltneeded.so")).expect("removed");
+        },
+        "driver.not-opened",
+    )
+    .about("libvkltneeded.so is missing")
+    .remedy("Install the packages that bring libvkltneeded.so", |machine| {
+        compile(machine, "vkltneeded", "int nothing;\n", &[]);
+    })
+    .gone(),
+    Row::new(
+        "a known library that the driver needs is missing",
+        |machine| {
+            let folder = machine.path("libraries");
+            compile(machine, "X11-xcb", "int nothing;\n", &[]);
+            let own = folder.join("libX11-xcb.so");
+            fs::remove_file(&own).expect("removed");
+            let source = machine.file("known.c", "int nothing;\n");
+            let made = Command::new("cc")
+                .args(["-shared", "-fPIC", "-Wl,-soname,libX11-xcb.so.1", "-o"])
+                .args([&own, &source])
+                .status();
+            assert!(made.expect("a compiler").success());
+            compile(machine, "vkltuser", "int nothing_more;\n", &["X11-xcb"]);
+            // Where the real one is installed nothing is missing, so the name is made one of nobody.
+            let user = folder.join("libvkltuser.so");
+            let bytes = fs::read(&user).expect("just made");
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            assert!(text.contains("libX11-xcb.so.1"));
+            let place = bytes
+                .windows(15)
+                .position(|part| part == b"libX11-xcb.so.1")
+                .expect("a name");
+            let mut bytes = bytes;
+            bytes[place..place + 15].copy_from_slice(b"libY11-xcb.so.1");
+            fs::write(&user, bytes).expect("written");
+            machine.manifest("user", &user, "");
+        },
+        "driver.not-opened",
+    )
+    .about("libY11-xcb.so.1 is missing")
+    .remedy("Install the packages that bring libY11-xcb.so.1", |machine| {
+        let folder = machine.path("libraries");
+        fs::copy(folder.join("libX11-xcb.so"), folder.join("libY11-xcb.so.1")).expect("copied");
+    })
+    .gone(),
+    Row::new(
+        "a driver needs a symbol that no library has",
+        |machine| {
+            compiled(
+                machine,
+                "extern int vklt_nowhere;\nint *use = &vklt_nowhere;\n",
+                &["vkltold"],
+            )
+        },
+        "driver.not-opened",
+    )
+    .about("needs the symbol vklt_nowhere")
+    .remedy("Update", |machine| {
+        compile(machine, "vkltold", "int vklt_nowhere;\n", &[])
+    })
+    .gone(),
+    Row::new(
+        "a library is no driver",
+        |machine| compiled(machine, "int nothing_more;\n", &[]),
+        "driver.no-entry-point",
+    )
+    .about("libvkltuser.so")
+    .remedy("library_path names the driver itself", |machine| {
+        machine.driver("user", "device one");
+    }),
+    Row::new(
+        "a driver finds none of its own functions",
+        |machine| {
+            let text = "void *vk_icdGetInstanceProcAddr(void *instance, const char *name) { return 0; }\n";
+            compiled(machine, text, &[]);
+        },
+        "driver.no-global-function",
+    )
+    .about("libvkltuser.so")
+    .remedy("companion libraries", |machine| {
+        machine.driver("user", "device one");
+    }),
+];
+
+#[test]
+fn each_cause_in_a_library_is_named_and_its_remedy_helps() {
+    try_all(ROWS);
+}

@@ -1,0 +1,182 @@
+//! Machines with one thing wrong each, as users have them: the first cause that `vkloader explain` names, the file and the remedy. Each remedy
+//! is then followed, until a device is there or the finding is gone.
+//!
+//! A set-up is a row of one of the tables; those that need a program of their own, a terminal or much time are listed in [`ELSEWHERE`].
+
+#[path = "../machine/mod.rs"]
+mod machine;
+
+mod drivers;
+mod hardware;
+mod layers;
+mod libraries;
+mod manifests;
+mod variables;
+
+use machine::{Explained, Machine};
+use serde_json::Value;
+
+/// What there is to do with a machine.
+type Step = fn(&mut Machine);
+
+/// How a set-up is right again.
+#[derive(Clone, Copy)]
+enum After {
+    /// Programs get a device.
+    Device,
+    /// The finding is gone; there was a device all the while, or there cannot be one.
+    Gone,
+}
+
+/// A set-up.
+struct Row {
+    name: &'static str,
+    /// What is wrong.
+    setup: Step,
+    /// The code of the first cause.
+    code: &'static str,
+    /// A part of its name, its file or its findings.
+    about: &'static str,
+    /// A part of the remedy.
+    remedy: &'static str,
+    /// What the remedy says.
+    follow: Step,
+    after: After,
+}
+
+impl Row {
+    const fn new(name: &'static str, setup: Step, code: &'static str) -> Self {
+        Self {
+            name,
+            setup,
+            code,
+            about: "",
+            remedy: "",
+            follow: |_| {},
+            after: After::Device,
+        }
+    }
+
+    const fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// The remedy, and how it is followed.
+    const fn remedy(mut self, remedy: &'static str, follow: Step) -> Self {
+        self.remedy = remedy;
+        self.follow = follow;
+        self
+    }
+
+    const fn gone(mut self) -> Self {
+        self.after = After::Gone;
+        self
+    }
+
+    /// Returns what is wrong with the report, if anything is.
+    fn try_out(&self) -> Result<(), String> {
+        let mut machine = Machine::new();
+        (self.setup)(&mut machine);
+        let explained = machine.explain();
+        let found = self.first(&explained);
+        let shown = format!("{:#}", explained.report["dropped"]);
+        let text = |key: &str| found[key].to_string();
+        let place = [text("name"), text("file"), text("findings"), text("reason")].concat();
+        let advice = found["advice"].as_str().unwrap_or_default();
+        if found["code"] != self.code || !place.contains(self.about) || !advice.contains(self.remedy) {
+            let wanted = (self.code, self.about, self.remedy);
+            return Err(format!("expected {wanted:?}, and got {shown}"));
+        }
+        (self.follow)(&mut machine);
+        let explained = machine.explain();
+        let right = match self.after {
+            After::Device => explained.code == 0 && !explained.devices().is_empty(),
+            After::Gone => !explained.codes().contains(&self.code),
+        };
+        match right {
+            true => Ok(()),
+            false => Err(format!(
+                "the remedy \"{advice}\" does not help: {:#}",
+                explained.report["dropped"]
+            )),
+        }
+    }
+
+    /// The first finding; where devices can be used, the first one with the code.
+    fn first<'a>(&self, explained: &'a Explained) -> &'a Value {
+        let dropped = explained.report["dropped"].as_array().map_or(&[][..], Vec::as_slice);
+        let is_usable = explained.verdict() != "nothing";
+        let mut fitting = dropped.iter().filter(|one| !is_usable || one["code"] == self.code);
+        fitting.next().unwrap_or(&Value::Null)
+    }
+}
+
+/// Tries all rows of a table, and reports all that fail.
+fn try_all(rows: &[Row]) {
+    let failures: Vec<String> = rows
+        .iter()
+        .filter_map(|row| row.try_out().err().map(|why| format!("{}: {why}", row.name)))
+        .collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {}:\n{}",
+        failures.len(),
+        rows.len(),
+        failures.join("\n")
+    );
+}
+
+/// Set-ups with a test of their own: the file, and the name of the test.
+const ELSEWHERE: [(&str, &str); 22] = [
+    ("explain.rs", "a_file_that_this_user_may_not_read"),
+    ("explain.rs", "a_dependency_of_a_dependency_is_missing"),
+    ("explain.rs", "a_driver_that_hangs"),
+    ("explain.rs", "a_driver_that_refuses_and_what_it_looked_for"),
+    ("explain.rs", "an_elevated_program_leaves_no_trace"),
+    ("explain.rs", "real_drivers_of_a_machine_without_a_graphics_card"),
+    ("explain.rs", "a_program_in_a_sandbox"),
+    ("reasons.rs", "a_program_without_an_instance_is_said_as_that"),
+    ("reasons.rs", "a_layer_or_extension_that_is_missing_is_said_as_that"),
+    ("reasons.rs", "a_missing_display_is_said_where_a_program_failed"),
+    ("reasons.rs", "a_layer_that_is_older_than_the_program_is_named"),
+    ("reasons.rs", "a_variable_comes_with_the_process_that_set_it"),
+    ("reasons.rs", "a_library_that_lacks_a_version_of_a_symbol_is_named"),
+    ("reasons.rs", "a_symbol_that_no_library_has_is_named"),
+    ("reasons.rs", "a_folder_that_may_not_be_searched_is_named"),
+    ("reasons.rs", "how_a_program_ended_is_said_by_status_and_name"),
+    ("received.rs", "mesas_layer_undoes_what_the_loader_chose"),
+    ("received.rs", "a_program_whose_layer_drops_a_device"),
+    ("received.rs", "software_alone_is_a_verdict_of_its_own"),
+    ("other.rs", "a_machine_whose_loader_does_not_open_says_so"),
+    ("other.rs", "a_loader_that_fails_where_this_one_works_is_the_cause"),
+    ("other.rs", "every_difference_is_named_with_its_reason"),
+];
+
+/// The tables and the list have at least sixty set-ups, and each test of the list is there.
+#[test]
+fn there_are_at_least_sixty_set_ups() {
+    let tables = [
+        manifests::ROWS.len(),
+        libraries::ROWS.len(),
+        drivers::ROWS.len(),
+        variables::ROWS.len(),
+        layers::ROWS.len(),
+        hardware::COUNT,
+    ];
+    let rows: usize = tables.iter().sum();
+    assert!(rows >= 60, "{rows} rows");
+    for (file, name) in ELSEWHERE {
+        let path = format!("{}/tests/{file}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(&path).expect("a file of tests");
+        assert!(
+            text.contains(&format!("#[test]\nfn {name}()")),
+            "{file} has no test {name}"
+        );
+    }
+}
+
+/// Installs a driver with a card.
+fn good(machine: &mut Machine) {
+    machine.driver("good", "device one");
+}

@@ -1,0 +1,142 @@
+//! Variables that take drivers, devices or layers away, and words in them that match nothing.
+
+use super::{Machine, Row, good, try_all};
+use std::fs;
+
+/// A good driver, and a variable that stands in its way.
+fn with(machine: &mut Machine, name: &str, value: &str) {
+    good(machine);
+    machine.variable(name, value);
+}
+
+/// A variable that replaces the search for drivers.
+macro_rules! replaced {
+    ($title:literal, $name:literal, $value:expr) => {
+        Row::new($title, |machine| with(machine, $name, $value), "search.replaced")
+            .about($name)
+            .remedy(concat!("unset ", $name), |machine| machine.unset($name))
+    };
+}
+
+/// A word that matches nothing and leaves the devices alone.
+macro_rules! unmatched {
+    ($title:literal, $name:literal, $value:literal) => {
+        Row::new($title, |machine| with(machine, $name, $value), "variable.no-match")
+            .about($value)
+            .remedy("", |machine| machine.unset($name))
+            .gone()
+    };
+}
+
+/// A filter that hides the device.
+macro_rules! hidden {
+    ($title:literal, $name:literal) => {
+        Row::new($title, |machine| with(machine, $name, "4660"), "device.id-filter")
+            .about("one")
+            .remedy(concat!("unset ", $name), |machine| machine.unset($name))
+    };
+}
+
+pub(super) const ROWS: &[Row] = &[
+    replaced!(
+        "an old variable names a file that is gone",
+        "VK_ICD_FILENAMES",
+        "/nowhere/old.json"
+    ),
+    replaced!(
+        "a variable names a file that is gone",
+        "VK_DRIVER_FILES",
+        "/nowhere/new.json"
+    ),
+    Row::new(
+        "a variable names a folder without manifests",
+        |machine| {
+            let folder = machine.path("empty");
+            fs::create_dir(&folder).expect("a folder");
+            with(machine, "VK_DRIVER_FILES", folder.to_str().expect("plain"));
+        },
+        "search.replaced",
+    )
+    .about("VK_DRIVER_FILES")
+    .remedy("unset VK_DRIVER_FILES", |machine| machine.unset("VK_DRIVER_FILES")),
+    Row::new(
+        "a variable selects drivers that are not installed",
+        |machine| with(machine, "VK_LOADER_DRIVERS_SELECT", "nvidia*"),
+        "variable.no-match",
+    )
+    .about("nvidia*")
+    .remedy("unset VK_LOADER_DRIVERS_SELECT", |machine| {
+        machine.unset("VK_LOADER_DRIVERS_SELECT")
+    }),
+    Row::new(
+        "a variable disables the driver",
+        |machine| with(machine, "VK_LOADER_DRIVERS_DISABLE", "*GOOD*"),
+        "driver-manifest.disabled",
+    )
+    .about("*GOOD* in VK_LOADER_DRIVERS_DISABLE")
+    .remedy("unset VK_LOADER_DRIVERS_DISABLE", |machine| {
+        machine.unset("VK_LOADER_DRIVERS_DISABLE")
+    }),
+    Row::new(
+        "a variable disables all drivers",
+        |machine| with(machine, "VK_LOADER_DRIVERS_DISABLE", "*"),
+        "driver-manifest.disabled",
+    )
+    .about("good.json")
+    .remedy("unset VK_LOADER_DRIVERS_DISABLE", |machine| {
+        machine.unset("VK_LOADER_DRIVERS_DISABLE")
+    }),
+    hidden!("a variable hides the vendor", "VK_LOADER_VENDOR_ID_FILTER"),
+    hidden!("a variable hides the device", "VK_LOADER_DEVICE_ID_FILTER"),
+    hidden!("a variable hides the driver's devices", "VK_LOADER_DRIVER_ID_FILTER"),
+    unmatched!(
+        "a layer's name is misspelt",
+        "VK_INSTANCE_LAYERS",
+        "VK_LAYER_KHRONOS_validaton"
+    ),
+    unmatched!(
+        "a pattern of layers is misspelt",
+        "VK_LOADER_LAYERS_ENABLE",
+        "*validaton*"
+    ),
+    unmatched!(
+        "a type of devices is misspelt",
+        "VK_LOADER_DEVICE_SELECT",
+        "type:discret"
+    ),
+    unmatched!("numbers of a device are wrong", "VK_LOADER_DEVICE_SELECT", "dead:beef"),
+    unmatched!(
+        "a further driver is not there",
+        "VK_ADD_DRIVER_FILES",
+        "/nowhere/driver.json"
+    ),
+    unmatched!("a disabled driver is not there", "VK_LOADER_DRIVERS_DISABLE", "radeon*"),
+    unmatched!("a folder of layers is not there", "VK_LAYER_PATH", "/nowhere/layers"),
+    unmatched!(
+        "a further folder of layers is not there",
+        "VK_ADD_LAYER_PATH",
+        "/nowhere/layers"
+    ),
+    unmatched!(
+        "a folder of implicit layers is not there",
+        "VK_IMPLICIT_LAYER_PATH",
+        "/nowhere/implicit"
+    ),
+    unmatched!(
+        "a further folder of implicit layers is not there",
+        "VK_ADD_IMPLICIT_LAYER_PATH",
+        "/nowhere/implicit"
+    ),
+    Row::new(
+        "a variable names another folder for data",
+        |machine| with(machine, "XDG_DATA_HOME", "/nowhere/data"),
+        "driver.none-installed",
+    )
+    .about("/nowhere/data/vulkan/icd.d")
+    .remedy("Install a driver", |machine| machine.unset("XDG_DATA_HOME")),
+];
+
+#[test]
+fn each_cause_in_a_variable_is_named_and_its_remedy_helps() {
+    try_all(ROWS);
+}
