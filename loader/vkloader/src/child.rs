@@ -1,5 +1,8 @@
 //! A process that writes a trace, with a time limit.
 
+#[cfg(target_os = "linux")]
+use crate::crash::Supervisor;
+use crate::crash::{Crash, Outcome, Unsupervised};
 use crate::events::{self, Record};
 use crate::signals;
 use rustix::io::FdFlags;
@@ -7,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -50,6 +53,10 @@ pub(crate) struct Finished {
     pub(crate) output: Vec<u8>,
     /// What the dynamic linker wrote, where that was asked for.
     pub(crate) linker: Vec<String>,
+    /// The processes that a signal ended.
+    pub(crate) crashes: Vec<Crash>,
+    /// Why no place of a crash is known, where that is so.
+    pub(crate) unsupervised: Option<Unsupervised>,
 }
 
 /// What is to be known of a process.
@@ -104,30 +111,85 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
             .env("LD_DEBUG", "libs,files")
             .env("LD_DEBUG_OUTPUT", folder.path().join("linker"));
     }
-    let mut child = command
-        .spawn()
-        .map_err(|error| naming(Path::new(command.get_program()), error))?;
-    let ending = wait(&mut child, limit, watched)?;
+    let mut child = Running::start(command, watched, &folder)?;
+    let ended = wait(&mut child, limit, watched)?;
     let linker = std::fs::read_dir(folder.path())?
         .filter_map(|entry| entry.ok())
         .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"linker"))
         .map(|entry| String::from_utf8_lossy(&read(&entry.path())).into_owned())
         .collect();
     Ok(Finished {
-        ending,
+        ending: ended.ending,
         // A process that never loaded the library leaves none.
         records: events::parse(&read(&trace)),
         output: read(&output),
         linker,
+        crashes: ended.crashes,
+        unsupervised: ended.unsupervised,
     })
 }
 
+/// A process that was started.
+enum Running {
+    /// By itself.
+    Alone(Child),
+    /// Under a supervisor, with the file of the trace.
+    #[cfg(target_os = "linux")]
+    Supervised(Supervisor, PathBuf),
+}
+
+impl Running {
+    fn start(mut command: Command, watched: Watched, folder: &TempDir) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if watched.is_program {
+            let trace = folder.path().join("trace");
+            return Ok(Self::Supervised(Supervisor::start(command, folder.path())?, trace));
+        }
+        let _ = (watched, folder);
+        let child = command.spawn();
+        child
+            .map(Self::Alone)
+            .map_err(|error| naming(Path::new(command.get_program()), error))
+    }
+
+    fn try_wait(&mut self) -> io::Result<Option<Outcome>> {
+        match self {
+            Self::Alone(child) => Ok(child.try_wait()?.map(|status| Outcome {
+                ending: status.into(),
+                crashes: Vec::new(),
+                unsupervised: None,
+            })),
+            #[cfg(target_os = "linux")]
+            Self::Supervised(child, trace) => child.try_wait(trace),
+        }
+    }
+
+    fn id(&self) -> u32 {
+        match self {
+            Self::Alone(child) => child.id(),
+            #[cfg(target_os = "linux")]
+            Self::Supervised(child, _) => child.id(),
+        }
+    }
+
+    fn kill(&mut self) -> io::Result<()> {
+        match self {
+            Self::Alone(child) => child.kill(),
+            #[cfg(target_os = "linux")]
+            Self::Supervised(child, _) => {
+                child.kill();
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Waits until a process ends, and ends it where it takes too long or a signal asks for that.
-fn wait(child: &mut Child, limit: Option<Duration>, watched: Watched) -> io::Result<Ending> {
+fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::Result<Outcome> {
     let since = Instant::now();
     loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.into());
+        if let Some(ended) = child.try_wait()? {
+            return Ok(ended);
         }
         let unwanted = signals::is_unwanted();
         let over = limit.filter(|limit| since.elapsed() >= *limit);
@@ -142,7 +204,7 @@ fn wait(child: &mut Child, limit: Option<Duration>, watched: Watched) -> io::Res
         }
         match (unwanted, over) {
             (true, _) => return Err(io::Error::new(io::ErrorKind::Interrupted, "ended by a signal")),
-            (_, Some(limit)) => return Ok(Ending::TooLong(limit)),
+            (_, Some(limit)) => return Ok(Outcome::too_long(limit)),
             _ => std::thread::sleep(STEP),
         }
     }
@@ -188,7 +250,7 @@ fn children() -> Vec<rustix::process::Pid> {
 }
 
 /// Waits for a process that was killed, but not long: one that the kernel holds in a call ends when that does.
-fn reap(child: &mut Child) -> io::Result<()> {
+fn reap(child: &mut Running) -> io::Result<()> {
     let since = Instant::now();
     while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {
         std::thread::sleep(STEP);

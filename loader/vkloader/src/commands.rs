@@ -5,7 +5,7 @@ use crate::child::{self, Finished, Watched};
 use crate::explain;
 use crate::probe::{self, Extent};
 #[cfg(target_os = "linux")]
-use crate::{files, service, show};
+use crate::{crash, files, service, show};
 use clap::{Args, Subcommand};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -65,6 +65,14 @@ pub(crate) enum Command {
         layer: Vec<String>,
         /// The library to open.
         library: OsString,
+    },
+    /// Becomes a program that is supervised; for `explain`.
+    #[command(hide = true)]
+    #[cfg(target_os = "linux")]
+    Start {
+        /// The program and its arguments.
+        #[arg(last = true)]
+        program: Vec<OsString>,
     },
     /// Stands for a program that uses its devices; for `files`.
     #[command(hide = true)]
@@ -130,6 +138,8 @@ impl Command {
                 heard(files::work(&library))?;
                 Ok(ExitCode::SUCCESS)
             }
+            #[cfg(target_os = "linux")]
+            Self::Start { program } => crash::start(&program).map(|()| ExitCode::SUCCESS),
             #[cfg(target_os = "linux")]
             Self::Catalogue(command) => command.run(),
             Self::Probe {

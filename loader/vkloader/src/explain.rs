@@ -5,8 +5,8 @@ use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;
-use crate::report::{self, Received, Report};
-use crate::{causes, show};
+use crate::report::{self, Received, Report, Retried, Switch};
+use crate::{causes, crash, show};
 use clap::Args;
 use std::ffi::OsString;
 use std::io;
@@ -36,6 +36,9 @@ pub(crate) struct Explain {
     /// Pass the trace to the program as an open descriptor, for a program in a sandbox that cannot see the trace file.
     #[arg(long, requires = "program")]
     descriptor: bool,
+    /// If a driver or layer crashed the program, run it once more without that one, and say whether it lives.
+    #[arg(long, requires = "program")]
+    retry: bool,
     /// A program to run, and its arguments.
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -48,7 +51,7 @@ impl Explain {
             (Some(library), false) => Some(LibraryFolder::of(library)?),
             _ => None,
         };
-        let finished = self.watch(folder.as_ref(), false)?;
+        let finished = self.watch(folder.as_ref(), Purpose::Run(None))?;
         let (seen, mut report) = self.report(&finished)?;
         if let Some(other) = &other {
             self.add_other(other, &finished, seen.as_ref(), &mut report);
@@ -59,19 +62,22 @@ impl Explain {
             report::other::add_word_size(&mut report, &of_32_bits);
         }
         let watched = match !report.is_usable() && causes::worth_watching(&report) {
-            true => Some(self.watch(folder.as_ref(), true)?),
+            true => Some(self.watch(folder.as_ref(), Purpose::Linker)?),
             false => None,
         };
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
         if let (Some(folder), Some(program)) = (&folder, self.program.first())
             && let Some(why) = folder.missed_by(program, &finished.records)
         {
-            return Err(io::Error::other(why));
+            return Err(without_trace(&report, why));
         }
         if report.loader.is_none() {
-            return Err(io::Error::other(self.no_trace(seen.as_ref())));
+            return Err(without_trace(&report, self.no_trace(seen.as_ref())));
         }
         self.try_remedy(&mut report)?;
+        if self.retry {
+            self.run_without_culprit(&mut report, folder.as_ref())?;
+        }
         if let Some(file) = &self.html {
             std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
         }
@@ -130,17 +136,22 @@ impl Explain {
         child::run(command, self.library.limit(), KEPT)
     }
 
-    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given. With `linker` its
-    /// output is kept, since it was shown before.
-    fn watch(&self, folder: Option<&LibraryFolder>, linker: bool) -> io::Result<Finished> {
+    /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
+    fn watch(&self, folder: Option<&LibraryFolder>, purpose: Purpose<'_>) -> io::Result<Finished> {
+        let linker = matches!(purpose, Purpose::Linker);
         let Some((program, arguments)) = self.program.split_first() else {
             let watched = Watched { linker, ..KEPT };
             return child::run(self.library.probe()?, self.library.limit(), watched);
         };
-        let mut command = Process::new(program);
-        command.args(arguments);
+        let mut command = match purpose {
+            Purpose::Linker => plain(program, arguments),
+            Purpose::Run(_) => crash::command(program, arguments)?,
+        };
         if let Some(folder) = folder {
             folder.search_first(&mut command);
+        }
+        if let Purpose::Run(Some(switch)) = purpose {
+            leave_out(&mut command, &switch.variable, &switch.value);
         }
         if self.json || self.summary {
             // Standard output is for the report alone.
@@ -163,14 +174,34 @@ impl Explain {
         Ok(finished)
     }
 
+    /// Runs the program once more without the driver or layer that crashed it, and says what came of that.
+    fn run_without_culprit(&self, report: &mut Report, folder: Option<&LibraryFolder>) -> io::Result<()> {
+        let Some(crash) = &mut report.crash else { return Ok(()) };
+        let (retried, words) = match &crash.switch {
+            None => (Retried::NoSwitch, "--retry: nothing can be left out".into()),
+            Some(switch) => {
+                let finished = self.watch(folder, Purpose::Run(Some(switch)))?;
+                report::retried(&finished)
+            }
+        };
+        crash.retried = Some(retried);
+        let crashed = report
+            .dropped
+            .iter_mut()
+            .find(|found| found.code == report::codes::PROGRAM_CRASHED.name);
+        if let Some(crashed) = crashed {
+            crashed.findings.insert(0, words);
+        }
+        Ok(())
+    }
+
     /// Tries the first remedy that can be tried, and says what came of it.
     fn try_remedy(&self, report: &mut Report) -> io::Result<()> {
         let Some((name, value)) = report.dropped.first().and_then(|first| first.set.clone()) else {
             return Ok(());
         };
         let mut command = self.library.probe()?;
-        let others = std::env::var(&name).unwrap_or_default();
-        command.env(&name, format!("{value},{others}"));
+        leave_out(&mut command, &name, &value);
         let finished = child::run(command, self.library.limit(), KEPT)?;
         let tried = of_probe(&self.library, &finished, Seen::last(&finished.output).as_ref())?;
         let words = match tried.is_usable() {
@@ -207,6 +238,36 @@ impl Explain {
     }
 }
 
+/// What the program is run for.
+#[derive(Clone, Copy)]
+enum Purpose<'a> {
+    /// To see what it does, without what a variable leaves out.
+    Run(Option<&'a Switch>),
+    /// To see what the dynamic linker looks for. Its output is kept, since it was shown before.
+    Linker,
+}
+
+/// An error about a process that left no trace. Its end may tell the reason.
+fn without_trace(report: &Report, why: String) -> io::Error {
+    let ended = report
+        .ended
+        .as_ref()
+        .map_or(String::new(), |ended| format!(". {ended}"));
+    io::Error::other(why + &ended)
+}
+
+fn plain(program: &OsString, arguments: &[OsString]) -> Process {
+    let mut command = Process::new(program);
+    command.args(arguments);
+    command
+}
+
+/// Adds a word to a variable of a command that lists what is left out.
+fn leave_out(command: &mut Process, variable: &str, value: &str) {
+    let others = std::env::var(variable).unwrap_or_default();
+    command.env(variable, format!("{value},{others}"));
+}
+
 /// The output of a process is kept, and nothing more is to be known of it.
 const KEPT: Watched = Watched {
     keeps_output: true,
@@ -219,8 +280,7 @@ impl Library {
     /// What the probe receives without a layer.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
-        let others = std::env::var(WITHOUT_LAYERS).unwrap_or_default();
-        command.env(WITHOUT_LAYERS, format!("{layer},{others}"));
+        leave_out(&mut command, WITHOUT_LAYERS, layer);
         Ok(Seen::last(&child::run(command, self.limit(), KEPT)?.output))
     }
 }

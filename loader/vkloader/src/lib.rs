@@ -11,6 +11,7 @@ mod catalogue;
 mod causes;
 mod child;
 mod commands;
+mod crash;
 mod events;
 mod explain;
 #[cfg(target_os = "linux")]

@@ -68,7 +68,7 @@ pub(crate) fn signal(number: i32) -> String {
 }
 
 /// What a shell adds to the number of the signal that ended a command.
-const OF_SHELL: i32 = 128;
+pub(crate) const OF_SHELL: i32 = 128;
 
 /// The status of a process that ended by itself, with what is known of it.
 pub(crate) fn status(number: i32) -> String {

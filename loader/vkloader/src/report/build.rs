@@ -2,7 +2,8 @@
 
 use super::decided::{Decided, Manifests, busiest};
 use super::{
-    Catalogued, Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, codes, devices, ended, layers, rank,
+    Catalogued, Device, Driver, Dropped, Loader, Report, Slow, Verdict, calls, codes, culprit, devices, ended, layers,
+    rank,
 };
 use crate::child::Finished;
 use crate::events::{Decision, Event, Record};
@@ -53,13 +54,26 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     report.dropped = dropped(&records);
     report.dropped.extend(idle(&decided, &report.dropped));
     report.dropped.extend(of_devices(&report));
-    if let Some(ended) = ended::finding(finished.ending, &records) {
-        report.ended = Some(ended.reason.clone());
-        report.dropped.push(ended);
-    }
+    end(&mut report, finished, &records);
     name_manifests(&manifests, &mut report.dropped);
     quote_drivers(&mut report);
     report
+}
+
+/// Says how the process ended, and whose fault that was.
+fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
+    report.crash = culprit::judged(finished);
+    let mut ended = ended::finding(finished.ending, records);
+    if let Some(crash) = &report.crash {
+        let found = crash.finding();
+        match &mut ended {
+            // What the trace knows is all that there is.
+            Some(ended) if crash.frames.is_empty() => ended.findings.extend(found.findings),
+            _ => ended = Some(found),
+        }
+    }
+    report.ended = ended.as_ref().map(|ended| ended.reason.clone());
+    report.dropped.extend(ended);
 }
 
 /// Returns the verdict about the devices of a report.

@@ -1,5 +1,6 @@
 //! How a process ended, and within which call.
 
+use super::culprit::Switch;
 use super::decided::{Manifests, busiest};
 use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
@@ -64,7 +65,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let mut found = row.about(library.unwrap_or("the program"));
     found.reason = format!("The program {how} {}.", place(within));
     match library {
-        Some(library) => without(&mut found, library, records),
+        Some(library) => leave_out(&mut found, library, records),
         None if within.is_some() => suspect_layers(&mut found, records),
         None => {}
     }
@@ -99,21 +100,34 @@ fn place(within: Option<&Step>) -> String {
 }
 
 /// Says how to do without a library in which a program ended.
-fn without(found: &mut Dropped, library: &str, records: &[&Record]) {
+fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
+    let switch = driver_switch(library, records).unwrap_or(Switch {
+        variable: "VK_LOADER_LAYERS_DISABLE".into(),
+        value: "~implicit~".into(),
+    });
+    found.advice = without(library, &switch.variable, &switch.value);
+    found.set = Some((switch.variable, switch.value));
+}
+
+/// How to do without a library, in a form to copy.
+pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
     let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());
+    format!("{update}; until then, start programs without it: {variable}={value} PROGRAM")
+}
+
+/// The variable that leaves a driver out, with the file names of its manifests; `None` for a library that no manifest names.
+pub(super) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
     let manifests = Manifests::of(records);
     let files: Vec<&str> = manifests
         .all(library)
         .iter()
         .map(|(path, _)| path.rsplit('/').next().unwrap_or(path))
         .collect();
-    let (name, value) = match files.is_empty() {
-        true => ("VK_LOADER_LAYERS_DISABLE", "~implicit~".to_owned()),
-        false => ("VK_LOADER_DRIVERS_DISABLE", files.join(",")),
-    };
-    found.advice = format!("{update}; until then, start programs without it: {name}={value} PROGRAM");
-    found.set = Some((name.into(), value));
+    (!files.is_empty()).then(|| Switch {
+        variable: "VK_LOADER_DRIVERS_DISABLE".into(),
+        value: files.join(","),
+    })
 }
 
 /// The steps of the busiest thread that began and did not end, outermost first.

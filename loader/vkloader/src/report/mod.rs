@@ -3,6 +3,7 @@
 mod build;
 mod calls;
 pub(crate) mod codes;
+mod culprit;
 mod decided;
 mod devices;
 mod ended;
@@ -11,6 +12,7 @@ pub(crate) mod other;
 pub(crate) mod rank;
 
 pub(crate) use build::{Received, build};
+pub(crate) use culprit::{Retried, Switch, retried};
 pub(crate) use ended::how_ended;
 
 use serde::Serialize;
@@ -31,6 +33,8 @@ pub(crate) struct Report {
     pub(crate) ending: Ended,
     /// The same in words, where that was not by itself with success.
     pub(crate) ended: Option<String>,
+    /// The crash that ended the program, or a process that it started.
+    pub(crate) crash: Option<culprit::Crashed>,
     /// What the program received, above all layers and filters.
     pub(crate) devices: Vec<Device>,
     /// Devices that the library listed and the program did not receive.

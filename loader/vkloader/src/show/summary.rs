@@ -44,8 +44,10 @@ pub(crate) fn summary(report: &Report) -> String {
     let findings = report.dropped.iter().filter(|dropped| !dropped.is_noise());
     let findings = findings.map(|dropped| format!("{}: {}: {}", dropped.code, dropped.name, dropped.reason));
     lines.extend(limited(findings.collect(), "findings"));
+    let stack = report.crash.iter().flat_map(|crash| crash.stack()).collect::<Vec<_>>();
     let listed =
         |title: &str, names: Vec<String>| (!names.is_empty()).then(|| format!("{title}: {}", names.join(", ")));
+    lines.extend(listed("stack", stack));
     lines.extend(listed(
         "layers",
         report.layers.iter().map(|layer| layer.name.clone()).collect(),

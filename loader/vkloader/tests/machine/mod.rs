@@ -122,8 +122,14 @@ impl Machine {
 
     /// An implicit layer whose library is not there.
     pub(crate) fn layer(&self, name: &str) -> PathBuf {
+        self.layer_of(name, Path::new(&format!("/nowhere/lib{name}.so")))
+    }
+
+    /// An implicit layer with this library.
+    pub(crate) fn layer_of(&self, name: &str, library: &Path) -> PathBuf {
+        let library = library.display();
         let text = format!(
-            r#"{{"file_format_version": "1.2.0", "layer": {{"name": "VK_LAYER_{name}", "type": "GLOBAL", "library_path": "/nowhere/lib{name}.so",
+            r#"{{"file_format_version": "1.2.0", "layer": {{"name": "VK_LAYER_{name}", "type": "GLOBAL", "library_path": "{library}",
             "api_version": "1.3.0", "implementation_version": "1", "description": "", "disable_environment": {{"OFF_{name}": "1"}}}}}}"#
         );
         self.file(&format!("data/vulkan/implicit_layer.d/{name}.json"), text)

@@ -1,0 +1,219 @@
+//! What is read of a process in which a signal ends all.
+
+use super::cfi;
+use super::maps::{History, Maps};
+use super::memory::Memory;
+use super::registers::{Registers, number};
+use super::unwind::{Place, Walk};
+use super::{Crash, Frame};
+use rustix::process::Pid;
+use std::collections::HashMap;
+
+/// A thread at the moment when a signal came to it.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    /// The place among all snapshots.
+    pub(super) order: u64,
+    signal: i32,
+    /// `si_code`: above 0 for faults that the kernel found.
+    cause: i32,
+    /// The word of `siginfo_t` that has the address of a fault, or the process that sent the signal.
+    detail: u64,
+    registers: Registers,
+}
+
+impl Snapshot {
+    /// Makes one of the bytes of a `siginfo_t` and the kernel's registers.
+    pub(super) fn of(order: u64, information: &[u8], registers: &[u8]) -> Option<Self> {
+        let word = size_of::<usize>();
+        // The union begins at a word, after three numbers.
+        let union = 12_usize.next_multiple_of(word);
+        let small = |at: usize| i32::from_ne_bytes([0, 1, 2, 3].map(|byte| information[at + byte]));
+        Some(Self {
+            order,
+            signal: small(0),
+            cause: small(8),
+            detail: information.get(union..union + word).map_or(0, number),
+            registers: Registers::of(registers)?,
+        })
+    }
+
+    /// Whether the kernel found a fault.
+    fn is_fault(&self) -> bool {
+        self.cause > 0
+    }
+
+    /// Whether this signal came.
+    pub(super) fn is_of(&self, signal: i32) -> bool {
+        self.signal == signal
+    }
+
+    /// Whether the thread was there.
+    fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
+        (self.registers.pc, self.registers.sp()) == (pc, sp)
+    }
+
+    /// The process that sent the signal, if a process did.
+    fn sender(&self) -> Option<u32> {
+        let is_sent = matches!(self.cause, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL);
+        is_sent.then_some(self.detail as u32)
+    }
+
+    /// The address of a fault. Those that the kernel does not tell are 0.
+    fn address(&self) -> Option<u64> {
+        let has_address = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) && self.cause > 0;
+        (has_address && self.cause != libc::SI_KERNEL).then_some(self.detail)
+    }
+}
+
+/// The crash of the process of a thread that is about to end by a signal. `snapshots` are those of all threads that are supervised.
+/// Returns `None` where too little can be read.
+pub(super) fn crash(
+    thread: Pid,
+    signal: i32,
+    snapshots: &HashMap<i32, Vec<Snapshot>>,
+    history: &History,
+) -> Option<Crash> {
+    let own = status(thread);
+    let process = own
+        .get("Tgid")
+        .copied()
+        .unwrap_or_else(|| thread.as_raw_nonzero().get().into());
+    let threads = threads(thread);
+    let mut known: Vec<(i32, &Snapshot)> = threads
+        .iter()
+        .flat_map(|number| {
+            snapshots
+                .get(number)
+                .into_iter()
+                .flatten()
+                .map(|snapshot| (*number, snapshot))
+        })
+        .collect();
+    known.sort_by_key(|(_, snapshot)| snapshot.order);
+    let (_, last) = *known
+        .iter()
+        .rev()
+        .find(|(_, snapshot)| snapshot.signal == signal)
+        .or(known.last())?;
+    let place = handled(&known, last).unwrap_or(last);
+    let maps = Maps::of(thread).ok()?;
+    let memory = Memory::of(thread).ok()?;
+    let mut walk = Walk::new(&memory, &maps);
+    let places = walk.places(place.registers.clone());
+    let is_fault = |at| known.iter().any(|(_, snapshot)| snapshot.is_at(at));
+    let places = &places[beginning(&places, is_fault)..];
+    let own_number = own.get("NStgid").copied().unwrap_or(process);
+    let executable = std::fs::read_link(format!("/proc/{}/exe", thread.as_raw_nonzero())).ok();
+    Some(Crash {
+        process: u32::try_from(process).unwrap_or_default(),
+        is_first: false,
+        executable: executable.map(|path| {
+            let path = path.display().to_string();
+            path.strip_suffix(" (deleted)").unwrap_or(&path).into()
+        }),
+        signal,
+        address: place.address(),
+        sender: last.sender().filter(|sender| i64::from(*sender) != own_number),
+        frames: places
+            .iter()
+            .map(|place| frame(place.at, process as i32, &walk, history))
+            .collect(),
+    })
+}
+
+/// The fault whose handler still ran when another signal ended the process: until it returns, the signal is blocked in its thread.
+fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Snapshot> {
+    if last.is_fault() {
+        return None;
+    }
+    let mut others = known
+        .iter()
+        .rev()
+        .filter(|(_, one)| one.order != last.order && one.is_fault());
+    others
+        .find(|(number, one)| is_blocked(*number, one.signal))
+        .map(|(_, one)| *one)
+}
+
+/// Where the story begins: after the outermost handler of a signal that came at a fault.
+fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
+    let handler = places.iter().rposition(|place| place.interrupts.is_some_and(&is_fault));
+    handler.map_or(0, |at| (at + 1).min(places.len().saturating_sub(1)))
+}
+
+fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
+    let now = walk.maps.find(at).filter(|mapping| mapping.is_executable);
+    let mapping = now.or_else(|| {
+        walk.maps
+            .find(at)
+            .is_none()
+            .then(|| history.find(process, at))
+            .flatten()
+    });
+    let file = mapping.and_then(|mapping| mapping.path.clone());
+    let bias = walk
+        .maps
+        .base(at)
+        .and_then(|base| cfi::bias(walk.memory, base, 8).or_else(|| cfi::bias(walk.memory, base, 4)));
+    let start = bias.or(mapping.map(|mapping| mapping.start));
+    Frame {
+        offset: match (&file, start) {
+            (Some(_), Some(start)) => at.wrapping_sub(start),
+            _ => at,
+        },
+        file,
+        is_mapped: now.is_some(),
+    }
+}
+
+/// The threads of the process of a thread.
+fn threads(thread: Pid) -> Vec<i32> {
+    let entries = std::fs::read_dir(format!("/proc/{}/task", thread.as_raw_nonzero()));
+    let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.to_str()?.parse().ok()).collect()
+}
+
+/// Numbers that the system tells of a thread: the last one of each line.
+pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
+    let text = std::fs::read_to_string(format!("/proc/{}/status", thread.as_raw_nonzero())).unwrap_or_default();
+    let line = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.into(), value.split_whitespace().next_back()?.parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+/// Whether the stacks of programs can be read on this kind of processor.
+pub(super) const fn is_supported() -> bool {
+    cfg!(any(
+        target_arch = "x86_64",
+        target_arch = "x86",
+        target_arch = "aarch64"
+    ))
+}
+
+/// Whether a thread blocks a signal.
+fn is_blocked(thread: i32, signal: i32) -> bool {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
+    let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_story_begins_after_the_outermost_handler_of_a_fault() {
+        let place = |interrupts| Place { at: 0, interrupts };
+        let (fault, timer, plain) = (place(Some((1, 1))), place(Some((2, 2))), place(None));
+        let beginning = |places: &[Place]| beginning(places, |at| at == (1, 1));
+        assert_eq!(beginning(&[plain, plain]), 0);
+        assert_eq!(beginning(&[plain, fault, plain]), 2);
+        assert_eq!(beginning(&[plain, fault, plain, fault, plain, plain]), 4);
+        assert_eq!(beginning(&[plain, timer, plain]), 0);
+        assert_eq!(beginning(&[plain, fault]), 1);
+    }
+}

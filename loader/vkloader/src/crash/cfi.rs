@@ -1,0 +1,190 @@
+//! The unwind tables of libraries (`.eh_frame`), read from the memory of the process: a library's file may be gone, or be another one
+//! where this program sees it.
+
+use super::memory::Memory;
+use super::registers::{Registers, number};
+use gimli::{
+    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, LittleEndian, ParsedEhFrameHdr, Pointer, Register,
+    RegisterRule, UnwindContext, UnwindSection, UnwindTableRow,
+};
+use object::elf;
+use std::collections::HashMap;
+
+/// Bytes of a table that are read; those of the largest libraries have some ten million.
+const MOST: usize = 64 << 20;
+/// Segments of a library.
+const MOST_SEGMENTS: usize = 64;
+
+/// The tables that were read, by where the library begins.
+#[derive(Default)]
+pub(super) struct Tables(HashMap<u64, Option<Table>>);
+
+/// The tables of a library.
+struct Table {
+    /// The index (`.eh_frame_hdr`), and where it lies.
+    index: Vec<u8>,
+    index_address: u64,
+    frames: Vec<u8>,
+    frames_address: u64,
+    word: u8,
+}
+
+/// What the tables say of the caller of a function.
+pub(super) enum Caller {
+    /// Its registers.
+    Found(Registers),
+    /// There is none: this is where a thread begins.
+    None,
+    /// The tables say nothing.
+    Unknown,
+}
+
+impl Tables {
+    /// The registers of the caller of the function that `pc` is in, which lies in the library that begins at `base`. `at` is an
+    /// address in the instruction that is executed: for a caller, that is before the one to which its callee returns.
+    pub(super) fn caller(&mut self, memory: &Memory, base: u64, at: u64, registers: &Registers) -> Caller {
+        let word = registers.machine.word();
+        let table = self.0.entry(base).or_insert_with(|| Table::read(memory, base, word));
+        match table {
+            Some(table) => table.caller(memory, at, registers).unwrap_or(Caller::Unknown),
+            None => Caller::Unknown,
+        }
+    }
+}
+
+/// A segment of a library in memory.
+struct Segment {
+    kind: u32,
+    address: u64,
+    size: u64,
+}
+
+/// The segments of the library that begins at an address, by the addresses in its file.
+fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
+    let mut header = [0; 64];
+    memory.read(base, &mut header)?;
+    // Places in the header, and in an entry of the table of segments.
+    let (table, size, count, address, length) = match word {
+        8 => (0x20..0x28, 0x36, 0x38, 0x10..0x18, 0x28..0x30),
+        _ => (0x1C..0x20, 0x2A, 0x2C, 0x08..0x0C, 0x14..0x18),
+    };
+    if header[..4] != elf::ELFMAG {
+        return None;
+    }
+    let half = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
+    let (size, count) = (half(size), half(count).min(MOST_SEGMENTS));
+    let entries = memory.bytes(base.wrapping_add(number(&header[table])), size * count);
+    let entries = entries.chunks_exact(size.max(0x20));
+    Some(
+        entries
+            .map(|entry| Segment {
+                kind: number(&entry[..4]) as u32,
+                address: number(&entry[address.clone()]),
+                size: number(&entry[length.clone()]),
+            })
+            .collect(),
+    )
+}
+
+/// What is added to the addresses in a library's file; `None` where no library begins there.
+pub(super) fn bias(memory: &Memory, base: u64, word: usize) -> Option<u64> {
+    let segments = segments(memory, base, word)?;
+    let first = segments.iter().find(|segment| segment.kind == elf::PT_LOAD)?;
+    Some(base.wrapping_sub(first.address & !0xFFF))
+}
+
+impl Table {
+    fn read(memory: &Memory, base: u64, word: usize) -> Option<Self> {
+        let segments = segments(memory, base, word)?;
+        let bias = bias(memory, base, word)?;
+        let index = segments.iter().find(|segment| segment.kind == elf::PT_GNU_EH_FRAME)?;
+        let index_address = bias.wrapping_add(index.address);
+        let index = memory.bytes(index_address, usize::try_from(index.size).ok()?.min(MOST));
+        let mut table = Self {
+            index,
+            index_address,
+            frames: Vec::new(),
+            frames_address: 0,
+            word: word as u8,
+        };
+        let Pointer::Direct(frames) = table.parsed()?.eh_frame_ptr() else {
+            return None;
+        };
+        // The table ends by itself, before the end of its segment.
+        let end = segments
+            .iter()
+            .filter(|segment| segment.kind == elf::PT_LOAD)
+            .map(|segment| (bias.wrapping_add(segment.address), segment.size))
+            .find(|&(start, size)| frames.wrapping_sub(start) < size)
+            .map(|(start, size)| start.wrapping_add(size))?;
+        table.frames = memory.bytes(frames, usize::try_from(end - frames).ok()?.min(MOST));
+        table.frames_address = frames;
+        Some(table)
+    }
+
+    fn bases(&self) -> BaseAddresses {
+        BaseAddresses::default()
+            .set_eh_frame_hdr(self.index_address)
+            .set_eh_frame(self.frames_address)
+    }
+
+    fn parsed(&self) -> Option<ParsedEhFrameHdr<EndianSlice<'_, LittleEndian>>> {
+        let index = EhFrameHdr::new(&self.index, LittleEndian);
+        index.parse(&self.bases(), self.word).ok()
+    }
+
+    fn caller(&self, memory: &Memory, at: u64, registers: &Registers) -> Option<Caller> {
+        let mut frames = EhFrame::new(&self.frames, LittleEndian);
+        frames.set_address_size(self.word);
+        let parsed = self.parsed()?;
+        let mut context = UnwindContext::new();
+        let row = parsed
+            .table()?
+            .unwind_info_for_address(&frames, &self.bases(), &mut context, at, |section, bases, offset| {
+                section.cie_from_offset(bases, offset)
+            })
+            .ok()?;
+        apply(row, memory, registers)
+    }
+}
+
+/// The registers of the caller, as a row says.
+fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) -> Option<Caller> {
+    let machine = registers.machine;
+    let CfaRule::RegisterAndOffset { register, offset } = row.cfa() else {
+        return None;
+    };
+    let frame = registers.get(register.0)?.wrapping_add_signed(*offset) & mask(machine.word());
+    let back = Register(machine.back());
+    // Where registers hold the address to return to, functions that call none say nothing of it.
+    if row.register(back) == RegisterRule::Undefined && registers.link().is_none() {
+        return Some(Caller::None);
+    }
+    let mut caller = registers.clone();
+    for column in 0..registers.count() {
+        let value = match row.register(Register(column)) {
+            RegisterRule::Offset(offset) => memory.word(frame.wrapping_add_signed(offset), machine.word()),
+            RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(offset)),
+            RegisterRule::Register(other) => registers.get(other.0),
+            // What is not said to be saved is as it was, or nobody asks for it.
+            _ => registers.get(column),
+        };
+        match value {
+            Some(value) => caller.set(column, value),
+            None if column == back.0 => return None,
+            None => {}
+        }
+    }
+    caller.pc = caller.get(back.0)?;
+    caller.set_sp(frame);
+    let stands_still = caller.pc == registers.pc && caller.sp() == registers.sp();
+    Some(match stands_still {
+        true => Caller::None,
+        false => Caller::Found(caller),
+    })
+}
+
+/// The bits of an address.
+fn mask(word: usize) -> u64 {
+    if word == 4 { u64::from(u32::MAX) } else { u64::MAX }
+}

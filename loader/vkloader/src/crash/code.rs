@@ -1,0 +1,129 @@
+//! Instructions that tell something: calls, and the return from a signal handler.
+
+use super::memory::Memory;
+use super::registers::{Machine, Registers};
+
+/// Bytes of the longest call instruction.
+const LONGEST_CALL: usize = 7;
+
+/// Whether the instruction before an address is a call.
+pub(super) fn follows_call(memory: &Memory, address: u64, machine: Machine) -> bool {
+    match machine {
+        Machine::X64 | Machine::X86 => {
+            let mut bytes = [0; LONGEST_CALL];
+            memory
+                .read(address.wrapping_sub(LONGEST_CALL as u64), &mut bytes)
+                .is_some()
+                && ends_in_call(&bytes)
+        }
+        Machine::Arm64 => {
+            let before = memory.word(address.wrapping_sub(4), 4).unwrap_or_default();
+            address.is_multiple_of(4) && (before & 0xFC00_0000 == 0x9400_0000 || before & 0xFFFF_FC1F == 0xD63F_0000)
+        }
+    }
+}
+
+/// Whether bytes of x86 end in a call: a direct one, or one through a register or memory.
+fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
+    if bytes[2] == 0xE8 {
+        return true;
+    }
+    // Length, and the place of the byte with the operand.
+    [2, 3, 4, 6, 7].into_iter().any(|length| {
+        let at = LONGEST_CALL - length;
+        let (operation, operand) = (bytes[at], bytes[at + 1]);
+        let is_call = operation == 0xFF && operand >> 3 & 7 == 2;
+        let has_index = operand & 7 == 4 && operand >> 6 != 3;
+        let distance = match operand >> 6 {
+            0 if operand & 7 == 5 => 4,
+            1 => 1,
+            2 => 4,
+            _ => 0,
+        };
+        is_call && 2 + usize::from(has_index) + distance == length
+    })
+}
+
+/// Whether a signal handler returns to this address.
+pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) -> bool {
+    let wanted: &[u8] = match machine {
+        Machine::X64 => &[0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05],
+        Machine::X86 => &[0xB8, 0xAD, 0, 0, 0, 0xCD, 0x80],
+        Machine::Arm64 => &[0x68, 0x11, 0x80, 0xD2, 0x01, 0, 0, 0xD4],
+    };
+    let mut found = [0; 9];
+    let found = &mut found[..wanted.len()];
+    memory.read(address, found).is_some() && found == wanted
+}
+
+/// Where the kernel saved the registers that a signal handler interrupted, in DWARF order.
+struct Saved {
+    /// The distance of the registers from the context.
+    registers: u64,
+    /// The place of each register, by words.
+    places: &'static [u64],
+    pc: u64,
+}
+
+const SAVED_X64: Saved = Saved {
+    registers: 40,
+    // rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip in `sigcontext`.
+    places: &[13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16],
+    pc: 16,
+};
+const SAVED_ARM64: Saved = Saved {
+    registers: 128 + 176 + 8,
+    places: &[
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+        30, 31,
+    ],
+    pc: 32,
+};
+const SAVED_X86: Saved = Saved {
+    registers: 20,
+    // eax, ecx, edx, ebx, esp, ebp, esi, edi, eip in `sigcontext`.
+    places: &[11, 10, 9, 8, 7, 6, 5, 4, 14],
+    pc: 14,
+};
+
+/// The registers that a signal handler interrupted, where `registers` are at the return from it.
+pub(super) fn interrupted(memory: &Memory, registers: &Registers) -> Option<Registers> {
+    let (machine, sp) = (registers.machine, registers.sp());
+    let word = machine.word();
+    let (saved, context) = match machine {
+        Machine::X64 => (&SAVED_X64, sp),
+        Machine::Arm64 => (&SAVED_ARM64, sp),
+        // The arguments of the handler: the signal, and pointers to its description and to the context.
+        Machine::X86 => (&SAVED_X86, memory.word(sp.wrapping_add(8), word)?),
+    };
+    let start = context.wrapping_add(saved.registers);
+    let read = |place: u64| memory.word(start.wrapping_add(place * word as u64), word);
+    let values: Vec<u64> = saved.places.iter().map(|&place| read(place)).collect::<Option<_>>()?;
+    Some(Registers::with(machine, read(saved.pc)?, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_x86_are_recognised() {
+        for (bytes, expected) in [
+            // call rel32
+            ([0, 0, 0xE8, 1, 2, 3, 4], true),
+            // call *%rax, call *8(%rax), call *(%rax), call *x(%rip), call *8(%rsp), call *x(%rsp)
+            ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0xD0], true),
+            ([0x90, 0x90, 0x90, 0x90, 0xFF, 0x50, 8], true),
+            ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0x10], true),
+            ([0x90, 0xFF, 0x15, 1, 2, 3, 4], true),
+            ([0x90, 0x90, 0x90, 0xFF, 0x54, 0x24, 8], true),
+            ([0xFF, 0x94, 0x24, 1, 2, 3, 4], true),
+            // jmp *%rax, push, no instruction at all
+            ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0xE0], false),
+            ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0x30], false),
+            ([0; 7], false),
+        ] {
+            assert_eq!(ends_in_call(&bytes), expected, "{bytes:x?}");
+        }
+    }
+}

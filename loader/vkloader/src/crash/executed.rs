@@ -1,0 +1,148 @@
+//! Programs that must not be supervised.
+
+use super::memory::Memory;
+use super::ptrace;
+use super::registers::{Machine, Registers};
+use object::read::elf::{FileHeader, Sym as _};
+use object::{Endianness, elf};
+use rustix::process::Pid;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Bytes of a program whose symbols are read.
+const LARGEST: u64 = 256 << 20;
+/// The capability to supervise programs of other users.
+const MAY_SUPERVISE: u32 = 19;
+/// `S_ISUID`, and `S_ISGID` with the right of the group to execute.
+const RAISES_USER: u32 = 0o4000;
+const RAISES_GROUP: u32 = 0o2010;
+/// Words of a stack with arguments and environment.
+const MOST_WORDS: u64 = 1 << 20;
+/// The type of the entry that says under which name a program was executed.
+const AT_EXECFN: u64 = 31;
+
+/// What a process executes now.
+pub(super) enum Executed {
+    /// A program like most.
+    Usual,
+    /// A program that supervises others, which it can do only with what nobody else supervises.
+    Debugger,
+    /// A program that gains privileges, unless it is supervised. The process was made to execute it once more, and does so when it is
+    /// released.
+    Privileged,
+}
+
+/// Looks at what a process executes, which is stopped at its first instruction.
+pub(super) fn look(thread: Pid) -> Executed {
+    let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
+    let program = Path::new(&program);
+    if !may_supervise_all() && gains_privileges(program) {
+        // Where this fails the program has no more rights than its user.
+        let _ = again(thread);
+        return Executed::Privileged;
+    }
+    match calls_ptrace(program).unwrap_or(false) {
+        true => Executed::Debugger,
+        false => Executed::Usual,
+    }
+}
+
+/// Whether the system lets programs gain privileges that this process supervises.
+fn may_supervise_all() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> MAY_SUPERVISE & 1 == 1)
+}
+
+/// Whether a file gives rights to whoever executes it.
+fn gains_privileges(program: &Path) -> bool {
+    let Ok(state) = std::fs::metadata(program) else {
+        return false;
+    };
+    let user = state.mode() & RAISES_USER != 0 && state.uid() != rustix::process::geteuid().as_raw();
+    let group = state.mode() & RAISES_GROUP == RAISES_GROUP && state.gid() != rustix::process::getegid().as_raw();
+    let mut value = [0; 64];
+    user || group || rustix::fs::getxattr(program, "security.capability", &mut value[..]).is_ok()
+}
+
+/// Whether a program calls `ptrace` itself; `None` where its symbols cannot be read.
+fn calls_ptrace(program: &Path) -> Option<bool> {
+    let state = std::fs::metadata(program).ok()?;
+    if state.len() > LARGEST {
+        return None;
+    }
+    let data = std::fs::read(program).ok()?;
+    match data.get(4)? {
+        &elf::ELFCLASS64 => imports::<elf::FileHeader64<Endianness>>(&data),
+        _ => imports::<elf::FileHeader32<Endianness>>(&data),
+    }
+}
+
+fn imports<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<bool> {
+    let header = H::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, data).ok()?;
+    let symbols = sections.symbols(endian, data, elf::SHT_DYNSYM).ok()?;
+    let is_ptrace = |symbol: &H::Sym| {
+        symbol.st_shndx(endian) == elf::SHN_UNDEF
+            && symbol
+                .name(endian, symbols.strings())
+                .is_ok_and(|name| name == b"ptrace")
+    };
+    Some(symbols.iter().any(is_ptrace))
+}
+
+/// Lets a process execute its program once more as soon as it is released: it lost the program's privileges because it was supervised.
+/// The kernel has stored arguments, environment and name of the program on the stack.
+fn again(thread: Pid) -> Option<()> {
+    let memory = Memory::to_write(thread).ok()?;
+    let mut bytes = ptrace::registers(thread).ok()?;
+    let registers = Registers::of(&bytes)?;
+    let word = registers.machine.word() as u64;
+    let at = |place: u64| memory.word(registers.sp().wrapping_add(place * word), word as usize);
+    let arguments = 1;
+    let variables = arguments + at(0)? + 1;
+    let after = (variables..MOST_WORDS).find(|&place| at(place) == Some(0))? + 1;
+    let entry = (after..MOST_WORDS).step_by(2).take_while(|&place| at(place) != Some(0));
+    let name = entry
+        .into_iter()
+        .find(|&place| at(place) == Some(AT_EXECFN))
+        .and_then(|place| at(place + 1))?;
+    let pointer = |place: u64| registers.sp().wrapping_add(place * word);
+    let values = [name, pointer(arguments), pointer(variables)];
+    memory.write(registers.pc, code(registers.machine))?;
+    registers.machine.store(&mut bytes, values);
+    ptrace::set_registers(thread, &mut bytes).ok()
+}
+
+/// Instructions that execute the program whose name, arguments and environment are in the registers of [`Machine::store`], and a last
+/// one that ends the process. The kernel changes the register of the result after the process was stopped.
+fn code(machine: Machine) -> &'static [u8] {
+    match machine {
+        // mov $59, %eax; syscall; ud2
+        Machine::X64 => &[0xB8, 59, 0, 0, 0, 0x0F, 0x05, 0x0F, 0x0B],
+        // mov $11, %eax; int $0x80; ud2
+        Machine::X86 => &[0xB8, 11, 0, 0, 0, 0xCD, 0x80, 0x0F, 0x0B],
+        // mov x0, x9; mov x8, #221; svc #0; udf #0
+        Machine::Arm64 => &[
+            0xE0, 0x03, 0x09, 0xAA, 0xA8, 0x1B, 0x80, 0xD2, 0x01, 0, 0, 0xD4, 0, 0, 0, 0,
+        ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_call_ptrace_are_known_by_their_symbols() {
+        let own = std::env::current_exe().expect("a test has a file");
+        // This test is linked with what calls it by number.
+        assert_eq!(calls_ptrace(&own), Some(false));
+        let strace = Path::new("/usr/bin/strace");
+        if strace.exists() {
+            assert_eq!(calls_ptrace(strace), Some(true));
+        }
+    }
+}

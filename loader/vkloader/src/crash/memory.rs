@@ -1,0 +1,89 @@
+//! The memory of another process.
+
+use super::registers::number;
+use rustix::process::Pid;
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// Bytes that belong together: what is beside may not be there.
+const PAGE: u64 = 4096;
+
+/// The memory of a process whose threads are stopped.
+pub(super) struct Memory {
+    file: File,
+    /// The page that was read last: stacks are read word by word.
+    last: RefCell<Option<(u64, Vec<u8>)>>,
+}
+
+impl Memory {
+    /// Opens the memory of the process of a thread.
+    ///
+    /// # Errors
+    /// The system's, where this process may not read it.
+    pub(super) fn of(thread: Pid) -> io::Result<Self> {
+        Ok(Self {
+            file: File::open(format!("/proc/{}/mem", thread.as_raw_nonzero()))?,
+            last: RefCell::new(None),
+        })
+    }
+
+    /// Opens the memory of the process of a thread for changes too.
+    ///
+    /// # Errors
+    /// The system's, where this process may not change it.
+    pub(super) fn to_write(thread: Pid) -> io::Result<Self> {
+        let path = format!("/proc/{}/mem", thread.as_raw_nonzero());
+        Ok(Self {
+            file: File::options().read(true).write(true).open(path)?,
+            last: RefCell::new(None),
+        })
+    }
+
+    /// Replaces bytes; those of code too.
+    pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
+        self.file.write_all_at(bytes, address).ok()
+    }
+
+    /// Fills a buffer; `None` where a part of it is not there.
+    pub(super) fn read(&self, address: u64, buffer: &mut [u8]) -> Option<()> {
+        self.file.read_exact_at(buffer, address).ok()
+    }
+
+    /// As many bytes from an address on as are there, and at most `most`.
+    pub(super) fn bytes(&self, address: u64, most: usize) -> Vec<u8> {
+        let mut bytes = vec![0; most];
+        let mut length = 0;
+        while length < most {
+            match self
+                .file
+                .read_at(&mut bytes[length..], address.wrapping_add(length as u64))
+            {
+                Ok(more) if more > 0 => length += more,
+                _ => break,
+            }
+        }
+        bytes.truncate(length);
+        bytes
+    }
+
+    /// The word at an address.
+    pub(super) fn word(&self, address: u64, size: usize) -> Option<u64> {
+        let (page, place) = (address & !(PAGE - 1), (address % PAGE) as usize);
+        let mut last = self.last.borrow_mut();
+        if last.as_ref().is_none_or(|(known, _)| *known != page) {
+            *last = Some((page, self.bytes(page, PAGE as usize)));
+        }
+        let (_, bytes) = last.as_ref()?;
+        match bytes.get(place..place + size) {
+            Some(word) => Some(number(word)),
+            // Between two pages.
+            None => {
+                let mut word = [0; 8];
+                self.read(address, &mut word[..size])?;
+                Some(number(&word[..size]))
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Registers of threads, by the numbers that unwind tables use (DWARF).
+
+/// A kind of processor whose threads can be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Machine {
+    X64,
+    X86,
+    Arm64,
+}
+
+/// Where a kind of processor has what.
+struct Layout {
+    /// Bytes of a word.
+    word: usize,
+    /// The place of each register in the kernel's order, by DWARF number.
+    places: &'static [usize],
+    /// The place of the instruction pointer.
+    pc: usize,
+    /// DWARF numbers of the stack pointer, of the frame pointer, and of the column with the return address.
+    sp: usize,
+    fp: usize,
+    back: usize,
+}
+
+/// rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip in `user_regs_struct`.
+const X64: Layout = Layout {
+    word: 8,
+    places: &[10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16],
+    pc: 16,
+    sp: 7,
+    fp: 6,
+    back: 16,
+};
+
+/// eax, ecx, edx, ebx, esp, ebp, esi, edi, eip in the kernel's registers of 32-bit programs.
+const X86: Layout = Layout {
+    word: 4,
+    places: &[6, 1, 2, 0, 15, 5, 3, 4, 12],
+    pc: 12,
+    sp: 4,
+    fp: 5,
+    back: 8,
+};
+
+/// x0 to x30, and the stack pointer.
+const ARM64: Layout = Layout {
+    word: 8,
+    places: &[
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
+        30, 31,
+    ],
+    pc: 32,
+    sp: 31,
+    fp: 29,
+    back: 30,
+};
+
+impl Machine {
+    /// The kind whose registers take this many bytes, on a machine that runs this program.
+    fn of_length(bytes: usize) -> Option<Self> {
+        let x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
+        match bytes {
+            216 if x86 => Some(Self::X64),
+            68 if x86 => Some(Self::X86),
+            272 if cfg!(target_arch = "aarch64") => Some(Self::Arm64),
+            _ => None,
+        }
+    }
+
+    fn layout(self) -> &'static Layout {
+        match self {
+            Self::X64 => &X64,
+            Self::X86 => &X86,
+            Self::Arm64 => &ARM64,
+        }
+    }
+
+    /// Bytes of a word.
+    pub(super) fn word(self) -> usize {
+        self.layout().word
+    }
+
+    /// Stores the arguments of a system call, as far as they are not where the kernel stores a result.
+    pub(super) fn store(self, bytes: &mut [u8], values: [u64; 3]) {
+        let places = match self {
+            // rdi, rsi, rdx; ebx, ecx, edx; x9 in place of x0, x1, x2.
+            Self::X64 => [14, 13, 12],
+            Self::X86 => [0, 1, 2],
+            Self::Arm64 => [9, 1, 2],
+        };
+        let word = self.word();
+        for (place, value) in places.into_iter().zip(values) {
+            bytes[place * word..][..word].copy_from_slice(&value.to_le_bytes()[..word]);
+        }
+    }
+
+    /// The column of unwind tables with the return address.
+    pub(super) fn back(self) -> u16 {
+        self.layout().back as u16
+    }
+}
+
+/// The registers of a thread, or of one of its callers.
+#[derive(Clone, Debug)]
+pub(super) struct Registers {
+    pub(super) machine: Machine,
+    /// The instruction pointer.
+    pub(super) pc: u64,
+    /// The others, by DWARF number.
+    values: Vec<u64>,
+}
+
+impl Registers {
+    /// Reads them from the kernel's order; `None` for processors that are not known here.
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        let machine = Machine::of_length(bytes.len())?;
+        let layout = machine.layout();
+        let words: Vec<u64> = bytes.chunks_exact(layout.word).map(number).collect();
+        Some(Self {
+            machine,
+            pc: *words.get(layout.pc)?,
+            values: layout.places.iter().map(|&place| words[place]).collect(),
+        })
+    }
+
+    /// Makes registers from a word for each DWARF number.
+    pub(super) fn with(machine: Machine, pc: u64, values: Vec<u64>) -> Self {
+        Self { machine, pc, values }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u16 {
+        self.values.len() as u16
+    }
+
+    /// One by its DWARF number; `None` for vector registers and the like.
+    pub(super) fn get(&self, number: u16) -> Option<u64> {
+        self.values.get(usize::from(number)).copied()
+    }
+
+    pub(super) fn set(&mut self, number: u16, value: u64) {
+        if let Some(known) = self.values.get_mut(usize::from(number)) {
+            *known = value;
+        }
+    }
+
+    pub(super) fn sp(&self) -> u64 {
+        self.values[self.machine.layout().sp]
+    }
+
+    pub(super) fn set_sp(&mut self, value: u64) {
+        self.values[self.machine.layout().sp] = value;
+    }
+
+    pub(super) fn fp(&self) -> u64 {
+        self.values[self.machine.layout().fp]
+    }
+
+    pub(super) fn set_fp(&mut self, value: u64) {
+        self.values[self.machine.layout().fp] = value;
+    }
+
+    /// The address to which a function returns that saved nothing yet, where a register holds it.
+    pub(super) fn link(&self) -> Option<u64> {
+        (self.machine == Machine::Arm64).then(|| self.values[30])
+    }
+}
+
+/// A word of either size.
+pub(super) fn number(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+    u64::from_le_bytes(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_found_in_the_order_of_the_kernel() {
+        if !cfg!(target_arch = "x86_64") {
+            return;
+        }
+        let bytes: Vec<u8> = (0_u64..27).flat_map(u64::to_le_bytes).collect();
+        let found = Registers::of(&bytes).expect("64 bit");
+        assert_eq!((found.pc, found.sp(), found.fp(), found.get(16)), (16, 19, 4, Some(16)));
+        let bytes: Vec<u8> = (0_u32..17).flat_map(u32::to_le_bytes).collect();
+        let found = Registers::of(&bytes).expect("32 bit");
+        assert_eq!((found.pc, found.sp(), found.fp(), found.get(40)), (12, 15, 5, None));
+        assert!(Registers::of(&[0; 12]).is_none());
+    }
+}

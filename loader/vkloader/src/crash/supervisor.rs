@@ -1,0 +1,360 @@
+//! The thread that supervises a program and all that it starts.
+
+use super::capture::{self, Snapshot};
+use super::maps::{History, Maps};
+use super::ptrace::{self, Event};
+use super::{Crash, FAULTS, Outcome, Unsupervised, executed, start};
+use crate::signals;
+use executed::Executed;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Crashes that are kept.
+const MOST_CRASHES: usize = 16;
+/// Threads at whose start the mapped libraries are always remembered. Later that is done at most once in `PAUSE`.
+const MOST_STARTS: u32 = 256;
+const PAUSE: Duration = Duration::from_millis(100);
+/// `__WALL`: threads too.
+const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
+/// Signals by which a process stops until it is continued.
+const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
+
+/// Signals of a thread that are kept.
+const MOST_SIGNALS: usize = 8;
+/// A cause that no signal has, for those that were not seen.
+const NOT_SEEN: i32 = -1000;
+
+/// A program that runs, and the thread that supervises it. The program goes on without a supervisor if this process ends.
+pub(crate) struct Supervisor {
+    process: Pid,
+    thread: Option<JoinHandle<io::Result<Outcome>>>,
+    history: Arc<Mutex<History>>,
+    /// How long the trace was when mapped libraries were last remembered.
+    seen: u64,
+}
+
+impl Supervisor {
+    /// Starts a command of [`start::command`]. `folder` is for a temporary file.
+    ///
+    /// # Errors
+    /// The system's, if the command cannot be started.
+    pub(crate) fn start(mut command: Command, folder: &Path) -> io::Result<Self> {
+        let failure = folder.join("failure");
+        command.env(start::FAILURE, &failure);
+        let history = Arc::new(Mutex::new(History::default()));
+        let (tell, told) = channel();
+        let thread = std::thread::Builder::new().name("supervisor".into()).spawn({
+            let history = Arc::clone(&history);
+            move || {
+                let started = command.spawn().and_then(|child| number(child.id()));
+                let process = started.as_ref().ok().copied();
+                // The receiver waits for it.
+                let _ = tell.send(started);
+                match process {
+                    Some(process) => supervise(process, &failure, &history),
+                    None => Err(io::Error::other("not started")),
+                }
+            }
+        })?;
+        Ok(Self {
+            process: received(&told)?,
+            thread: Some(thread),
+            history,
+            seen: 0,
+        })
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// What the program did, once it has ended. `trace` is the file to which the loader writes in it.
+    ///
+    /// # Errors
+    /// The system's, if the program cannot be executed or waited for.
+    pub(crate) fn try_wait(&mut self, trace: &Path) -> io::Result<Option<Outcome>> {
+        if self.thread.as_ref().is_some_and(JoinHandle::is_finished)
+            && let Some(thread) = self.thread.take()
+        {
+            return match thread.join() {
+                Ok(outcome) => outcome.map(Some),
+                Err(_) => Err(io::Error::other("the supervisor failed")),
+            };
+        }
+        self.remember(trace);
+        Ok(None)
+    }
+
+    /// Ends the program.
+    pub(crate) fn kill(&self) {
+        if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            // It may have ended just now.
+            let _ = kill_process(self.process, Signal::KILL);
+        }
+    }
+
+    /// Remembers the libraries of the program where the loader did something since the last time.
+    fn remember(&mut self, trace: &Path) {
+        let length = std::fs::metadata(trace).map_or(0, |status| status.len());
+        if length == self.seen {
+            return;
+        }
+        self.seen = length;
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        for process in history.processes() {
+            if let Some(number) = Pid::from_raw(process)
+                && let Ok(maps) = Maps::of(number)
+            {
+                history.add(process, &maps);
+            }
+        }
+    }
+}
+
+/// The process that was started.
+fn received(told: &Receiver<io::Result<Pid>>) -> io::Result<Pid> {
+    told.recv()
+        .unwrap_or_else(|_| Err(io::Error::other("the supervisor failed")))
+}
+
+fn number(process: u32) -> io::Result<Pid> {
+    let number = i32::try_from(process).ok().and_then(Pid::from_raw);
+    number.ok_or_else(|| io::Error::other("not a process"))
+}
+
+/// Supervises a process that stops itself at its beginning, until it ends.
+fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io::Result<Outcome> {
+    let mut watch = Watch {
+        process,
+        snapshots: HashMap::new(),
+        order: 0,
+        groups: HashMap::new(),
+        judged: HashSet::new(),
+        crashes: Vec::new(),
+        starts: 0,
+        remembered: Instant::now(),
+        history: Arc::clone(history),
+        unsupervised: None,
+        failure: failure.into(),
+    };
+    // It stops, or has ended where it cannot even do that.
+    let first = waitpid(Some(process), WaitOptions::UNTRACED)?;
+    if let Some((_, status)) = first.filter(|(_, status)| !status.stopped()) {
+        return watch.ended(status);
+    }
+    if !capture::is_supported() {
+        watch.unsupervised = Some(Unsupervised::Unsupported);
+    } else if ptrace::seize(process).is_err() {
+        watch.unsupervised = Some(Unsupervised::NotPermitted);
+    } else {
+        signals::note_stops();
+    }
+    kill_process(process, Signal::CONT)?;
+    let outcome = watch.run();
+    signals::stop_as_usual();
+    outcome
+}
+
+/// What is known of the threads that are supervised.
+struct Watch {
+    /// The process that was started first.
+    process: Pid,
+    /// The last signals of each thread that say where something went wrong.
+    snapshots: HashMap<i32, Vec<Snapshot>>,
+    order: u64,
+    /// The process of each thread.
+    groups: HashMap<i32, i32>,
+    /// Processes whose crash was looked at.
+    judged: HashSet<i32>,
+    crashes: Vec<Crash>,
+    starts: u32,
+    remembered: Instant,
+    history: Arc<Mutex<History>>,
+    unsupervised: Option<Unsupervised>,
+    failure: PathBuf,
+}
+
+impl Watch {
+    /// Handles all that happens until the first process ends.
+    fn run(&mut self) -> io::Result<Outcome> {
+        loop {
+            let (thread, status) = match wait(THREADS) {
+                Ok(Some(one)) => one,
+                Ok(None) | Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if status.stopped() {
+                self.stopped(thread, status.as_raw());
+            } else {
+                self.forget(thread);
+                if thread == self.process {
+                    return self.ended(status);
+                }
+            }
+        }
+    }
+
+    /// What there is to say of the first process, which ended.
+    fn ended(&mut self, status: WaitStatus) -> io::Result<Outcome> {
+        match start::failure(&self.failure) {
+            Some(error) => Err(error),
+            None => Ok(Outcome {
+                ending: ExitStatus::from_raw(status.as_raw()).into(),
+                crashes: std::mem::take(&mut self.crashes),
+                unsupervised: self.unsupervised,
+            }),
+        }
+    }
+
+    fn forget(&mut self, thread: Pid) {
+        let number = thread.as_raw_nonzero().get();
+        self.snapshots.remove(&number);
+        self.judged.remove(&number);
+        if self.groups.remove(&number) == Some(number) {
+            self.history().forget(number);
+        }
+    }
+
+    fn history(&self) -> std::sync::MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Handles a stop of a thread, and lets it go on. A thread that has ended meanwhile needs nothing more, so errors are ignored.
+    fn stopped(&mut self, thread: Pid, status: i32) {
+        let signal = status >> 8 & 0xFF;
+        let _ = match Event::of_status(status) {
+            None => {
+                self.note(thread, signal);
+                ptrace::go_on(thread, signal)
+            }
+            Some(Event::Stopped) if STOPS.contains(&signal) => {
+                let stays = ptrace::stay_stopped(thread);
+                // The shell waits for this process, and gets the terminal back when it stops too.
+                if thread == self.process && signals::takes_stop() {
+                    let _ = kill_process(getpid(), Signal::STOP);
+                }
+                stays
+            }
+            Some(Event::Executed) => match self.executed(thread) {
+                true => ptrace::go_on(thread, 0),
+                false => ptrace::release(thread),
+            },
+            Some(Event::Ending) => {
+                self.ending(thread);
+                ptrace::go_on(thread, 0)
+            }
+            Some(Event::Started) => {
+                self.remember(thread);
+                ptrace::go_on(thread, 0)
+            }
+            Some(Event::Stopped | Event::Other) => ptrace::go_on(thread, 0),
+        };
+    }
+
+    /// Keeps where a thread is when a signal comes to it.
+    fn note(&mut self, thread: Pid, signal: i32) {
+        if !FAULTS.contains(&signal) {
+            return;
+        }
+        self.order += 1;
+        let snapshot = ptrace::signal(thread)
+            .and_then(|information| Ok(Snapshot::of(self.order, &information, &ptrace::registers(thread)?)));
+        if let Ok(Some(snapshot)) = snapshot {
+            self.keep(thread, snapshot);
+        }
+    }
+
+    fn keep(&mut self, thread: Pid, snapshot: Snapshot) {
+        let known = self.snapshots.entry(thread.as_raw_nonzero().get()).or_default();
+        if known.len() >= MOST_SIGNALS {
+            known.remove(0);
+        }
+        known.push(snapshot);
+    }
+
+    /// Returns `true` if a process stays supervised that executes another program now.
+    fn executed(&mut self, thread: Pid) -> bool {
+        let number = thread.as_raw_nonzero().get();
+        self.forget(thread);
+        let why = match executed::look(thread) {
+            Executed::Usual => {
+                self.groups.insert(number, number);
+                self.remember(thread);
+                return true;
+            }
+            Executed::Debugger => Unsupervised::UsesPtrace,
+            Executed::Privileged => Unsupervised::RaisedPrivileges,
+        };
+        if thread == self.process {
+            self.unsupervised = Some(why);
+            signals::stop_as_usual();
+        }
+        false
+    }
+
+    /// Remembers what the process of a thread has mapped, while something runs that was mapped with it.
+    fn remember(&mut self, thread: Pid) {
+        self.starts = self.starts.saturating_add(1);
+        if self.starts > MOST_STARTS && self.remembered.elapsed() < PAUSE {
+            return;
+        }
+        self.remembered = Instant::now();
+        let process = self.group(thread);
+        if let Ok(maps) = Maps::of(thread) {
+            self.history().add(process, &maps);
+        }
+    }
+
+    /// The process of a thread.
+    fn group(&mut self, thread: Pid) -> i32 {
+        let number = thread.as_raw_nonzero().get();
+        let read = || {
+            let group = capture::status(thread).get("Tgid").copied();
+            group.and_then(|group| i32::try_from(group).ok()).unwrap_or(number)
+        };
+        *self.groups.entry(number).or_insert_with(read)
+    }
+
+    /// Looks at a thread that is about to end: where a signal ends all of its process, that is a crash.
+    fn ending(&mut self, thread: Pid) {
+        let signal = ptrace::end_status(thread).unwrap_or_default() & 0x7F;
+        if !FAULTS.contains(&signal) {
+            return;
+        }
+        let process = self.group(thread);
+        if !self.judged.insert(process) || self.crashes.len() >= MOST_CRASHES {
+            return;
+        }
+        if !self.snapshots.contains_key(&thread.as_raw_nonzero().get()) {
+            // Some signals come without a stop, such as those of seccomp.
+            self.note_ending(thread, signal);
+        }
+        let crash = capture::crash(thread, signal, &self.snapshots, &self.history());
+        let is_first = process == self.process.as_raw_nonzero().get();
+        self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
+    }
+
+    /// Keeps where a thread ends, as if the signal had been seen.
+    fn note_ending(&mut self, thread: Pid, signal: i32) {
+        let mut information = [0; 12];
+        information[..4].copy_from_slice(&signal.to_ne_bytes());
+        information[8..].copy_from_slice(&NOT_SEEN.to_ne_bytes());
+        if self.snapshots.values().flatten().any(|snapshot| snapshot.is_of(signal)) {
+            return;
+        }
+        if let Ok(registers) = ptrace::registers(thread)
+            && let Some(snapshot) = Snapshot::of(0, &information, &registers)
+        {
+            self.keep(thread, snapshot);
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Whose fault a crash is: of the functions on the stack, from the fault outwards, the first that belongs to a driver, a layer or the program.
+//! Libraries that several use do nothing by themselves, so their callers are looked at. A program gets the blame for its own code wherever it
+//! is called from, and for nothing else.
+
+mod parts;
+
+use super::{Dropped, codes, ended};
+use crate::child::{Ending, Finished};
+use crate::crash::{Crash, Frame, Unsupervised};
+use crate::events::Record;
+use crate::names;
+use parts::{Owner, Part, Parts};
+use serde::Serialize;
+use std::path::Path;
+
+/// Functions on the stack that scripts get, and those that people get.
+const MOST_FRAMES: usize = 32;
+const MOST_TOLD: usize = 12;
+
+/// Who is at fault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Who {
+    Driver,
+    Layer,
+    Program,
+    /// Another process sent the signal.
+    Outside,
+    #[default]
+    Unknown,
+}
+
+/// What a function on the stack belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Belongs {
+    Driver,
+    Layer,
+    Program,
+    Loader,
+    /// A library that only a driver or layer needs.
+    Brought,
+    /// A library that anybody may use, or code without a file.
+    Common,
+}
+
+/// A function on the stack.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Function {
+    pub(crate) file: Option<String>,
+    /// Its address within the file, in hexadecimal digits; without a file, the address itself.
+    pub(crate) offset: String,
+    pub(crate) of: Belongs,
+    /// `false` if no code lies there, as after a jump to nowhere or in a library that was closed.
+    pub(crate) is_mapped: bool,
+}
+
+/// How a program runs again without the culprit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Retried {
+    /// It ended without a crash.
+    Lives,
+    /// It crashed again.
+    Crashes,
+    /// It did not end within its time.
+    TooLong,
+    /// There is no switch to run it with.
+    NoSwitch,
+}
+
+/// A variable that takes the culprit out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Switch {
+    pub(crate) variable: String,
+    /// The word to add to the variable.
+    pub(crate) value: String,
+}
+
+/// A process that a signal ended.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Crashed {
+    pub(crate) culprit: Who,
+    /// The name of the layer, the library of the driver, or the file of the program; empty if that is not known.
+    pub(crate) name: String,
+    /// The library of the culprit.
+    pub(crate) library: Option<String>,
+    /// Who called the culprit: a layer by its name, a driver by its library, the program by its file.
+    pub(crate) called_by: Option<String>,
+    /// Why nobody is named, where the process was not supervised.
+    pub(crate) unsupervised: Option<Unsupervised>,
+    pub(crate) process: Option<u32>,
+    pub(crate) executable: Option<String>,
+    /// Whether it is the process that was started, and not one that it started.
+    pub(crate) is_first: bool,
+    pub(crate) signal: i32,
+    /// The address that the fault is about, in hexadecimal digits.
+    pub(crate) address: Option<String>,
+    /// The process that sent the signal.
+    pub(crate) sender: Option<u32>,
+    /// The functions on the stack, innermost first.
+    pub(crate) frames: Vec<Function>,
+    /// The variable that takes the culprit out.
+    pub(crate) switch: Option<Switch>,
+    /// The variable of a layer's own that does the same.
+    pub(crate) own_switch: Option<Switch>,
+    /// How the program ran again without the culprit, where that was tried.
+    pub(crate) retried: Option<Retried>,
+}
+
+/// The crash that a run is about, if there is one.
+pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
+    let records = &finished.records;
+    let is_of_vulkan = |crash: &&Crash| records.iter().any(|record| record.process == crash.process);
+    let own = finished.crashes.iter().find(|crash| crash.is_first);
+    let other = || {
+        let mut found = finished.crashes.iter().filter(is_of_vulkan);
+        found.next_back().or(match finished.ending {
+            // A shell ends so where a command of it crashed.
+            Ending::Status(status) if status > names::OF_SHELL => finished.crashes.last(),
+            _ => None,
+        })
+    };
+    if let Some(crash) = own.or_else(other) {
+        return Some(judge(crash, records));
+    }
+    match (finished.ending, finished.unsupervised) {
+        (Ending::Signal(signal), Some(why)) if crate::crash::is_fault(signal) => Some(Crashed {
+            signal,
+            is_first: true,
+            unsupervised: Some(why),
+            ..Crashed::default()
+        }),
+        _ => None,
+    }
+}
+
+/// How a program ran that was run once more without the culprit, also in words.
+pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
+    let records: Vec<&Record> = finished.records.iter().collect();
+    let ended = match judged(finished) {
+        Some(crash) => Some(crash.reason()),
+        None => ended::finding(finished.ending, &records).map(|ended| ended.reason),
+    };
+    let (retried, how) = match (finished.ending, &ended) {
+        (Ending::TooLong(_), _) => (Retried::TooLong, "it does not end in time".into()),
+        (Ending::Signal(signal), _) if crate::crash::is_fault(signal) => (Retried::Crashes, "it crashes too".into()),
+        (_, _) if !finished.crashes.is_empty() => (Retried::Crashes, "it crashes too".into()),
+        (Ending::Status(status), _) => (
+            Retried::Lives,
+            format!("it lives, and ended with {}", names::status(status)),
+        ),
+        (Ending::Signal(signal), _) => (
+            Retried::Lives,
+            format!("it lives, until {} ended it", names::signal(signal)),
+        ),
+    };
+    let more = ended.filter(|_| retried != Retried::Lives);
+    let more = more.map_or(String::new(), |ended| format!(": {ended}"));
+    (
+        retried,
+        format!("--retry: the program was run without it, and {how}{more}"),
+    )
+}
+
+/// Finds the culprit of a crash.
+fn judge(crash: &Crash, records: &[Record]) -> Crashed {
+    let parts = Parts::of(records, crash);
+    let owners: Vec<Owner> = crash
+        .frames
+        .iter()
+        .map(|frame| parts.owner(frame.file.as_deref()))
+        .collect();
+    let mut crashed = Crashed {
+        process: Some(crash.process),
+        executable: crash.executable.clone(),
+        is_first: crash.is_first,
+        signal: crash.signal,
+        address: crash.address.map(hexadecimal),
+        sender: crash.sender,
+        frames: crash
+            .frames
+            .iter()
+            .zip(&owners)
+            .take(MOST_FRAMES)
+            .map(|(frame, owner)| function(frame, owner, &parts))
+            .collect(),
+        ..Crashed::default()
+    };
+    if crash.sender.is_some() {
+        crashed.culprit = Who::Outside;
+        return crashed;
+    }
+    let decides = |owner: &Owner| matches!(owner, Owner::Part(_) | Owner::Program);
+    let place = owners.iter().position(decides);
+    let culprit = place.map(|place| &owners[place]).cloned().or_else(|| brought(&owners));
+    match culprit {
+        Some(Owner::Part(part)) => crashed.blame(&parts.parts[part], records),
+        Some(Owner::Program) => {
+            crashed.culprit = Who::Program;
+            crashed.name = crash.executable.clone().unwrap_or_default();
+            crashed.library = place.and_then(|place| crash.frames[place].file.clone());
+        }
+        _ => {}
+    }
+    let callers = place.map_or(&[][..], |place| &owners[place..]);
+    let caller = callers
+        .iter()
+        .find(|owner| decides(owner) && Some(*owner) != callers.first());
+    crashed.called_by = caller.map(|owner| match owner {
+        Owner::Part(part) => parts.parts[*part].name.clone(),
+        _ => crash.executable.clone().unwrap_or_default(),
+    });
+    crashed
+}
+
+/// The driver or layer that brought the library in whose own thread it happened, if there is only one.
+fn brought(owners: &[Owner]) -> Option<Owner> {
+    owners.iter().find_map(|owner| match owner {
+        Owner::Brought(by) => <[usize; 1]>::try_from(by.clone()).ok().map(|[part]| Owner::Part(part)),
+        _ => None,
+    })
+}
+
+fn function(frame: &Frame, owner: &Owner, parts: &Parts) -> Function {
+    Function {
+        file: frame.file.clone(),
+        offset: hexadecimal(frame.offset),
+        of: match owner {
+            Owner::Part(part) if parts.parts[*part].is_layer => Belongs::Layer,
+            Owner::Part(_) => Belongs::Driver,
+            Owner::Program => Belongs::Program,
+            Owner::Brought(_) => Belongs::Brought,
+            Owner::Loader => Belongs::Loader,
+            Owner::Common => Belongs::Common,
+        },
+        is_mapped: frame.is_mapped,
+    }
+}
+
+fn hexadecimal(number: u64) -> String {
+    format!("{number:#x}")
+}
+
+/// A manifest as JSON.
+fn manifest(path: &Path) -> Option<serde_json::Value> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
+
+impl Crashed {
+    /// Names a driver or layer, and what takes it out.
+    fn blame(&mut self, part: &Part, records: &[Record]) {
+        self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };
+        self.name.clone_from(&part.name);
+        self.library = Some(part.library.clone());
+        match part.is_layer {
+            true => {
+                self.switch = Some(Switch {
+                    variable: "VK_LOADER_LAYERS_DISABLE".into(),
+                    value: part.name.clone(),
+                });
+                self.own_switch = part
+                    .manifest
+                    .as_deref()
+                    .and_then(|path| own_switch(Path::new(path), &part.name));
+            }
+            false => self.switch = ended::driver_switch(&part.library, &records.iter().collect::<Vec<_>>()),
+        }
+    }
+
+    /// What there is to say of it.
+    pub(super) fn finding(&self) -> Dropped {
+        let mut found = codes::PROGRAM_CRASHED.about(match self.name.as_str() {
+            "" => "the program",
+            name => name,
+        });
+        found.reason = self.reason();
+        found.findings = self.findings();
+        if let Some(advice) = self.advice() {
+            found.advice = advice;
+        }
+        found.file = self.library.clone().filter(|library| *library != found.name);
+        found.set = self
+            .switch
+            .as_ref()
+            .map(|switch| (switch.variable.clone(), switch.value.clone()));
+        found
+    }
+
+    /// The verdict, as one sentence.
+    fn reason(&self) -> String {
+        let signal = names::signal(self.signal);
+        let program = match (&self.executable, self.is_first) {
+            (Some(executable), false) => format!("{executable}, which the program started,"),
+            _ => "the program".into(),
+        };
+        let by = match &self.called_by {
+            Some(caller) if self.culprit != Who::Program => format!(", called by {caller}"),
+            _ => String::new(),
+        };
+        let place = self.place();
+        match self.culprit {
+            Who::Driver => format!("The driver {} crashed {program}: {signal} {place}{by}.", self.name),
+            Who::Layer => format!("The layer {} crashed {program}: {signal} {place}{by}.", self.name),
+            Who::Program => format!("No driver or layer crashed {program}, but its own code: {signal} {place}."),
+            Who::Outside => format!(
+                "Another process ({}) ended {program} by {signal}.",
+                self.sender.unwrap_or_default()
+            ),
+            Who::Unknown => format!("A crash ended {program}: {signal} {place}. It is unknown whose fault that is."),
+        }
+    }
+
+    /// Where it happened, for people.
+    fn place(&self) -> String {
+        let Some(first) = self.frames.first() else {
+            return "at an unknown place".into();
+        };
+        match &first.file {
+            Some(file) if first.is_mapped => format!("in {file} at {}", first.offset),
+            Some(file) => format!("in {file}, which was closed before"),
+            None if first.is_mapped => format!("in code without a file at {}", first.offset),
+            None => format!("at {}, where no code is", first.offset),
+        }
+    }
+
+    fn findings(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        if let Some(why) = self.unsupervised {
+            findings.push(format!("the culprit cannot be named: {}", why.words()));
+        }
+        findings.extend(
+            self.address
+                .as_ref()
+                .map(|address| format!("the fault is about the address {address}")),
+        );
+        let stack: Vec<String> = self.stack().collect();
+        if stack.len() > 1 {
+            findings.push(format!("on the stack, innermost first: {}", stack.join(", ")));
+        }
+        findings
+    }
+
+    /// The innermost functions on the stack, by file and address.
+    pub(crate) fn stack(&self) -> impl Iterator<Item = String> {
+        self.frames.iter().take(MOST_TOLD).map(|frame| match &frame.file {
+            Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
+            None => frame.offset.clone(),
+        })
+    }
+
+    /// What to do, where that is known.
+    fn advice(&self) -> Option<String> {
+        let switch = self.switch.as_ref()?;
+        let library = self.library.as_deref().unwrap_or(&self.name);
+        let own = self.own_switch.as_ref();
+        let own = own.map_or(String::new(), |own| {
+            format!(", or {}={} PROGRAM", own.variable, own.value)
+        });
+        Some(ended::without(library, &switch.variable, &switch.value) + &own)
+    }
+}
+
+/// The variable that a layer names in its manifest, which switches it off.
+fn own_switch(path: &Path, name: &str) -> Option<Switch> {
+    let content = manifest(path)?;
+    let several = content
+        .get("layers")
+        .and_then(|layers| layers.as_array())
+        .into_iter()
+        .flatten();
+    let mut layers = content.get("layer").into_iter().chain(several);
+    let layer = layers.find(|layer| layer.get("name").and_then(|text| text.as_str()) == Some(name))?;
+    let (variable, value) = layer.get("disable_environment")?.as_object()?.iter().next()?;
+    Some(Switch {
+        variable: variable.clone(),
+        value: value.as_str().filter(|value| !value.is_empty()).unwrap_or("1").into(),
+    })
+}

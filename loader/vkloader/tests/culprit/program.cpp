@@ -1,0 +1,108 @@
+// A program that makes an instance, and goes wrong where it is told to.
+#include "vulkan.hpp"
+#include "wrong.hpp"
+#include <dlfcn.h>
+
+static void *allocate(void *, size_t size, size_t, int) {
+    at("program", "allocate");
+    return malloc(size);
+}
+static void *reallocate(void *, void *old, size_t size, size_t, int) { return realloc(old, size); }
+static void release(void *, void *memory) {
+    at("program", "release");
+    free(memory);
+}
+
+static void at_exit() { at("program", "exit"); }
+
+struct Global {
+    ~Global() { at("program", "destructor"); }
+};
+static Global global;
+
+// Ends as handlers of programs do: by the signal once more, by another signal, or by returning to the fault.
+static void handle(int signal) {
+    const char *how = getenv("HANDLER");
+    ::signal(signal, SIG_DFL);
+    if (!strcmp(how, "raise")) raise(signal);
+    if (!strcmp(how, "abort")) abort();
+    if (!strcmp(how, "unblock")) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_UNBLOCK, &all, nullptr);
+        raise(signal);
+    }
+}
+
+static volatile bool handled;
+static void *report(void *) {
+    while (!handled) usleep(1000);
+    signal(SIGABRT, SIG_DFL);
+    abort();
+}
+static void wake(int) {
+    handled = true;
+    for (;;) pause();
+}
+
+static void prepare() {
+    static char stack[1 << 16];
+    stack_t alternate = {};
+    alternate.ss_sp = stack;
+    alternate.ss_size = sizeof stack;
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_handler = handle;
+    if (!strcmp(getenv("HANDLER"), "thread")) {
+        pthread_t thread;
+        pthread_create(&thread, nullptr, report, nullptr);
+        action.sa_handler = wake;
+    }
+    action.sa_flags = SA_ONSTACK;
+    for (int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+}
+
+typedef int (*CreateInstance)(const InstanceInfo *, const Callbacks *, void **);
+typedef int (*ListDevices)(void *, uint32_t *, void *);
+typedef void (*DestroyInstance)(void *, const Callbacks *);
+
+int main(int, char **words) {
+    std::string how;
+    at("program", "begin");
+    if (getenv("HANDLER")) prepare();
+    atexit(at_exit);
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return fprintf(stderr, "%s\n", dlerror()), 9;
+    auto create = (CreateInstance)dlsym(library, "vkCreateInstance");
+    auto list = (ListDevices)dlsym(library, "vkEnumeratePhysicalDevices");
+    auto destroy = (DestroyInstance)dlsym(library, "vkDestroyInstance");
+    at("program", "opened");
+    Callbacks callbacks = {nullptr, allocate, reallocate, release, {}};
+    bool calls_back = getenv("CALLBACKS");
+    InstanceInfo info = {};
+    info.type = 1;
+    void *instance = nullptr;
+    if (is_wrong("program", "info", &how)) create((InstanceInfo *)8, nullptr, &instance);
+    int result = create(&info, calls_back ? &callbacks : nullptr, &instance);
+    at("program", "created");
+    if (is_wrong("program", "thread", &how)) {
+        start_thread(how);
+        sleep(60);
+    }
+    uint32_t count = 0;
+    if (result == 0) {
+        if (is_wrong("program", "handle", &how)) list((void *)0x1234, &count, nullptr);
+        list(instance, &count, nullptr);
+        at("program", "listed");
+        destroy(instance, calls_back ? &callbacks : nullptr);
+    }
+    // Says that everything is done, and waits for a signal.
+    if (const char *ready = getenv("READY")) {
+        fclose(fopen(ready, "w"));
+        sleep(60);
+    }
+    // Time for what others do in threads of their own.
+    if (getenv("WAIT")) usleep(300000);
+    at("program", "end");
+    return 0;
+}
