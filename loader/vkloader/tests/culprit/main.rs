@@ -280,7 +280,7 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
         }
     }
     // Two who go wrong: without the one, the other does.
-    let mut machine = wrong.machine("driver call write", "");
+    let machine = wrong.machine("driver call write", "");
     machine.manifest("also", &wrong.path("libraries/libalso.so"), "");
     fs::copy(wrong.path("libraries/libdriver.so"), wrong.path("libraries/libalso.so")).expect("a copy");
     let explained = Wrong::explain(&machine, &["--retry"], &[&wrong.program()]);
