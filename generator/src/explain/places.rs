@@ -140,11 +140,13 @@ impl<'a> Places<'a> {
     /// What trampolines call has the same name as what terminators call, and does not stand in files named after those.
     fn definitions(&self, folder: &Path, home: &str, module: &str, name: &str, command: &str) -> Vec<String> {
         let other = if module == "entry" { "terminator" } else { "entry" };
-        let functions = [format!("pub unsafe fn {name}("), format!("pub fn {name}(")];
+        let function = format!("fn {name}(");
         let rows = [format!("{name}: {command}, "), format!("{name}, ")];
         let is_definition = |line: &str| {
             let line = line.trim_start();
-            functions.iter().any(|start| line.starts_with(start))
+            let item = line.strip_prefix("pub(crate) ").unwrap_or(line);
+            let item = item.strip_prefix("unsafe ").unwrap_or(item);
+            item.starts_with(&function)
                 || rows
                     .iter()
                     .any(|start| line.starts_with(start) && line.contains(command))
@@ -170,7 +172,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Where a module's `pub use crate::home::{name as body};` takes a body from: the home as a path, and its name there.
+/// Where a module's `use crate::home::{name as body};` takes a body from: the home as a path, and its name there.
 fn reexport(text: &str, body: &str) -> Option<(String, String)> {
     let statements = text.split(';').filter_map(|it| it.split_once("use crate::"));
     for (_, statement) in statements {

@@ -94,12 +94,19 @@ fn closed_folder(path: &Path) -> Option<&Path> {
         .find(|folder| access(*folder, Access::EXEC_OK).is_err())
 }
 
+/// Bytes of the file header of an ELF file for 64 bits.
+const LONGEST_HEAD: u64 = 64;
+
 /// Says that a file is no library, or only the beginning of one. Returns `true` if it is.
 pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     let size = std::fs::metadata(path).map_or(0, |status| status.len());
     let finding = match (Identity::of(path), closure::whole_size(path)) {
         (None, _) => format!("{} is no library: {size} bytes that do not begin as one", shown(path)),
         (_, Some(whole)) if whole > size => format!("{} is cut: it has {size} bytes of at least {whole}", shown(path)),
+        (_, None) if size < LONGEST_HEAD => format!(
+            "{} is cut: it has {size} bytes, and its own head is incomplete",
+            shown(path)
+        ),
         _ => return false,
     };
     dropped.findings.insert(0, finding);
@@ -125,21 +132,40 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     !names.is_empty()
 }
 
-/// Explains what the dynamic linker says of symbols and versions.
+/// Explains what the dynamic linker says of symbols, versions and files in front of the right ones.
 fn in_words_of_the_linker(dropped: &mut Dropped) {
-    let said = |dropped: &Dropped| -> Option<(String, String)> {
-        let words = dropped
-            .findings
-            .iter()
-            .find_map(|finding| finding.strip_prefix("the system says: "))?;
-        too_old(words)
-            .or_else(|| undefined(words))
-            .or_else(|| not_executable(words))
+    let prefix = "the system says: ";
+    let mut findings = dropped.findings.iter();
+    let Some(words) = findings
+        .find_map(|finding| finding.strip_prefix(prefix))
+        .map(String::from)
+    else {
+        return;
     };
-    if let Some((finding, advice)) = said(dropped) {
+    if let Some(path) = refused(&words) {
+        if damaged(dropped, path)
+            && let Some(folder) = path.parent().filter(|folder| closure::is_in_variable(folder))
+        {
+            let folder = shown(folder);
+            dropped.advice = format!("Take {folder} out of LD_LIBRARY_PATH, or replace {}.", shown(path));
+        }
+        return;
+    }
+    let said = too_old(&words)
+        .or_else(|| undefined(&words))
+        .or_else(|| not_executable(&words));
+    if let Some((finding, advice)) = said {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
     }
+}
+
+/// Returns the file that the dynamic linker found first and could not use as a library: `FILE: file too short`.
+fn refused(words: &str) -> Option<&Path> {
+    let endings = [": file too short", ": invalid ELF header"];
+    let path = endings.iter().find_map(|ending| words.strip_suffix(ending))?;
+    let path = path.rsplit(": ").next().map(Path::new)?;
+    path.is_absolute().then_some(path)
 }
 
 /// A library that lacks a version of symbols: `LIBRARY: version `VERSION' not found (required by LIBRARY)`.

@@ -20,8 +20,15 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
+        // A driver that the variable names and that does not work is the cause; the variable only tells why no other is there.
+        let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
+        let after_broken = report.dropped.iter().any(is_broken);
         found.push(Dropped {
-            rank: silent,
+            rank: if after_broken {
+                silent.max(rank::BROKEN + 1)
+            } else {
+                silent
+            },
             reason: format!("{name} is set, so drivers are looked for nowhere else."),
             findings: vec![format!("its value: {value}")],
             advice: format!("If this is unintended: unset {name}"),

@@ -47,11 +47,39 @@ fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
 pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a library is cut off",
-        |machine| changed(machine, |bytes| bytes.truncate(bytes.len() / 8)),
-        "driver.not-opened",
+        // The dynamic linker maps what the head names and crashes on what is not there.
+        |machine| changed(machine, |bytes| bytes.truncate(4096)),
+        "program.crashed",
     )
     .about("libmock_bad.so is cut")
     .remedy("Reinstall", reinstall),
+    Row::new(
+        "a variable names a driver whose library is cut off",
+        |machine| {
+            changed(machine, |bytes| bytes.truncate(40));
+            let manifest = machine.path("data/vulkan/icd.d/bad.json");
+            machine.variable("VK_DRIVER_FILES", manifest.to_str().expect("plain"));
+        },
+        "driver.not-opened",
+    )
+    .about("is cut: it has 40 bytes")
+    .remedy("Reinstall", reinstall),
+    Row::new(
+        "a variable puts a damaged file in front of a library that the driver needs",
+        |machine| {
+            compiled(machine, "int user;\n", &["vkltneeded"]);
+            let folder = machine.path("in_front");
+            fs::create_dir(&folder).expect("a folder");
+            fs::write(folder.join("libvkltneeded.so"), "broken\n").expect("written");
+            machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
+        },
+        "driver.not-opened",
+    )
+    .about("in_front/libvkltneeded.so is no library")
+    .remedy("in_front out of LD_LIBRARY_PATH", |machine| {
+        machine.unset("LD_LIBRARY_PATH")
+    })
+    .gone(),
     Row::new(
         "a library is empty",
         |machine| changed(machine, Vec::clear),

@@ -197,6 +197,18 @@ fn interpreter_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<&[u
         .find_map(|segment| segment.interpreter(endian, data).ok().flatten())
 }
 
+/// Returns the folders in `LD_LIBRARY_PATH`.
+fn folders_in_variable() -> Vec<String> {
+    let variable = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+    let folders = variable.split([':', ';']).filter(|folder| !folder.is_empty());
+    folders.map(String::from).collect()
+}
+
+/// Returns `true` if `LD_LIBRARY_PATH` names the folder.
+pub(super) fn is_in_variable(folder: &Path) -> bool {
+    folders_in_variable().iter().any(|one| Path::new(one) == folder)
+}
+
 /// Where the dynamic linker finds what `dlopen` is asked for, if it does.
 pub(crate) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
@@ -209,7 +221,6 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
     if name.contains('/') {
         return Path::new(name).exists().then(|| name.into());
     }
-    let variable = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
     let replaced = |folder: &String| from(asking, folder);
     let rpath = if needs.runpath.is_empty() {
         &needs.rpath[..]
@@ -219,12 +230,7 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
     let folders = rpath
         .iter()
         .map(replaced)
-        .chain(
-            variable
-                .split([':', ';'])
-                .filter(|folder| !folder.is_empty())
-                .map(String::from),
-        )
+        .chain(folders_in_variable())
         .chain(needs.runpath.iter().map(replaced));
     let fits = |path: &PathBuf| Identity::of(path).is_some_and(|found| found == own);
     folders
