@@ -155,7 +155,7 @@ fn lie(entry: &mut Value) {
         ("devices", json!([])),
         (
             "extensions",
-            json!([{"name": "VK_GOOGLE_surfaceless_query", "version": 1}, {"name": "VK_LIE_of_the_catalogue", "version": 1}]),
+            json!(["VK_GOOGLE_surfaceless_query 1", "VK_LIE_of_the_catalogue 1"]),
         ),
     ] {
         entry[name] = value;

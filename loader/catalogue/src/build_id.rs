@@ -1,6 +1,6 @@
 //! What the linker wrote into a library so that one build of it can be told from another.
 
-use crate::written::is_written;
+use crate::written::is_hexadecimal;
 use core::fmt;
 
 /// Bytes at the beginning of a file in which its build id must lie: linkers put it right behind the headers. One that lies elsewhere is
@@ -70,7 +70,7 @@ impl<'a> BuildId<'a> {
 
     /// Whether a catalogue has this build id under its written form.
     pub fn is_written(self, text: &[u8]) -> bool {
-        is_written(text, format_args!("{self}"))
+        is_hexadecimal(text, self.0)
     }
 }
 

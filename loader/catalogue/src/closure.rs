@@ -5,10 +5,10 @@
 //! other libraries depend on.
 
 use crate::machine::Path;
-use crate::{ARCHITECTURE, BuildId, Doubt, HEAD_BYTES, Identity, Look};
+use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, written};
 
-/// A path of any folder that is looked at. The linker may find more in longer ones, which are not.
-type LongPath = Path<1024>;
+/// A path in a folder that is looked at. The linker may find more in longer ones, which are not looked at, so that no entry counts.
+type LongPath = Path<LONGEST_PATH>;
 
 /// A file that drivers depend on, as a catalogue has it. A folder that the linker searches for a driver is one too.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ pub struct File<'a> {
 
 impl<'a> File<'a> {
     fn names(self) -> impl Iterator<Item = &'a [u8]> {
-        self.names.split(|&byte| byte == b' ').filter(|name| !name.is_empty())
+        words(self.names)
     }
 }
 
@@ -36,7 +36,7 @@ pub struct Checked<'a> {
     pub file: File<'a>,
     /// Why a driver might consist of another file.
     pub doubt: Option<Doubt>,
-    /// The linker takes the file from a folder that was looked at, so that later folders do not matter.
+    /// The linker takes the file from what is loaded, or from a folder that was looked at, so that later folders do not matter.
     is_found: bool,
 }
 
@@ -70,6 +70,8 @@ pub trait Process: Look {
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool;
     /// Shows what is loaded.
     fn objects(&self, take: &mut dyn FnMut(&Object<'_>));
+    /// Returns the version of the C library of GNU; empty for another one.
+    fn c_library(&self) -> &'static [u8];
     /// Returns `true` if the symbol is visible to all libraries of the process.
     fn exports(&self, symbol: &core::ffi::CStr) -> bool;
 }
@@ -115,19 +117,13 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
         one.doubt = check(process, path, identity, build_id).err();
     }
     process.objects(&mut |object| {
-        let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-        for one in files.iter_mut().filter(|one| object.path != one.file.path) {
-            let is_named = |name: &[u8]| !name.is_empty() && (name == object.name || name == last);
-            if one.file.names().any(is_named) && !is_same(process, object.path, one.file) {
-                one.doubt = Some(Doubt::Shadowed);
-            }
-        }
+        hold_against(process, object, files);
         each_folder(process, object.search, object.path, &mut |folder| {
             look_in(process, folder, files, false);
         });
     });
     each_folder(process, search, b"", &mut |folder| {
-        look_in(process, folder, files, true)
+        look_in(process, folder, files, true);
     });
     let symbols = [
         c"vk_icdGetInstanceProcAddr",
@@ -136,6 +132,21 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     ];
     if symbols.into_iter().any(|symbol| process.exports(symbol)) {
         doubt_all(files);
+    }
+}
+
+/// Holds an object that is loaded against the files whose name it has: the linker takes it for each of them.
+fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checked<'_>]) {
+    let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+    for one in files.iter_mut() {
+        let is_named = |name: &[u8]| name == object.name || name == last;
+        if one.file.names().any(is_named) {
+            match object.path == one.file.path || is_same(process, object.path, one.file) {
+                // By another path than its name it was not asked for.
+                true => one.is_found |= one.file.names().all(|name| name == object.name),
+                false => one.doubt = Some(Doubt::Shadowed),
+            }
+        }
     }
 }
 
@@ -178,15 +189,25 @@ fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> 
     found
 }
 
-/// Folders below a folder of a list that older C libraries search first.
-const OLD_FOLDERS: &[&[u8]] = &[
-    b"tls",
-    b"haswell",
-    b"avx512_1",
-    b"xeon_phi",
-    b"sse2",
-    ARCHITECTURE.as_bytes(),
-];
+/// The folder below a folder of a list that the linker searches first.
+const HARDWARE_FOLDER: &[u8] = b"glibc-hwcaps";
+
+/// Folders that the C library of GNU searches as well up to its version 2.36. One text: each address in a list is one that the dynamic
+/// linker has to set in every process.
+const OLD_FOLDERS: &[u8] = match () {
+    () if cfg!(target_arch = "x86_64") => b"tls haswell avx512_1 xeon_phi x86_64",
+    () if cfg!(target_arch = "x86") => b"tls sse2 i386 i486 i586 i686",
+    () if cfg!(target_arch = "aarch64") => b"tls atomics aarch64",
+    () => b"tls neon vfp v6l v7l v8l power8 power9 power10 z13 z14 z15",
+};
+
+/// Returns `true` for a version of the C library of GNU that searches [`OLD_FOLDERS`].
+fn has_old_folders(version: &[u8]) -> bool {
+    let minor = version
+        .strip_prefix(b"2.")
+        .and_then(|rest| rest.split(|&byte| byte == b'.').next());
+    minor.and_then(written::number).is_some_and(|minor| minor < 37)
+}
 
 /// Looks for names of the files in a folder of a list. `is_final`: where the file itself is found there, the linker looks no further.
 fn look_in(process: &impl Process, folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
@@ -195,13 +216,12 @@ fn look_in(process: &impl Process, folder: Option<&[u8]>, files: &mut [Checked<'
         return;
     }
     let within = |name: &[u8]| LongPath::of(&[folder, b"/", name]);
-    let exists = |name: &&[u8]| within(name).is_none_or(|path| process.exists(path.bytes()));
-    if OLD_FOLDERS.iter().any(exists) {
+    let exists = |name| within(name).is_none_or(|path| process.exists(path.bytes()));
+    if has_old_folders(process.c_library()) && words(OLD_FOLDERS).any(exists) {
         return doubt_all(files);
     }
-    if exists(&&b"glibc-hwcaps"[..]) {
-        let Some(below) = within(b"glibc-hwcaps") else { return };
-        process.names(
+    if let Some(below) = within(HARDWARE_FOLDER).filter(|below| process.exists(below.bytes())) {
+        let is_whole = process.names(
             below.bytes(),
             &mut |name| match LongPath::of(&[below.bytes(), b"/", name]) {
                 Some(path) if !name.starts_with(b".") => look_for(process, path.bytes(), files, false),
@@ -209,6 +229,9 @@ fn look_in(process: &impl Process, folder: Option<&[u8]>, files: &mut [Checked<'
                 None => doubt_all(files),
             },
         );
+        if !is_whole {
+            return doubt_all(files);
+        }
     }
     look_for(process, folder, files, is_final);
 }

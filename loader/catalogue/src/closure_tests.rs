@@ -26,6 +26,10 @@ struct One {
     objects: Vec<(&'static str, &'static str, &'static str)>,
     symbol: Option<&'static CStr>,
     search: &'static str,
+    /// Folders cannot be listed.
+    hides: bool,
+    /// The version of the C library.
+    version: &'static str,
 }
 
 fn inode(inode: u64) -> Identity {
@@ -84,13 +88,16 @@ impl One {
 }
 
 impl Look for One {
-    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
         let folder = format!("{}/", text(folder));
         let below = self
             .files
             .keys()
             .filter_map(|path| path.strip_prefix(&folder)?.split('/').next());
-        below.for_each(|name| take(name.as_bytes()));
+        if !self.hides {
+            below.for_each(|name| take(name.as_bytes()));
+        }
+        !self.hides
     }
 
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
@@ -129,6 +136,10 @@ impl Process for One {
         }
     }
 
+    fn c_library(&self) -> &'static [u8] {
+        self.version.as_bytes()
+    }
+
     fn exports(&self, symbol: &CStr) -> bool {
         self.symbol == Some(symbol)
     }
@@ -138,8 +149,8 @@ impl Process for One {
 fn known() -> Value {
     let mut known = document();
     known["files"] = json!([
-        {"path": "/lib/libdrm.so.2", "identity": inode(20).to_string(), "names": "libdrm.so.2"},
-        {"path": "/lib/libz.so.1", "identity": inode(21).to_string(), "names": "libz.so libz.so.1"},
+        ["/lib/libdrm.so.2", inode(20).to_string(), "libdrm.so.2"],
+        ["/lib/libz.so.1", inode(21).to_string(), "libz.so libz.so.1"],
     ]);
     known["drivers"][0]["files"] = json!([0, 1]);
     known
@@ -185,7 +196,7 @@ fn an_entry_without_a_list_of_its_files_does_not_count() {
         odd["drivers"][0]["files"] = list;
         assert_eq!(One::then().check(&odd), Err((Doubt::Unknown, number)));
     }
-    for member in ["path", "identity"] {
+    for member in [0, 1] {
         let mut odd = known();
         odd["files"][1][member] = json!(7);
         assert_eq!(One::then().check(&odd), Err((Doubt::Library, Some(1))), "{member}");
@@ -195,7 +206,7 @@ fn an_entry_without_a_list_of_its_files_does_not_count() {
 #[test]
 fn a_place_where_nothing_was_must_be_empty() {
     let mut absent = known();
-    absent["files"][1] = json!({"path": "/opt/lib", "identity": "", "names": ""});
+    absent["files"][1] = json!(["/opt/lib", "", ""]);
     assert_eq!(One::then().check(&absent), Ok(()));
     let there = One::then().with("/opt/lib", inode(5));
     assert_eq!(there.check(&absent), Err((Doubt::Library, Some(1))));
@@ -214,7 +225,6 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("./libdrm.so.2", "/other:", SHADOWED),
         ("/other/glibc-hwcaps/x86-64-v3/libdrm.so.2", "/other", SHADOWED),
         ("/other/glibc-hwcaps/x86-64-v3/libm.so.6", "/other", Ok(())),
-        ("/other/tls/libm.so.6", "/other", SHADOWED),
         ("/other/libm.so.6", "/$LIB", SHADOWED),
         ("/game/bin/../lib/libdrm.so.2", "$ORIGIN/../lib", SHADOWED),
         ("/game/bin/libm.so.6", "${ORIGIN}", Ok(())),
@@ -230,6 +240,21 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
             assert_eq!(by_path.check(&known()), expected, "{path} {search}");
         }
     }
+    for (version, expected) in [
+        ("2.36", SHADOWED),
+        ("2.31", SHADOWED),
+        ("2.4.9000", SHADOWED),
+        ("2.37", Ok(())),
+        ("2.41", Ok(())),
+        ("3.1", Ok(())),
+        ("", Ok(())),
+    ] {
+        let one = One {
+            version,
+            ..other("/other/tls/libm.so.6").search("/other")
+        };
+        assert_eq!(one.check(&known()), expected, "{version}");
+    }
     let by_library = other("/app/plugins/libdrm.so.2").object("/app/libapp.so", "", "$ORIGIN/plugins");
     assert_eq!(by_library.check(&known()), SHADOWED);
     let foreign = |class| move |file: &mut File| file.content = Some(vec![0x7F, b'E', b'L', b'F', class]);
@@ -241,6 +266,18 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         };
         let one = other("/other/libdrm.so.2").change("/other/libdrm.so.2", foreign(class));
         assert_eq!(one.search("/other").check(&known()), expected, "{class}");
+    }
+    // Who may open a file in a folder may not be allowed to list it.
+    let hidden = |path, hides| One {
+        hides,
+        ..other(path).search("/other")
+    };
+    for (path, expected) in [
+        ("/other/libdrm.so.2", SHADOWED),
+        ("/other/libm.so.6", Ok(())),
+        ("/other/glibc-hwcaps/x86-64-v3/libm.so.6", SHADOWED),
+    ] {
+        assert_eq!(hidden(path, true).check(&known()), expected, "{path}");
     }
     // Another path to the same file.
     assert_eq!(
@@ -265,6 +302,11 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
     ] {
         assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
     }
+    // What is loaded under the name is taken, whatever the folders have.
+    let here = || loaded("/lib/libdrm.so.2", "libdrm.so.2").with("/other/libdrm.so.2", inode(99));
+    assert_eq!(here().search("/other").check(&known()), Ok(()));
+    let unnamed = loaded("/lib/libdrm.so.2", "").with("/other/libdrm.so.2", inode(99));
+    assert_eq!(unnamed.search("/other").check(&known()), SHADOWED);
     let same = One::then()
         .with("/usr/lib/libdrm.so.2", inode(20))
         .object("/usr/lib/libdrm.so.2", "libdrm.so.2", "");

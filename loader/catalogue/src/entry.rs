@@ -7,7 +7,7 @@ use crate::{
     hardware,
     machine::{self, Hash},
     variables,
-    written::is_written,
+    written::{self, is_hexadecimal},
 };
 use core::fmt;
 use core::marker::PhantomData;
@@ -97,18 +97,28 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         all.filter_map(|one| Some((one.member_text("name")?, one.member_text("value")?)))
     }
 
-    /// The first entry that `is` wanted, of which it is told the number too.
+    /// Returns the paths of the manifests of all entries by their numbers, empty for what is not an entry.
+    pub fn manifests(self) -> impl Iterator<Item = &'a [u8]> {
+        let all = self.root.few("drivers", MOST_ENTRIES).into_iter().flatten();
+        all.map(|one| {
+            let manifest = one.member("manifest").and_then(|manifest| manifest.member_text("path"));
+            manifest.unwrap_or_default()
+        })
+    }
+
+    /// Returns the entry of this number.
     #[inline(never)]
-    pub fn first(self, is: &mut dyn FnMut(u16, &Entry<'a, J>) -> bool) -> Option<(u16, Entry<'a, J>)> {
-        (0..).zip(self.entries()).find(|(number, entry)| is(*number, entry))
+    pub fn entry(self, number: u16) -> Option<Entry<'a, J>> {
+        let mut all = self.root.few("drivers", MOST_ENTRIES)?;
+        all.nth(number.into()).and_then(Entry::read)
     }
 
     /// Returns the value that a variable had when the drivers were asked, if it was set.
     #[inline(never)]
     pub fn value_of(self, name: &[u8]) -> Option<&'a [u8]> {
-        self.variables()
-            .find(|(known, _)| *known == name)
-            .map(|(_, value)| value)
+        let mut all = self.root.few("variables", MOST_VARIABLES)?;
+        all.find(|one| one.member_text("name") == Some(name))?
+            .member_text("value")
     }
 
     /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
@@ -132,12 +142,16 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
     pub fn files(self) -> impl Iterator<Item = File<'a>> {
         let all = self.root.few("files", MOST_FILES).into_iter().flatten();
         all.map(|one| {
-            let text = |name| one.member_text(name).unwrap_or_default();
+            let mut texts = [None; 4];
+            if let Some((_, parts)) = one.elements() {
+                texts.iter_mut().zip(parts).for_each(|(text, part)| *text = part.text());
+            }
+            let [path, identity, names, build_id] = texts;
             File {
-                path: text("path"),
-                identity: one.member_text("identity").unwrap_or(b"unknown"),
-                build_id: text("build-id"),
-                names: text("names"),
+                path: path.unwrap_or_default(),
+                identity: identity.unwrap_or(b"unknown"),
+                names: names.unwrap_or_default(),
+                build_id: build_id.unwrap_or_default(),
             }
         })
     }
@@ -152,7 +166,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
             Some((now, _)) if now.proves() && now.is_written(written) => Some(true),
             Some(_) => {
                 let known = self.root.member_text("linker-cache-sum");
-                Some(known.is_some_and(|known| is_written(known, format_args!("{}", LinkerCacheSum::of(process)))))
+                Some(known.is_some_and(|known| LinkerCacheSum::of(process).is_written(known)))
             }
         }
     }
@@ -168,6 +182,10 @@ impl LinkerCacheSum {
         let mut hash = Hash::new();
         process.read(LINKER_CACHE, MOST_LINKER_CACHE, &mut |piece| hash.take(piece));
         Self(hash.mixed())
+    }
+
+    fn is_written(self, text: &[u8]) -> bool {
+        is_hexadecimal(text, &self.0.to_be_bytes())
     }
 }
 
@@ -312,25 +330,25 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     pub fn extensions(self) -> Option<impl Iterator<Item = Extension<'a>> + Clone> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
         // Each is looked at before the first is given out.
-        all.clone().all(|one| one.is_some()).then(|| all.flatten())
+        all.clone().all(|one| one.is_some()).then(|| all.filter_map(|one| one))
     }
 
     /// Whether it computes on the processor, as far as is known.
     pub fn is_software(self) -> bool {
-        let mut devices = self.json.few("devices", MOST_DEVICES).into_iter().flatten().peekable();
         let is_processor = |device: J| device.member_text("type") == Some(b"cpu");
-        self.hardware() == Hardware::Software || devices.peek().is_some() && devices.all(is_processor)
+        self.hardware() == Hardware::Software || self.all_devices(&is_processor)
     }
 
     /// Whether it has devices, and all are on the PCI bus and suspended by the kernel now.
     pub fn sleeps(self, look: &impl Look) -> bool {
-        let mut devices = self.json.few("devices", MOST_DEVICES).into_iter().flatten().peekable();
-        let sleeps = |device: J| {
-            device
-                .member_text("pci")
-                .is_some_and(|place| machine::sleeps(look, place))
-        };
-        devices.peek().is_some() && devices.all(sleeps)
+        let place = |device: J| device.member_text("pci");
+        self.all_devices(&|device| place(device).is_some_and(|place| machine::sleeps(look, place)))
+    }
+
+    /// Returns `true` if it has devices, and all of them are as wanted.
+    fn all_devices(self, is: &dyn Fn(J) -> bool) -> bool {
+        let devices = self.json.few("devices", MOST_DEVICES);
+        self.devices() > Some(0) && devices.is_some_and(|mut devices| devices.all(is))
     }
 
     /// The version of the interface between loader and driver that it agreed to, where it came so far.
@@ -338,22 +356,25 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         self.json.member_count("interface")
     }
 
-    /// Whether its version of Vulkan is the one that is written, or is not known.
-    pub fn agrees_on_version(self, written: fmt::Arguments<'_>) -> bool {
-        self.json
-            .member_text("api-version")
-            .is_none_or(|known| is_written(known, written))
+    /// Returns `true` if its version of Vulkan has these parts, or is not known.
+    pub fn agrees_on_version(self, parts: [u32; 3]) -> bool {
+        let known = self.json.member_text("api-version");
+        known.is_none_or(|known| {
+            let known = known.split(|&byte| byte == b'.').map(written::number);
+            known.eq(parts.map(Some))
+        })
     }
 
     /// Whether one of its devices has this name and these numbers. Of a name that is no text there is a likeness only, which is not
     /// compared.
     pub fn has_device(self, name: &[u8], vendor: u32, device: u32) -> bool {
-        let mut devices = self.json.few("devices", MOST_DEVICES).into_iter().flatten();
-        devices.any(|known| {
+        let is = |known: J| {
             known.member_count("vendor") == Some(vendor.into())
                 && known.member_count("device") == Some(device.into())
                 && (known.member_text("name") == Some(name) || str::from_utf8(name).is_err())
-        })
+        };
+        let devices = self.json.few("devices", MOST_DEVICES);
+        devices.is_some_and(|mut devices| devices.any(is))
     }
 
     /// The numbers of the files that the driver depends on, `None` for one that is not a number; `None` for an entry without a list.
@@ -373,8 +394,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
 }
 
 fn extension<'a, J: Json<'a>>(json: J) -> Option<Extension<'a>> {
-    let name = json.member_text("name")?;
-    let version = u32::try_from(json.member_count("version")?).ok()?;
+    let mut parts = json.text()?.splitn(2, |&byte| byte == b' ');
+    let (name, version) = (parts.next()?, written::number(parts.next()?)?);
     let fits = (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(&0);
     fits.then_some(Extension { name, version })
 }

@@ -47,8 +47,11 @@ pub use machine::{Fingerprint, Look};
 
 use core::ffi::CStr;
 
+use promises::limits::CATALOGUE_SEARCH_PATH as LONGEST_PATH;
 pub use promises::limits::{
-    CATALOGUE_BYTES as MOST_BYTES, CATALOGUE_ENTRIES as MOST_ENTRIES, CATALOGUE_EXTENSIONS as MOST_EXTENSIONS,
+    CATALOGUE_BYTES as MOST_BYTES, CATALOGUE_CARDS as MOST_CARDS, CATALOGUE_DEVICES as MOST_DEVICES,
+    CATALOGUE_ENTRIES as MOST_ENTRIES, CATALOGUE_EXTENSIONS as MOST_EXTENSIONS, CATALOGUE_FILES as MOST_FILES,
+    CATALOGUE_LINKER_CACHE as MOST_LINKER_CACHE, CATALOGUE_VARIABLES as MOST_VARIABLES,
 };
 
 #[cfg(test)]
@@ -57,25 +60,20 @@ mod closure_tests;
 mod tests;
 
 /// The number of the form that this crate reads and `vkloader` writes. It grows when a reader of the older one would misunderstand it.
-pub const SCHEMA: u64 = 2;
+pub const SCHEMA: u64 = 3;
 /// Where the catalogue of the system lies.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
 /// The same below the user's folder for caches.
 pub const USER_FOLDER: &str = "vulkan-loader";
-/// The most files that the drivers of one depend on.
-pub const MOST_FILES: usize = 1024;
 /// The file in which the dynamic linker looks up bare names.
 pub const LINKER_CACHE: &[u8] = b"/etc/ld.so.cache";
-/// Bytes of the dynamic linker's cache that are compared.
-pub const MOST_LINKER_CACHE: usize = 4 << 20;
-/// The most devices of one driver.
-pub const MOST_DEVICES: usize = 256;
-/// The most variables that were set when a catalogue was made.
-pub const MOST_VARIABLES: usize = 256;
-/// The most graphics cards whose state is compared.
-pub const MOST_CARDS: usize = 64;
 /// Bytes of the longest name of an extension, as `VK_MAX_EXTENSION_NAME_SIZE` leaves them.
 pub const LONGEST_NAME: usize = 255;
+
+/// The words of a text with blanks between them.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
+}
 
 macro_rules! architectures {
     ($($condition:meta => $name:literal;)+) => {

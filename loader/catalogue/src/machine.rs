@@ -1,12 +1,12 @@
 //! What the kernel tells of devices, as one number.
 
-use crate::written::is_written;
+use crate::written::is_hexadecimal;
 use core::fmt;
 
 /// How who reads a catalogue looks at the machine. Paths are absolute; what is not there gives nothing.
 pub trait Look {
-    /// Shows the names in a folder, in any order.
-    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8]));
+    /// Shows the names in a folder, in any order. Returns `false` where these are not all of them.
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool;
     /// Shows where a link leads, as it is written.
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
     /// Shows the beginning of a short file.
@@ -95,7 +95,7 @@ impl Fingerprint {
 
     /// Whether a catalogue has this fingerprint under its written form.
     pub fn is_written(self, text: &[u8]) -> bool {
-        is_written(text, format_args!("{self}"))
+        is_hexadecimal(text, &self.0.to_be_bytes())
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     impl Look for Machine {
-        fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+        fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
             let folder = format!("{}/", str::from_utf8(folder).unwrap());
             let mut seen = Vec::new();
             for path in self.0.keys().rev() {
@@ -188,6 +188,7 @@ mod tests {
                     take(name.as_bytes());
                 }
             }
+            true
         }
 
         fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {

@@ -1,19 +1,53 @@
-//! Comparing a text with what would be written, without memory for that.
+//! Numbers as a catalogue has them.
 
-use core::fmt::{self, Write};
-
-/// Whether a text is exactly what these arguments write.
-pub(crate) fn is_written(text: &[u8], expected: fmt::Arguments<'_>) -> bool {
-    let mut rest = Rest(text);
-    rest.write_fmt(expected).is_ok() && rest.0.is_empty()
+/// Returns the number that a text of decimal digits stands for.
+pub(crate) fn number(text: &[u8]) -> Option<u32> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(10);
+    let add = |sum: u32, byte: &u8| sum.checked_mul(10)?.checked_add(digit(byte)?);
+    if text.is_empty() {
+        None
+    } else {
+        text.iter().try_fold(0, add)
+    }
 }
 
-/// What is left of a text that what is written to it must repeat.
-struct Rest<'a>(&'a [u8]);
+/// Returns `true` if a text is two hexadecimal digits for each of these bytes.
+pub(crate) fn is_hexadecimal(text: &[u8], bytes: &[u8]) -> bool {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |number: u8| DIGITS[usize::from(number & 15)];
+    let is_same = |(pair, &byte): (&[u8], &u8)| *pair == [digit(byte >> 4), digit(byte)];
+    text.len() == 2 * bytes.len() && text.chunks_exact(2).zip(bytes).all(is_same)
+}
 
-impl fmt::Write for Rest<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 = self.0.strip_prefix(text.as_bytes()).ok_or(fmt::Error)?;
-        Ok(())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        for value in [0, 7, 10, 1_700_000_000, u32::MAX] {
+            assert_eq!(number(format!("{value}").as_bytes()), Some(value));
+        }
+        for text in [
+            "",
+            "-1",
+            "x",
+            "1.",
+            "+1",
+            " 1",
+            "1 ",
+            "4294967296",
+            "99999999999999999999",
+        ] {
+            assert_eq!(number(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_two_digits_each() {
+        assert!(is_hexadecimal(b"", b"") && is_hexadecimal(b"00ff1a", &[0, 255, 26]));
+        for text in [&b"00ff1"[..], b"00FF1A", b"00ff1b", b"00ff1a0", b"00ff1a00", b""] {
+            assert!(!is_hexadecimal(text, &[0, 255, 26]));
+        }
     }
 }

@@ -87,4 +87,4 @@ pub use system::{
     current_thread, file_of, find_byte, now, running_executable, since_start, with_terminated, write_to_standard_error,
 };
 #[cfg(target_os = "linux")]
-pub use system::{Object, each_object, each_variable, exists, is_exported, link_target};
+pub use system::{Object, c_library, each_object, each_variable, exists, is_exported, link_target, loads};

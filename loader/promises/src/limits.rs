@@ -32,6 +32,12 @@ limits! {
     CATALOGUE_BYTES: u64 = 1 << 20, "bytes", "a driver catalogue", "ignored, without reading it";
     CATALOGUE_ENTRIES: usize = 256, "drivers", "drivers in a driver catalogue", "it is ignored";
     CATALOGUE_EXTENSIONS: usize = 1024, "extensions", "extensions of one of them", "the driver is opened";
+    CATALOGUE_DEVICES: usize = 256, "devices", "devices of one of them", "the driver is opened";
+    CATALOGUE_FILES: usize = 1024, "files", "files of which the drivers of a catalogue consist", "it is ignored";
+    CATALOGUE_VARIABLES: usize = 256, "variables", "variables of which a driver catalogue knows the values", "it is ignored";
+    CATALOGUE_CARDS: usize = 64, "cards", "graphics cards of which a driver catalogue knows the state", "it is ignored";
+    CATALOGUE_LINKER_CACHE: usize = 4 << 20, "bytes", "the dynamic linker's cache, where its content is compared", "the rest is not compared";
+    CATALOGUE_SEARCH_PATH: usize = 1024, "bytes", "a path that a driver catalogue is held against", "the drivers are opened";
     MAX_DEPTH: usize = 1000, "levels", "arrays and objects inside each other in JSON", "the file is invalid";
     /// The API has room for one more, but the Khronos loader refuses it (LAY-92).
     MAX_LAYER_NAME: usize = 254, "bytes", "names and descriptions of layers, names of their extensions",

@@ -1,8 +1,8 @@
 //! The file of a catalogue: finding it, whether it may be believed, and keeping it.
 
-use super::{INFO, ignore};
+use super::{INFO, ignore, sight};
 use ::catalogue::{
-    ARCHITECTURE, Catalogue, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
+    ARCHITECTURE, Catalogue, Doubt, Entry, Json, MOST_BYTES, MOST_ENTRIES, Problem, Reader, SYSTEM_FILE, USER_FOLDER,
 };
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -12,7 +12,7 @@ use discovery::journal::{Journal, Reason};
 use discovery::manifest::file::{FileError, contents, parse_json};
 use discovery::manifest::json::{Document, Elements, Value};
 use discovery::text::Text;
-use os::memory::shortage;
+use os::memory::{Grow, shortage};
 use os::{File, Mutex, render, with_terminated};
 use rust_alloc::sync::Arc;
 #[cfg(fuzzing)]
@@ -67,8 +67,27 @@ pub(super) struct Loaded {
     /// Every driver is opened, and held against it.
     pub(super) verifies: bool,
     document: Document,
+    /// A number for the path of each manifest, by which its entry is found among many.
+    manifests: Vec<u32>,
     /// A bit for each entry that turned out to be wrong.
     doubts: [AtomicU32; WORDS],
+    looked: Mutex<Option<Arc<Looked>>>,
+}
+
+/// What was found about the files that drivers depend on.
+pub(super) struct Looked {
+    /// How many libraries the process had loaded by then.
+    pub(super) loads: u64,
+    /// The doubt about each file, if any.
+    pub(super) doubts: Vec<Option<Doubt>>,
+    /// Whether the dynamic linker's cache is as it was, where there is one.
+    pub(super) same_search: Option<bool>,
+}
+
+/// A number for a path, which few others have.
+fn sum_of(path: &[u8]) -> u32 {
+    let add = |sum: u32, &byte: &u8| sum.wrapping_mul(31).wrapping_add(byte.into());
+    path.iter().fold(0, add)
 }
 
 /// A value of the loader's own JSON.
@@ -103,14 +122,31 @@ impl Loaded {
 
     /// The entry of this number.
     pub(super) fn entry(&self, number: u16) -> Option<Entry<'_, Seen<'_>>> {
-        let (_, entry) = self.catalogue()?.first(&mut |one, _| one == number)?;
-        Some(entry)
+        self.catalogue()?.entry(number)
     }
 
     /// The entry about the library of a manifest, and its number.
     pub(super) fn find(&self, manifest: &[u8], library: &[u8]) -> Option<(u16, Entry<'_, Seen<'_>>)> {
-        let is = &mut |_, entry: &Entry<'_, Seen<'_>>| *entry.manifest == *manifest && *entry.named == *library;
-        self.catalogue()?.first(is)
+        let sum = sum_of(manifest);
+        let mut all = (0..).zip(&self.manifests).filter(|(_, known)| **known == sum);
+        all.find_map(|(number, _)| {
+            let entry = self.entry(number)?;
+            (*entry.manifest == *manifest && *entry.named == *library).then_some((number, entry))
+        })
+    }
+
+    /// What was found about the files that drivers depend on, as long as no library has been loaded since.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn looked(&self) -> Option<Arc<Looked>> {
+        let loads = os::loads();
+        if let Some(looked) = self.looked.lock().as_ref().filter(|looked| looked.loads == loads) {
+            return Some(looked.clone());
+        }
+        let looked = Arc::new(sight::look(self, loads)?);
+        let before = self.looked.lock().replace(looked.clone());
+        drop(before);
+        Some(looked)
     }
 
     fn bit(&self, number: u16) -> Option<(&AtomicU32, u32)> {
@@ -243,11 +279,13 @@ pub(crate) fn forget() {
 
 fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     match read(path, of_user) {
-        Ok(document) => Some(Arc::new(Loaded {
+        Ok((document, manifests)) => Some(Arc::new(Loaded {
             path: path.to_bytes().into(),
             verifies,
             document,
+            manifests,
             doubts: [const { AtomicU32::new(0) }; WORDS],
+            looked: Mutex::new(None),
         })),
         Err(Some(reason)) => {
             ignore(&path.to_bytes().into(), reason, journal);
@@ -258,11 +296,11 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
     }
 }
 
-/// The file, if it counts as a whole.
+/// The file, if it counts as a whole, with the numbers of its manifests.
 ///
 /// # Errors
 /// Why not, unless there is none.
-fn read(path: &CStr, of_user: bool) -> Result<Document, Option<Reason>> {
+fn read(path: &CStr, of_user: bool) -> Result<(Document, Vec<u32>), Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
     let file = File::open_itself(path).map_err(|error| match error {
         _ if error.is_absence() => None,
@@ -281,17 +319,18 @@ fn read(path: &CStr, of_user: bool) -> Result<Document, Option<Reason>> {
     }
     let bytes = contents(file, &found).map_err(file_problem)?;
     let document = parse_json(bytes).map_err(file_problem)?;
-    match Catalogue::read(Seen(document.root()), READER) {
-        Ok(_) => Ok(document),
-        Err(problem) => Err(Some(
-            match problem {
-                Problem::NotACatalogue | Problem::OtherArchitecture => CatalogueReason::Invalid,
-                Problem::OtherSchema => CatalogueReason::OtherSchema,
-                Problem::OtherLoader => CatalogueReason::OtherLoader,
-            }
-            .into(),
-        )),
+    let mut manifests = Vec::new();
+    let catalogue = Catalogue::read(Seen(document.root()), READER).map_err(|problem| {
+        Some(Reason::from(match problem {
+            Problem::NotACatalogue | Problem::OtherArchitecture => CatalogueReason::Invalid,
+            Problem::OtherSchema => CatalogueReason::OtherSchema,
+            Problem::OtherLoader => CatalogueReason::OtherLoader,
+        }))
+    })?;
+    for manifest in catalogue.manifests() {
+        manifests.try_push(sum_of(manifest)).map_err(|_| out_of_memory())?;
     }
+    Ok((document, manifests))
 }
 
 fn file_problem(error: FileError) -> Option<Reason> {

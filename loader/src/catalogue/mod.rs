@@ -28,10 +28,9 @@ use discovery::settings::DriverPolicies;
 use discovery::text::Text;
 use discovery::trace;
 use discovery::version::ApiVersion;
-use file::{Loaded, Seen};
+use file::{Loaded, Looked, Seen};
 use os::memory::OutOfMemory;
 use rust_alloc::sync::Arc;
-use rust_alloc::vec::Vec;
 
 /// Of lines that say where an answer came from.
 const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
@@ -49,8 +48,8 @@ pub(crate) struct KnownDrivers {
     purpose: Purpose,
     policies: DriverPolicies,
     same_machine: Cell<Option<bool>>,
-    /// The doubts about each file of the catalogue, and whether the dynamic linker's cache is as it was.
-    files: OnceCell<(Vec<Option<Doubt>>, Option<bool>)>,
+    /// What was found about the files of the catalogue; `None` when memory ran out.
+    looked: OnceCell<Option<Arc<Looked>>>,
 }
 
 impl KnownDrivers {
@@ -67,7 +66,7 @@ impl KnownDrivers {
             purpose,
             policies,
             same_machine: Cell::new(None),
-            files: OnceCell::new(),
+            looked: OnceCell::new(),
         }
     }
 
@@ -150,12 +149,9 @@ impl KnownDrivers {
     }
 
     fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
-        let (doubts, same_search) = self.files.get_or_init(|| {
-            let catalogue = loaded.catalogue();
-            let same_search = catalogue.map_or(Some(false), |all| all.has_same_linker_cache(&sight::Kernel));
-            (sight::doubts(loaded), same_search)
-        });
-        entry.check(&sight::Kernel, doubts, *same_search)
+        let looked = self.looked.get_or_init(|| loaded.looked());
+        let looked = looked.as_ref().ok_or((Doubt::Unknown, None))?;
+        entry.check(&sight::Kernel, &looked.doubts, looked.same_search)
     }
 
     fn is_same_machine(&self) -> bool {
@@ -266,8 +262,7 @@ fn compare_known_instance(
         entry.interface().is_some_and(|known| known != u64::from(interface))
     });
     contradict("another API version", &|entry| {
-        let (major, minor, patch) = (version.major(), version.minor(), version.patch());
-        !entry.agrees_on_version(format_args!("{major}.{minor}.{patch}"))
+        !entry.agrees_on_version([version.major(), version.minor(), version.patch()])
     });
     contradict("another result of vkCreateInstance", &|entry| match entry.outcome {
         Outcome::Answered => result != VkResult::VK_SUCCESS,

@@ -1,9 +1,9 @@
 //! What a catalogue is held against: variables, libraries and devices, as they are now.
 
-use super::file::Loaded;
+use super::file::{Loaded, Looked};
 use super::{identity_of, ignore};
 use ::catalogue::closure::{self, Checked, Object, Process};
-use ::catalogue::{Catalogue, Doubt, HEAD_BYTES, Identity, Look};
+use ::catalogue::{HEAD_BYTES, Identity, Look};
 use core::ffi::CStr;
 use discovery::journal::Journal;
 use discovery::journal::reason::CatalogueReason;
@@ -39,25 +39,22 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
-/// The doubt that this process has about each file of a catalogue, if any. Returns an empty list when memory runs out, so that no entry
-/// counts.
-#[cold]
-pub(super) fn doubts(loaded: &Loaded) -> Vec<Option<Doubt>> {
+/// Looks at each file of a catalogue. Returns `None` when memory runs out.
+pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
+    let catalogue = loaded.catalogue()?;
     let (mut files, mut doubts) = (Vec::new(), Vec::new());
-    let all = loaded.catalogue().into_iter().flat_map(Catalogue::files);
-    if all
-        .map(Checked::from)
-        .try_for_each(|file| files.try_push(file))
-        .is_err()
-    {
-        return doubts;
-    }
+    let mut all = catalogue.files().map(Checked::from);
+    all.try_for_each(|file| files.try_push(file)).ok()?;
+    doubts.try_exact_room(files.len()).ok()?;
     let search = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
     closure::look(&Kernel, &search, &mut files);
-    if doubts.try_exact_room(files.len()).is_ok() {
-        doubts.extend(files.iter().map(|file| file.doubt));
-    }
-    doubts
+    doubts.extend(files.iter().map(|file| file.doubt));
+    let same_search = catalogue.has_same_linker_cache(&Kernel);
+    Some(Looked {
+        loads,
+        doubts,
+        same_search,
+    })
 }
 
 /// The machine and the process as the kernel and the dynamic linker tell of them. Nothing that is opened belongs to a device.
@@ -94,22 +91,28 @@ impl Process for Kernel {
         });
     }
 
+    fn c_library(&self) -> &'static [u8] {
+        os::c_library()
+    }
+
     fn exports(&self, symbol: &CStr) -> bool {
         os::is_exported(symbol)
     }
 }
 
 impl Look for Kernel {
-    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
-        if let Ok(folder) = with_terminated(folder, Folder::open_terminated) {
-            // What cannot be read to its end is another list than the whole one, and memory is not asked for.
-            let _ = folder.names(|name| {
-                if !matches!(name, b"." | b"..") {
-                    take(name);
-                }
-                Ok(())
-            });
-        }
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
+        let Ok(folder) = with_terminated(folder, Folder::open_terminated) else {
+            return false;
+        };
+        // Nothing here asks for memory.
+        let read = folder.names(|name| {
+            if !matches!(name, b"." | b"..") {
+                take(name);
+            }
+            Ok(())
+        });
+        matches!(read, Ok(Ok(())))
     }
 
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {

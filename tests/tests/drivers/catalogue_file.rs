@@ -32,7 +32,7 @@ impl Entry {
     }
 
     pub(crate) fn offers(self, names: &[&str]) -> Self {
-        let listed = names.iter().map(|name| json!({"name": name, "version": 1})).collect();
+        let listed = names.iter().map(|name| json!(format!("{name} 1"))).collect();
         self.with("extensions", listed)
     }
 
@@ -90,9 +90,10 @@ pub(crate) fn identity(path: &Path) -> String {
 struct Here;
 
 impl Look for Here {
-    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
         let entries = fs::read_dir(OsStr::from_bytes(folder)).into_iter().flatten().flatten();
         entries.for_each(|entry| take(entry.file_name().as_bytes()));
+        true
     }
 
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {
@@ -155,7 +156,7 @@ pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
-            "schema": 2, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
+            "schema": 3, "loader": env!("CARGO_PKG_VERSION"), "architecture": ARCHITECTURE, "made": ASKED,
             "linker-cache": "", "variables": [], "files": [],
             "machine": {"cards": []},
             "drivers": entries.iter().map(|entry| entry.json(scene)).collect::<Vec<_>>()
@@ -223,7 +224,7 @@ fn other_files_are_ignored_with_a_reason() {
         for (text, words) in [
             ("", "catalogue"),
             ("{", "catalogue"),
-            (r#"{"schema": 2"#, "catalogue"),
+            (r#"{"schema": 3"#, "catalogue"),
             ("[]", "it is none of this architecture"),
         ] {
             scene.on_disk(|| put(scene, text));
@@ -285,12 +286,9 @@ fn odd_entries_do_not_count() {
         scene_of_one(scene);
         for (member, value) in [
             ("extensions", json!(null)),
-            ("extensions", json!([{"name": "VK_KHR_display"}])),
-            ("extensions", json!([{"name": "x".repeat(300), "version": 1}])),
-            (
-                "extensions",
-                json!(vec![json!({"name": "VK_KHR_display", "version": 1}); 2000]),
-            ),
+            ("extensions", json!(["VK_KHR_display"])),
+            ("extensions", json!([format!("{} 1", "x".repeat(300))])),
+            ("extensions", json!(vec!["VK_KHR_display 1"; 2000])),
             ("outcome", json!("maybe")),
             ("library", json!("/x")),
         ] {

@@ -33,12 +33,31 @@ pub struct Object<'a> {
     pub search: &'a [u8],
 }
 
-type Take<'t> = &'t mut dyn FnMut(&Object<'_>);
+type Take<'t> = &'t mut dyn FnMut(&libc::dl_phdr_info) -> bool;
 type Callback = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
 type Iterate = unsafe extern "C" fn(Callback, *mut c_void) -> c_int;
 
 /// Shows what is loaded. The dynamic linker's lock is held meanwhile, so `take` must not open a library.
 pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
+    iterate(&mut |info| {
+        // SAFETY: `info` came from the dynamic linker, which keeps the object while its lock is held.
+        take(&unsafe { object(info) });
+        true
+    });
+}
+
+/// Returns how many libraries the process has loaded so far, those included that are loaded no longer.
+pub fn loads() -> u64 {
+    let mut loads = 0;
+    iterate(&mut |info| {
+        loads = info.dlpi_adds;
+        false
+    });
+    loads
+}
+
+/// Shows what the dynamic linker says of each object until `take` wants no more.
+fn iterate(mut take: Take<'_>) {
     // Looked up here, since few processes come here: what a library imports is looked up in each that opens it.
     // SAFETY: a terminated name.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"dl_iterate_phdr".as_ptr()) };
@@ -47,7 +66,6 @@ pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
     }
     // SAFETY: the C library's function of this name has this type.
     let iterate = unsafe { core::mem::transmute::<*mut c_void, Iterate>(found) };
-    let mut take: Take<'_> = &mut take;
     // SAFETY: `show` gets back the pointer to `take`, which lives as long as this call, and has the type that `show` reads.
     unsafe { iterate(show, (&raw mut take).cast()) };
 }
@@ -57,9 +75,7 @@ pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
 unsafe extern "C" fn show(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
     // SAFETY: by this function's contract.
     let (info, take) = unsafe { (&*info, &mut *data.cast::<Take<'_>>()) };
-    // SAFETY: `info` came from the dynamic linker, which keeps the object while its lock is held.
-    take(&unsafe { object(info) });
-    0
+    c_int::from(!take(info))
 }
 
 /// # Safety
@@ -124,6 +140,18 @@ unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
     }
 }
 
+/// Returns the version of the C library of GNU; empty for another one.
+pub fn c_library() -> &'static [u8] {
+    type Version = unsafe extern "C" fn() -> *const c_char;
+    // SAFETY: a terminated name.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) };
+    if found.is_null() {
+        return b"";
+    }
+    // SAFETY: the C library's function of this name has this type, takes nothing, and returns a terminated text that stays.
+    unsafe { text(core::mem::transmute::<*mut c_void, Version>(found)()) }
+}
+
 /// Returns `true` if a symbol of this name is visible to all libraries of the process.
 pub fn is_exported(symbol: &CStr) -> bool {
     // SAFETY: a terminated name.
@@ -146,6 +174,7 @@ mod tests {
             path.starts_with(b"libc.") && (name.is_empty() || path == name)
         };
         assert_eq!(program, 1);
+        assert!(loads() >= names.len() as u64);
         assert!(names.iter().any(is_c), "{names:?}");
     }
 

@@ -144,18 +144,39 @@ pub(super) struct Library {
     pub(super) build_id: Option<String>,
 }
 
-/// A file that drivers depend on, or a folder that the dynamic linker searches for them.
+/// A file that drivers depend on, or a folder that the dynamic linker searches for them. Written as a list of its members, since every
+/// process reads all of them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {
     pub(super) path: String,
     /// Empty where nothing was there.
     pub(super) identity: String,
-    /// Where times prove nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) build_id: Option<String>,
     /// By which it is asked for, with a blank between them.
     pub(super) names: String,
+    /// Where times prove nothing.
+    pub(super) build_id: Option<String>,
+}
+
+impl From<Vec<String>> for SharedFile {
+    fn from(members: Vec<String>) -> Self {
+        let mut members = members.into_iter();
+        let mut next = || members.next().unwrap_or_default();
+        Self {
+            path: next(),
+            identity: next(),
+            names: next(),
+            build_id: members.next(),
+        }
+    }
+}
+
+impl From<SharedFile> for Vec<String> {
+    fn from(file: SharedFile) -> Self {
+        let mut members = vec![file.path, file.identity, file.names];
+        members.extend(file.build_id);
+        members
+    }
 }
 
 /// How it ended.
@@ -179,11 +200,28 @@ pub(super) enum Outcome {
     Hung { seconds: u64, within: Option<String> },
 }
 
-/// An instance extension.
+/// An instance extension. Written as its name and its version, with a blank between them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(from = "String", into = "String")]
 pub(super) struct Extension {
     pub(super) name: String,
     pub(super) version: u32,
+}
+
+impl From<String> for Extension {
+    fn from(text: String) -> Self {
+        let (name, version) = text.split_once(' ').unwrap_or((&text, ""));
+        Self {
+            name: name.into(),
+            version: version.parse().unwrap_or_default(),
+        }
+    }
+}
+
+impl From<Extension> for String {
+    fn from(extension: Extension) -> Self {
+        format!("{} {}", extension.name, extension.version)
+    }
 }
 
 /// A device.
@@ -248,7 +286,7 @@ pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
 /// programs.
 fn text(made: &mut Catalogue) -> io::Result<String> {
     loop {
-        let text = serde_json::to_string_pretty(made).map_err(io::Error::other)? + "\n";
+        let text = serde_json::to_string(made).map_err(io::Error::other)? + "\n";
         if text.len() as u64 <= MOST_BYTES {
             return Ok(text);
         }

@@ -1,6 +1,7 @@
 //! This process, as a stand-in for a program that the caller starts.
 
 use super::identify;
+use super::machine::each_name;
 use crate::causes::elf;
 use crate::objects;
 use catalogue::closure::{self, Checked, Object, Process};
@@ -43,10 +44,8 @@ fn path(bytes: &[u8]) -> &Path {
 }
 
 impl Look for Here {
-    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
-        for entry in fs::read_dir(path(folder)).into_iter().flatten().flatten() {
-            take(entry.file_name().as_bytes());
-        }
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
+        each_name(path(folder), take)
     }
 
     fn link(&self, link: &[u8], take: &mut dyn FnMut(&[u8])) {
@@ -90,6 +89,20 @@ impl Process for Here {
                 // That of a program is its own matter.
                 search: b"",
             });
+        }
+    }
+
+    fn c_library(&self) -> &'static [u8] {
+        // SAFETY: a terminated name.
+        let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) };
+        if found.is_null() {
+            return b"";
+        }
+        // SAFETY: the C library's function of this name takes nothing and returns a terminated text that stays.
+        unsafe {
+            let version =
+                std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> *const libc::c_char>(found);
+            CStr::from_ptr(version()).to_bytes()
         }
     }
 

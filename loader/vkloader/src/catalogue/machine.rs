@@ -97,6 +97,21 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default().trim().to_owned()
 }
 
+/// Shows the names in a folder. Returns `false` where these are not all of them.
+pub(super) fn each_name(folder: &Path, take: &mut dyn FnMut(&[u8])) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return false;
+    };
+    let mut is_whole = true;
+    for entry in entries {
+        match entry {
+            Ok(entry) => take(entry.file_name().as_bytes()),
+            Err(_) => is_whole = false,
+        }
+    }
+    is_whole
+}
+
 /// The names in a folder, sorted.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -158,10 +173,8 @@ impl Root<'_> {
 }
 
 impl Look for Root<'_> {
-    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) {
-        for entry in fs::read_dir(self.path(folder)).into_iter().flatten().flatten() {
-            take(entry.file_name().as_bytes());
-        }
+    fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
+        each_name(&self.path(folder), take)
     }
 
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8])) {

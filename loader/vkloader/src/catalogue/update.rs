@@ -193,8 +193,9 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
 
 /// Whether programs would believe this list, and it is what the driver said: of a name that is no text there is a likeness only.
 fn is_readable(extensions: &[Extension]) -> bool {
-    let is_name =
-        |name: &str| (1..=catalogue::LONGEST_NAME).contains(&name.len()) && !name.contains(char::REPLACEMENT_CHARACTER);
+    let is_name = |name: &str| {
+        (1..=catalogue::LONGEST_NAME).contains(&name.len()) && !name.contains([char::REPLACEMENT_CHARACTER, ' '])
+    };
     extensions.len() <= catalogue::MOST_EXTENSIONS && extensions.iter().all(|one| is_name(&one.name))
 }
 

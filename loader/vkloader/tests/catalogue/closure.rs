@@ -76,12 +76,12 @@ fn the_files_of_a_driver_are_written() {
     };
     let known = written(&machine);
     let files = known["files"].as_array().expect("a list");
-    let paths: Vec<&str> = files.iter().filter_map(|file| file["path"].as_str()).collect();
+    let paths: Vec<&str> = files.iter().filter_map(|file| file[0].as_str()).collect();
     assert!(paths.contains(&needed.to_str().expect("plain")), "{paths:?}");
     let names = |part: &str| {
         files
             .iter()
-            .any(|file| file["names"].as_str().is_some_and(|names| names.contains(part)))
+            .any(|file| file[2].as_str().is_some_and(|names| names.contains(part)))
     };
     assert!(
         names("libmock_needed.so") && names("libc.so") && !names("libdriver.so") && !names("libvulkan.so"),
@@ -206,8 +206,8 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
     };
     let mut known = written(machine);
     for file in known["files"].as_array_mut().expect("a list") {
-        if file["path"] == path.to_str().expect("plain") {
-            file["identity"] = identity.to_string().into();
+        if file[0] == path.to_str().expect("plain") {
+            file[1] = identity.to_string().into();
         }
     }
     fs::write(file(machine), known.to_string()).expect("a file");

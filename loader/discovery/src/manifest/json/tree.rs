@@ -75,7 +75,7 @@ impl Document {
     /// The values from one node on up to another.
     fn values(&self, from: usize, to: usize) -> Values<'_> {
         Values {
-            document: self,
+            document: Some(self),
             next: from,
             end: to,
         }
@@ -168,10 +168,10 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Values that follow each other.
-#[derive(Clone)]
+/// Values that follow each other; none by default.
+#[derive(Clone, Default)]
 struct Values<'a> {
-    document: &'a Document,
+    document: Option<&'a Document>,
     next: usize,
     end: usize,
 }
@@ -181,14 +181,13 @@ impl<'a> Iterator for Values<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Value<'a>> {
+        let document = self.document.filter(|_| self.next < self.end)?;
         let value = Value {
-            document: self.document,
+            document,
             at: self.next,
         };
-        (self.next < self.end).then(|| {
-            self.next = value.behind();
-            value
-        })
+        self.next = value.behind();
+        Some(value)
     }
 }
 
@@ -209,8 +208,8 @@ impl<'a> Elements<'a> {
 
     /// The elements in their order.
     pub fn iter(self) -> impl Iterator<Item = Value<'a>> + Clone {
-        let array = self.0.into_iter();
-        array.flat_map(|array| array.document.values(array.at + 1, array.behind()))
+        let values = |array: Value<'a>| array.document.values(array.at + 1, array.behind());
+        self.0.map(values).unwrap_or_default()
     }
 }
 
