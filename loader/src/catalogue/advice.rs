@@ -33,6 +33,8 @@ pub(crate) enum Advice {
 pub(crate) enum Reserve {
     /// Where no other driver is open.
     WithoutOthers,
-    /// Where no other driver is known to have a device.
+    /// Where no other driver is open, or none of those reports a device.
+    WithoutAwake,
+    /// Where no other driver is known to have a device, or none of those that are reports one.
     WithoutDevices,
 }

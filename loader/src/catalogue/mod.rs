@@ -136,7 +136,7 @@ impl KnownDrivers {
                 && entry.sleeps(&sight::Kernel)
                 && self.is_same_machine() =>
             {
-                aside(Reserve::WithoutOthers, CatalogueReason::Asleep)
+                aside(Reserve::WithoutAwake, CatalogueReason::Asleep)
             }
             _ => (Advice::Open(Some(known)), None),
         }

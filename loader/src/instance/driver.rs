@@ -7,7 +7,7 @@ use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::driver::{EnumerateAdapterPhysicalDevices, GetProcAddr, OpenDriver};
 use crate::ffi::Uncounted;
 use crate::generated::dispatch::DriverTable;
-use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks, VkPhysicalDeviceProperties};
+use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks, VkPhysicalDeviceProperties, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::library::{Library, RealPath};
 use crate::physical_device::ReportedDevices;
@@ -146,6 +146,19 @@ impl InstanceDriver {
             unsafe { get(device, &mut properties) };
         }
         properties
+    }
+
+    /// Returns `true` if the driver reports a device.
+    #[cold]
+    pub fn has_devices(&self) -> bool {
+        let mut count = 0;
+        let step = Step::Driver(self.path()).begin(b"vkEnumeratePhysicalDevices");
+        let result = self.table.vkEnumeratePhysicalDevices.map(|enumerate| {
+            // SAFETY: the driver's function with its own live instance, a writable number, and no room for handles.
+            unsafe { enumerate(self.handle, &mut count, core::ptr::null_mut()) }
+        });
+        step.end(result.map_or(0, |result| result.0));
+        result == Some(VkResult::VK_SUCCESS) && count > 0
     }
 
     /// Keeps the driver from being retired while the guard lives; `None` if it already is.

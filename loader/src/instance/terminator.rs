@@ -4,7 +4,7 @@ use super::destroy::release_drivers;
 use super::nothing_left::tell_nothing_left;
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostBox, HostText, HostVec, Room};
-use crate::catalogue;
+use crate::catalogue::{self, Reserve};
 use crate::driver::{self, OpenDriver};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
@@ -118,7 +118,7 @@ impl Creation<'_> {
         let mut made = Ok(());
         let mut index = 0;
         while made.is_ok() {
-            if index == found.len() && drivers.is_empty() {
+            if index == found.len() && (drivers.is_empty() || self.lacks_devices(&drivers)) {
                 made = self.open_aside(found, journal);
             }
             let Some(driver) = found.get_mut(index) else { break };
@@ -156,6 +156,14 @@ impl Creation<'_> {
             .store(u32::from(properties2), Ordering::Relaxed);
         proc_addr::fill_with_terminators(self.instance);
         Ok(())
+    }
+
+    /// Returns `true` if a policy left drivers out that have devices, and those that made an instance report none: a user may not be allowed
+    /// to use a device that the superuser's catalogue knows.
+    fn lacks_devices(&self, drivers: &[HostBox<InstanceDriver>]) -> bool {
+        let has_devices = |(_, _, reserve): &(_, _, Reserve)| *reserve != Reserve::WithoutOthers;
+        let is_left_out = self.instance.aside_drivers.lock().iter().any(has_devices);
+        is_left_out && !drivers.iter().any(|driver| driver.has_devices())
     }
 
     /// Opens the drivers that were not needed while others would do, which did not.

@@ -257,6 +257,24 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
     });
 }
 
+/// `no-wake`: a driver that reports no device does not take the place of one whose devices sleep.
+#[test]
+fn what_sleeps_is_woken_where_nothing_else_has_a_device() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        scene.driver("discrete").device("sleeper");
+        scene.driver("one").fail("vkEnumeratePhysicalDevices", -3);
+        file::prepare(scene);
+        let devices = Devices::new(scene, &apart);
+        let discrete = Entry::new("discrete").with("devices", json!([{"pci": CARD}]));
+        file::write_with(scene, &[discrete, Entry::new("one").devices(1)], with_card);
+        scene.on_disk(|| devices.write(&Devices::of_card("power/runtime_status"), "suspended\n"));
+        scene.env("VK_LOADER_DRIVER_POLICY", "no-wake");
+        let outcome = scene.run(|vk| assert_eq!(vk.instance().device_names(), ["sleeper"]));
+        outcome.ok();
+    });
+}
+
 /// A library that is named without a folder is the one that was opened as long as the dynamic linker's cache is the same.
 #[test]
 fn libraries_without_a_folder_need_the_same_linker_cache() {

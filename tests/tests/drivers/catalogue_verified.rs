@@ -41,6 +41,24 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
     });
 }
 
+/// The superuser's catalogue may know a device that a user may not use. A policy leaves that user the device of another driver.
+#[test]
+fn a_policy_leaves_no_program_without_a_device() {
+    case(|scene| {
+        scene.driver("software").device_with("cpu", |device| device.kind(4));
+        scene.driver("one");
+        file::prepare(scene);
+        let software = Entry::new("software").hardware("software").devices(1);
+        file::write(scene, &[software, Entry::new("one").devices(1)]);
+        scene.env("VK_LOADER_DRIVER_POLICY", "software-last");
+        let outcome = scene.run(|vk| {
+            vk.extensions().expect("the query succeeds");
+            assert_eq!(vk.instance().device_names(), ["cpu"]);
+        });
+        outcome.ok();
+    });
+}
+
 /// What `verify` tells of a driver, each beside its name.
 #[test]
 fn all_that_differs_is_told() {
