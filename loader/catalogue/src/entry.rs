@@ -124,7 +124,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
     /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
     pub fn allows(self, name: &[u8], value: &[u8]) -> bool {
         self.value_of(name)
-            .map_or_else(|| !variables::matters(name), |known| known == value)
+            .map_or_else(|| !variables::matters(name, value), |known| known == value)
     }
 
     /// The written form of the [`Fingerprint`](crate::Fingerprint) of the machine.

@@ -1,35 +1,197 @@
 //! Variables that make drivers answer otherwise than when they were asked.
+//!
+//! The table beside this file has the variables that were tried with installed drivers, or are known from documents, and what each changed
+//! of what a catalogue says. A variable that changed nothing never counts against a catalogue. One with a name as drivers use them that is
+//! not in the table does, since a driver may read it.
 
-/// First variables that let others change what the dynamic linker does. Then how the names of variables
-/// begin that drivers read, up to an underscore and in capitals: options of driconf are variables too, in small letters. One text: each
-/// address in a list is one that the dynamic linker has to set in every process.
+use crate::words;
+
+/// The variables that were tried: name, changes, meaning of an empty value, and the drivers. Written by tests/real/variables.py.
+const TABLE: &[u8] = include_bytes!("variables.txt");
+
+/// First variables that let others change what the dynamic linker does. Then how the names of variables begin that drivers read, up to an
+/// underscore and in capitals: options of driconf are variables too, in small letters. One text: each address in a list is one that the
+/// dynamic linker has to set in every process.
 const KNOWN: &[u8] = b"\
     LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
-    NVPRESENT_";
+    NVPRESENT_ DZN_";
 
-/// Variables with such names that change nothing that a catalogue says. Each was set to one value or several, and everything that
-/// vulkaninfo prints of lavapipe and of the drivers without a device stayed the same, with Mesa 22. Variables of a driver whose hardware
-/// was not there are not among them.
-const HARMLESS: &[u8] = b"\
-    mesa_glthread mesa_no_error MESA_SHADER_CACHE_DISABLE MESA_SHADER_CACHE_DIR MESA_SHADER_CACHE_MAX_SIZE MESA_GLSL_CACHE_DISABLE \
-    MESA_DISK_CACHE_SINGLE_FILE MESA_VK_WSI_PRESENT_MODE LP_NUM_THREADS";
+/// Variables that change nothing, whatever their value.
+static HARMLESS: [u8; length(Kind::Harmless)] = names(Kind::Harmless);
+/// Variables of which an empty value changes nothing.
+static HARMLESS_EMPTY: [u8; length(Kind::HarmlessEmpty)] = names(Kind::HarmlessEmpty);
+/// Variables that change something, whose names do not begin as [`KNOWN`] says.
+static OTHERS: [u8; length(Kind::Other)] = names(Kind::Other);
 
-/// Whether what a driver answered without this variable says nothing of what it answers with it.
-pub fn matters(name: &[u8]) -> bool {
-    let words = |list: &'static [u8]| list.split(|&byte| byte == b' ');
-    !words(HARMLESS).any(|known| known == name)
-        && words(KNOWN).any(|known| match known.ends_with(b"_") {
-            true => name
-                .get(..known.len())
-                .is_some_and(|begin| begin.eq_ignore_ascii_case(known)),
-            false => known == name,
-        })
+/// The first two letters of all names that matter, in a table of bits that says no to most variables.
+static BEGINNINGS: [u64; 4] = beginnings();
+
+/// The lists that are made of the table.
+#[derive(Clone, Copy)]
+enum Kind {
+    Harmless,
+    HarmlessEmpty,
+    Other,
+}
+
+/// Returns `true` if a variable with this value may change what a driver answered without the variable.
+pub fn matters(name: &[u8], value: &[u8]) -> bool {
+    let has = |list: &'static [u8]| words(list).any(|known| known == name);
+    let begins = |known: &[u8]| match known.ends_with(b"_") {
+        true => name
+            .get(..known.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(known)),
+        false => known == name,
+    };
+    let Some([first, second]) = name.first_chunk() else {
+        return false;
+    };
+    let (word, bit) = place(*first, *second);
+    BEGINNINGS[word] & bit != 0
+        && (words(KNOWN).any(begins) || has(&OTHERS))
+        && !has(&HARMLESS)
+        && !(value.is_empty() && has(&HARMLESS_EMPTY))
+}
+
+const fn place(first: u8, second: u8) -> (usize, u64) {
+    let place = (first.to_ascii_uppercase() as usize * 31 + second.to_ascii_uppercase() as usize) & 255;
+    (place >> 6, 1 << (place & 63))
+}
+
+const fn beginnings() -> [u64; 4] {
+    const OTHER: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
+    let mut lists: &[&[u8]] = &[KNOWN, OTHER];
+    let mut bits = [0; 4];
+    while let [list, rest @ ..] = lists {
+        let mut at = 0;
+        while at + 1 < list.len() {
+            if at == 0 || list[at - 1] == b' ' {
+                let (word, bit) = place(list[at], list[at + 1]);
+                bits[word] |= bit;
+            }
+            at += 1;
+        }
+        lists = rest;
+    }
+    bits
+}
+
+/// A line of the table.
+struct Line {
+    is_row: bool,
+    /// Where each column begins, and where it ends.
+    columns: [(usize, usize); 4],
+    /// Where the next line begins.
+    next: usize,
+}
+
+/// Returns the line that begins at a place of the table.
+const fn line(begin: usize) -> Line {
+    let (mut next, mut column, mut columns) = (begin, 0, [(begin, begin); 4]);
+    while next < TABLE.len() && TABLE[next] != b'\n' {
+        if TABLE[next] == b'\t' {
+            column += 1;
+            columns[column] = (next + 1, next + 1);
+        } else {
+            columns[column].1 = next + 1;
+        }
+        next += 1;
+    }
+    Line {
+        is_row: column > 0 && TABLE[begin] != b'#',
+        columns,
+        next: next + 1,
+    }
+}
+
+/// Returns `true` if a line of the table is a row of this kind.
+const fn belongs(line: &Line, kind: Kind) -> bool {
+    let (begin, end) = line.columns[0];
+    let (is_harmless, is_known) = (is(line.columns[1], b"nothing"), is_known(begin, end));
+    line.is_row
+        && match kind {
+            // Nobody doubts a variable whose name begins otherwise.
+            Kind::Harmless => is_harmless && is_known,
+            Kind::HarmlessEmpty => !is_harmless && is(line.columns[2], b"unset"),
+            Kind::Other => !is_harmless && !is_known && !is(line.columns[1], b"unknown"),
+        }
+}
+
+/// Returns `true` if a part of the table is this word.
+const fn is((begin, end): (usize, usize), word: &[u8]) -> bool {
+    let mut at = 0;
+    while at < word.len() && begin + at < end && TABLE[begin + at] == word[at] {
+        at += 1;
+    }
+    at == word.len() && begin + at == end
+}
+
+/// Returns `true` if the name at this part of the table begins as [`KNOWN`] says.
+const fn is_known(begin: usize, end: usize) -> bool {
+    let (mut word, mut at) = (0, 0);
+    while at <= KNOWN.len() {
+        if at == KNOWN.len() || KNOWN[at] == b' ' {
+            let mut same = 0;
+            while word + same < at
+                && begin + same < end
+                && KNOWN[word + same] == TABLE[begin + same].to_ascii_uppercase()
+            {
+                same += 1;
+            }
+            if word + same == at && KNOWN[at - 1] == b'_' {
+                return true;
+            }
+            word = at + 1;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// Bytes of the names of a kind, with a blank between them.
+const fn length(kind: Kind) -> usize {
+    let (mut at, mut bytes) = (0, 0);
+    while at < TABLE.len() {
+        let line = line(at);
+        if belongs(&line, kind) {
+            let (begin, end) = line.columns[0];
+            bytes += end - begin + (bytes > 0) as usize;
+        }
+        at = line.next;
+    }
+    bytes
+}
+
+/// The names of a kind, with a blank between them.
+const fn names<const BYTES: usize>(kind: Kind) -> [u8; BYTES] {
+    let (mut at, mut names, mut bytes) = (0, [b' '; BYTES], 0);
+    while at < TABLE.len() {
+        let line = line(at);
+        if belongs(&line, kind) {
+            bytes += (bytes > 0) as usize;
+            let (mut from, end) = line.columns[0];
+            while from < end {
+                names[bytes] = TABLE[from];
+                (from, bytes) = (from + 1, bytes + 1);
+            }
+        }
+        at = line.next;
+    }
+    names
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn words(list: &[u8]) -> Vec<&str> {
+        str::from_utf8(list)
+            .unwrap()
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .collect()
+    }
 
     #[test]
     fn variables_of_drivers_are_told_from_others() {
@@ -38,15 +200,17 @@ mod tests {
             "RADV_DEBUG",
             "radv_gfx12_hiz_wa",
             "AMD_VULKAN_ICD",
-            "__NV_PRIME_RENDER_OFFLOAD",
-            "DRI_PRIME",
+            "DZN_DEBUG",
+            "DRI_NEW",
             "LD_AUDIT",
             "NVK_I_WANT_A_BROKEN_VULKAN_DRIVER",
+            "force_vk_vendor",
         ] {
-            assert!(matters(name.as_bytes()), "{name}");
+            assert!(matters(name.as_bytes(), b"1"), "{name}");
         }
         for name in [
             "",
+            "L",
             "PATH",
             "HOME",
             "LPDEST",
@@ -59,21 +223,53 @@ mod tests {
             "mesa_glthread",
             "LD_LIBRARY_PATH",
             "LD_PRELOAD",
+            "__NV_PRIME_RENDER_OFFLOAD",
+            "__GLX_VENDOR_LIBRARY_NAME",
         ] {
-            assert!(!matters(name.as_bytes()), "{name}");
+            assert!(!matters(name.as_bytes(), b"1"), "{name}");
         }
+        // An empty value is as none to some drivers, and nothing is known of a variable that was not tried.
+        assert!(!matters(b"DRI_PRIME", b"") && matters(b"RADV_NEW", b""));
     }
 
     #[test]
-    fn names_are_capitals_and_differ() {
-        for name in HARMLESS.split(|&byte| byte == b' ') {
-            let is_known = KNOWN.split(|&byte| byte == b' ').any(|known| {
-                let begin = name.get(..known.len());
-                begin.is_some_and(|begin| begin.eq_ignore_ascii_case(known))
-            });
-            assert!(is_known && !matters(name), "{}", name.escape_ascii());
+    fn the_lists_have_the_rows_of_the_table() {
+        let rows: Vec<Vec<&str>> = str::from_utf8(TABLE)
+            .unwrap()
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.split('\t').collect())
+            .collect();
+        for (index, row) in rows.iter().enumerate() {
+            let [name, changes, empty, seen] = row[..] else {
+                panic!("{row:?}");
+            };
+            assert!(
+                rows[..index].iter().all(|other| other[0] < name),
+                "{name}: sorted, and once"
+            );
+            assert!(!name.contains(' ') && !seen.is_empty(), "{name}");
+            let harmless = changes == "nothing";
+            assert!(harmless || !words(&HARMLESS).contains(&name), "{name}");
+            assert!(
+                harmless
+                    || changes
+                        .split(',')
+                        .all(|one| ["extensions", "version", "devices", "outcome", "unknown"].contains(&one)),
+                "{name}"
+            );
+            assert!(["unset", "counts"].contains(&empty), "{name}");
+            let is_doubted = !harmless
+                && (changes != "unknown" || words(KNOWN).iter().any(|begin| name.to_uppercase().starts_with(begin)));
+            assert_eq!(matters(name.as_bytes(), b"1"), is_doubted, "{name}");
+            assert_eq!(matters(name.as_bytes(), b""), is_doubted && empty == "counts", "{name}");
         }
-        let all: Vec<&str> = str::from_utf8(KNOWN).unwrap().split(' ').collect();
+        assert!(rows.len() > 20);
+    }
+
+    #[test]
+    fn beginnings_are_capitals_and_differ() {
+        let all = words(KNOWN);
         for (index, name) in all.iter().enumerate() {
             let is_capital = |byte: u8| byte == b'_' || byte.is_ascii_uppercase() || byte.is_ascii_digit();
             assert!(!name.is_empty() && name.bytes().all(is_capital), "{name}");

@@ -101,7 +101,10 @@ fn now() -> u64 {
 fn variables() -> Vec<Variable> {
     let is_of_linker = |name: &[u8]| [&b"LD_LIBRARY_PATH"[..], b"LD_PRELOAD"].contains(&name);
     let mut set: Vec<Variable> = std::env::vars_os()
-        .filter(|(name, _)| catalogue::variables::matters(name.as_bytes()) || is_of_linker(name.as_bytes()))
+        .filter(|(name, value)| {
+            let (name, value) = (name.as_bytes(), value.as_bytes());
+            catalogue::variables::matters(name, value) || is_of_linker(name)
+        })
         .filter_map(|(name, value)| {
             Some(Variable {
                 name: name.into_string().ok()?,
