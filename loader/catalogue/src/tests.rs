@@ -103,6 +103,7 @@ fn the_form_and_its_limits_have_their_numbers() {
     assert_eq!(build_id::HEAD_BYTES, 4096);
 }
 
+/// DRV-270
 #[test]
 fn as_much_as_a_limit_allows_counts() {
     let cards = with("/machine/cards", json!(vec![json!({}); MOST_CARDS]));

@@ -14,6 +14,7 @@
 //! | `gipa NAME`, `gpdpa NAME`, `gdpa NAME` | an unknown function, offered by that one lookup function |
 //! | `fail NAME CODE FROM TO` | calls FROM to TO (counted from 1) of NAME return CODE |
 //! | `crash NAME` | the first call of NAME ends the process |
+//! | `exit NAME CODE` | the first call of NAME ends the process with this code, or with 0 |
 //! | `hang NAME` | the first call of NAME never returns |
 //! | `grow NAME N` | the second call of the two-call idiom reports N more elements than there is room for |
 //! | `null_result NAME` | NAME succeeds and writes a NULL handle |
@@ -76,7 +77,7 @@ pub(crate) struct Config {
     failures: Vec<Failure>,
     crashes: Vec<String>,
     hangs: Vec<String>,
-    exits: Vec<String>,
+    exits: Vec<(String, i32)>,
     runs: Vec<(String, String)>,
 }
 
@@ -147,7 +148,10 @@ impl Config {
             ),
             "crash" => self.crashes.push((*words.first()?).into()),
             "hang" => self.hangs.push((*words.first()?).into()),
-            "exit" => self.exits.push((*words.first()?).into()),
+            "exit" => {
+                let code = words.get(1).map_or(Some(0), |code| code.parse().ok())?;
+                self.exits.push(((*words.first()?).into(), code));
+            }
             "run" => self
                 .runs
                 .push(value.split_once(' ').map(|(name, line)| (name.into(), line.into()))?),
@@ -204,8 +208,8 @@ impl Config {
             // What it does is the case's business.
             let _ = std::process::Command::new("sh").args(["-c", line]).status();
         }
-        if self.exits.iter().any(|exit| exit == name) {
-            std::process::exit(0);
+        if let Some((_, code)) = self.exits.iter().find(|(exit, _)| exit == name) {
+            std::process::exit(*code);
         }
         if self.crashes.iter().any(|crash| crash == name) {
             std::process::abort();

@@ -244,7 +244,7 @@ fn a_manifest_that_changed_is_followed() {
     });
 }
 
-/// A variable that drivers read switches the catalogue off for the process, unless it had that value then.
+/// A variable that drivers read switches the catalogue off for the process, unless it had that value then (DRV-272).
 #[test]
 fn variables_of_drivers_switch_it_off() {
     case(|scene| {

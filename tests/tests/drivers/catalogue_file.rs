@@ -204,7 +204,7 @@ fn believes(scene: &mut Scene, words: &str) -> bool {
     outcome.said("first") == ["VK_KHR_display"]
 }
 
-/// A catalogue of another form, loader or architecture does not count, nor does what is none.
+/// A catalogue of another form, loader or architecture does not count, nor does what is none (DRV-269).
 #[test]
 fn other_files_are_ignored_with_a_reason() {
     case(|scene| {

@@ -41,7 +41,7 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
     });
 }
 
-/// The superuser's catalogue may know a device that a user may not use. A policy leaves that user the device of another driver.
+/// The superuser's catalogue may know a device that a user may not use. A policy leaves that user the device of another driver (DRV-273).
 #[test]
 fn a_policy_leaves_no_program_without_a_device() {
     case(|scene| {

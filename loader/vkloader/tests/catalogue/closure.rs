@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Makes a library of a source in C.
-fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
+pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     let file = output.with_extension("c");
     fs::write(&file, source).expect("a file");
     let mut command = Command::new("cc");
@@ -45,7 +45,7 @@ fn words<'a>(library: &'a Path, words: &[&'a str]) -> Vec<&'a str> {
     [words, &["--user", "--library", library.to_str().expect("plain")]].concat()
 }
 
-fn update(machine: &Machine) {
+pub(crate) fn update(machine: &Machine) {
     let library = library();
     let output = machine.run(&words(&library, &["catalogue", "update"]));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

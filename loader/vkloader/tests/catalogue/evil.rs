@@ -43,18 +43,18 @@ fn what_a_driver_prints_is_not_its_answer() {
 #[test]
 fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
     let machine = machine();
-    machine.driver("quitting", "exit vkCreateInstance");
     machine.driver("good", "device one");
-    let text = update(&machine, &[]);
-    assert!(
-        text.contains("ENDED its process with code 0 in vkCreateInstance: programs leave it out"),
-        "{text}"
-    );
-    let quitting = known(&machine, "quitting");
-    assert_eq!(
-        (&quitting["outcome"], &quitting["status"]),
-        (&"ended".into(), &0.into())
-    );
+    for (line, code) in [("exit vkCreateInstance", 0), ("exit vkCreateInstance 3", 3)] {
+        machine.driver("quitting", line);
+        let text = update(&machine, &[]);
+        let words = format!("ENDED its process with code {code} in vkCreateInstance: programs leave it out");
+        assert!(text.contains(&words), "{text}");
+        let quitting = known(&machine, "quitting");
+        assert_eq!(
+            (&quitting["outcome"], &quitting["status"]),
+            (&"ended".into(), &code.into())
+        );
+    }
     assert_eq!(known(&machine, "good")["outcome"], "answered");
 }
 
@@ -218,6 +218,23 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     );
     let kept = ["long1", "long2", "long3", "long4", "long5"].map(|name| known(&machine, name)["extensions"].is_array());
     assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
+}
+
+/// Programs open what has no entry, so that no driver is lost (DRV-270).
+#[test]
+fn drivers_beyond_the_most_are_said_and_not_asked() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    for number in 0..catalogue::MOST_ENTRIES + 2 {
+        let gone: PathBuf = format!("/nowhere/lib{number}.so").into();
+        machine.manifest(&format!("b{number}"), &gone, "");
+    }
+    let text = update(&machine, &[]);
+    assert!(
+        text.contains("3 drivers are not asked: a catalogue holds 256"),
+        "{text}"
+    );
+    assert_eq!(known(&machine, "a")["outcome"], "answered");
 }
 
 #[test]

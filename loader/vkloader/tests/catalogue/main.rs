@@ -3,6 +3,7 @@
 mod asked;
 mod closure;
 mod evil;
+mod linker;
 #[path = "../machine/mod.rs"]
 mod machine;
 mod programs;

@@ -247,6 +247,12 @@ impl Machine {
             .env("XDG_DATA_DIRS", &none)
             .env("XDG_DATA_HOME", self.path("data"))
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        self.as_user(&mut command);
+        command
+    }
+
+    /// Lets a command run as the user that this machine's programs run as.
+    pub(crate) fn as_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if self.unprivileged {
             command.uid(NOBODY).gid(NOBODY);
         }

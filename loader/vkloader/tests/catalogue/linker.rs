@@ -1,0 +1,250 @@
+//! What a program's real dynamic linker takes, beside what the library thinks that it would: an entry counts if and only if the linker
+//! takes the recorded files.
+
+use crate::asked::*;
+use crate::closure::{compile, update};
+use crate::machine::{Machine, library, skip};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Asks the loader for extensions, opens the driver by itself, and prints which files with a part in their names are mapped then.
+const PROGRAM: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **words) {
+    void *loader = dlopen(words[1], RTLD_NOW);
+    int (*query)(const char *, unsigned *, void *);
+    unsigned extensions = 0;
+    if (count != 4 || !loader || !(*(void **)&query = dlsym(loader, "vkEnumerateInstanceExtensionProperties")))
+        return 1;
+    query(NULL, &extensions, NULL);
+    if (!dlopen(words[2], RTLD_NOW))
+        return 2;
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, words[3]) && strchr(line, '/'))
+            fputs(strchr(line, '/'), stdout);
+    return 0;
+}
+"#;
+
+/// A machine with a driver whose library needs another one, which is found by `LD_LIBRARY_PATH`, and with a program.
+struct Case {
+    machine: Machine,
+    driver: PathBuf,
+    needed: PathBuf,
+    program: PathBuf,
+}
+
+/// What a program got.
+#[derive(Debug, PartialEq, Eq)]
+struct Got {
+    /// Why the entry did not count; empty where it did.
+    doubt: String,
+    /// The file that the linker took for the needed library.
+    taken: PathBuf,
+}
+
+impl Case {
+    fn new() -> Option<Self> {
+        let mut machine = machine();
+        machine.variable("VK_LOADER_CATALOGUE", "on");
+        machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
+        let libraries = machine.path("libraries");
+        machine.variable("LD_LIBRARY_PATH", libraries.display().to_string());
+        let driver = libraries.join("libdriver.so");
+        let folder = format!("-L{}", libraries.display());
+        if !compile(&driver, "", &["-Wl,--no-as-needed", &folder, "-lmock_needed"]) {
+            skip("there is no C compiler");
+            return None;
+        }
+        machine.manifest("needed", &driver, "");
+        for place in ["other", "bin"] {
+            fs::create_dir_all(machine.path(place)).expect("folders");
+        }
+        let (needed, program) = (libraries.join("libmock_needed.so"), machine.path("bin/program"));
+        let case = Self {
+            machine,
+            driver,
+            needed,
+            program,
+        };
+        case.link(&[]);
+        update(&case.machine);
+        Some(case)
+    }
+
+    /// Makes the program with these words for the linker.
+    fn link(&self, words: &[&str]) {
+        let source = self.machine.file("bin/program.c", PROGRAM);
+        let mut command = Command::new("cc");
+        command.arg("-o").arg(&self.program).arg(source).args(words).arg("-ldl");
+        assert!(command.output().expect("cc was there").status.success(), "{words:?}");
+    }
+
+    /// Another file of the needed library's name, in a folder.
+    fn other(&self, folder: &str) -> PathBuf {
+        fs::create_dir_all(self.machine.path(folder)).expect("folders");
+        let path = self.machine.path(folder).join("libmock_needed.so");
+        assert!(
+            compile(&path, "int other;", &["-Wl,-soname,libmock_needed.so"]),
+            "{folder}"
+        );
+        path
+    }
+
+    fn run(&self, variables: &[(&str, String)]) -> Got {
+        let trace = self.machine.path("trace");
+        fs::write(&trace, "").expect("a file");
+        fs::set_permissions(&trace, fs::Permissions::from_mode(0o666)).expect("the owner may");
+        let like = self.machine.command(&[]);
+        let mut command = Command::new(&self.program);
+        command
+            .arg(library())
+            .arg(&self.driver)
+            .arg("libmock_needed")
+            .env_clear();
+        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+            .envs(variables.iter().map(|(name, value)| (name, value)))
+            .env("VK_LOADER_TRACE", &trace);
+        let output = self.machine.as_user(&mut command).output().expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+        let text = fs::read_to_string(&trace).expect("a trace");
+        let records = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
+        let first = records.into_iter().find(|record| record["event"] == "catalogue");
+        let first = first.unwrap_or_else(|| panic!("{text}"));
+        let mapped = String::from_utf8(output.stdout).expect("text");
+        Got {
+            doubt: first["doubt"].as_str().unwrap_or_default().into(),
+            taken: mapped.lines().next().expect("it is mapped").into(),
+        }
+    }
+
+    /// The entry counts, and the linker takes the recorded file.
+    fn counts(&self, variables: &[(&str, String)]) {
+        let (doubt, taken) = (String::new(), self.needed.clone());
+        assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
+    }
+
+    /// The entry does not count, and the linker takes this file.
+    fn takes(&self, taken: &Path, variables: &[(&str, String)]) {
+        let (doubt, taken) = ("shadowed".into(), taken.into());
+        assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
+    }
+
+    fn search(&self, folders: &str) -> [(&'static str, String); 1] {
+        let root = self.machine.path("").display().to_string();
+        let all: Vec<String> = folders.split(' ').map(|folder| format!("{root}{folder}")).collect();
+        [("LD_LIBRARY_PATH", all.join(":"))]
+    }
+}
+
+/// Every way to put another file in front of one, tried by the superuser and by a user.
+fn each_way(case: &Case) {
+    case.counts(&[]);
+    // A variable.
+    let other = case.other("other");
+    case.takes(&other, &case.search("other libraries"));
+    // Folders in the program.
+    let folder = format!("-Wl,-rpath,{}", case.machine.path("other").display());
+    case.link(&[&folder, "-Wl,--disable-new-dtags"]);
+    case.takes(&other, &[]);
+    case.link(&["-Wl,-rpath,$ORIGIN/../other", "-Wl,--disable-new-dtags"]);
+    case.takes(&other, &[]);
+    case.link(&[&folder, "-Wl,--enable-new-dtags"]);
+    case.counts(&[]);
+    // What is loaded already.
+    case.link(&[]);
+    case.takes(&other, &[("LD_PRELOAD", other.display().to_string())]);
+    let place = format!("-L{}", case.machine.path("other").display());
+    case.link(&[
+        "-Wl,--no-as-needed",
+        &place,
+        "-lmock_needed",
+        &folder,
+        "-Wl,--disable-new-dtags",
+    ]);
+    case.takes(&other, &[]);
+    case.link(&[]);
+    case.counts(&[]);
+    fs::remove_file(&other).expect("a file");
+}
+
+/// The user's own catalogue knows one value of `LD_LIBRARY_PATH`; here it is to know none.
+fn forget_variables(machine: &Machine) {
+    let mut known = written(machine);
+    known["variables"] = serde_json::json!([]);
+    fs::write(file(machine), known.to_string()).expect("a file");
+}
+
+/// DRV-271
+#[test]
+fn what_another_file_is_put_in_front_of_does_not_count() {
+    let Some(mut case) = Case::new() else { return };
+    forget_variables(&case.machine);
+    each_way(&case);
+    if !case.machine.unprivileged() {
+        return;
+    }
+    for place in ["cache", "cache/vulkan-loader"] {
+        chown(case.machine.path(place), Some(65534), Some(65534)).expect("the superuser may");
+    }
+    chown(file(&case.machine), Some(65534), Some(65534)).expect("the superuser may");
+    each_way(&case);
+}
+
+/// Of the folders for kinds of hardware the linker takes what this processor is good for.
+#[test]
+fn folders_for_kinds_of_hardware_are_looked_at() {
+    let Some(case) = Case::new() else { return };
+    forget_variables(&case.machine);
+    if !cfg!(target_arch = "x86_64") {
+        return skip("the name of a folder for this processor is not known");
+    }
+    let other = case.other("other/glibc-hwcaps/x86-64-v2");
+    case.takes(&other, &case.search("other libraries"));
+    fs::remove_file(&other).expect("a file");
+    case.counts(&case.search("other libraries"));
+}
+
+/// Each library of a long chain counts, and the last one no less than the first.
+#[test]
+fn a_driver_of_sixty_files_is_known_by_all_of_them() {
+    const MANY: usize = 60;
+    let Some(case) = Case::new() else { return };
+    let folder = format!("-L{}", case.machine.path("libraries").display());
+    let place = |number: usize| case.machine.path(&format!("libraries/libpart{number}.so"));
+    for number in (0..MANY).rev() {
+        let next = match number + 1 {
+            MANY => "-lmock_needed".into(),
+            next => format!("-lpart{next}"),
+        };
+        assert!(
+            compile(&place(number), "", &["-Wl,--no-as-needed", &folder, &next]),
+            "{number}"
+        );
+    }
+    assert!(compile(&case.driver, "", &["-Wl,--no-as-needed", &folder, "-lpart0"]));
+    update(&case.machine);
+    let files = written(&case.machine)["files"].as_array().map_or(0, Vec::len);
+    assert!(files > MANY, "{files}");
+    case.counts(&[]);
+    let last = place(MANY - 1);
+    let copy = case.machine.path("libraries/copy");
+    fs::copy(&last, &copy).expect("a copy");
+    fs::rename(&copy, &last).expect("a rename");
+    assert_eq!(case.run(&[]).doubt, "library");
+    update(&case.machine);
+    forget_variables(&case.machine);
+    case.counts(&[]);
+    let other = case.other("other");
+    case.takes(&other, &case.search("other libraries"));
+}
