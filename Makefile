@@ -40,7 +40,7 @@ bump:             ## move to another header: make bump VERSION=1.4.N
 build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
 	@make/build.sh
 
-install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=..., UNITS=no
+install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=..., UNITS=no, CATALOGUE=no
 	@make/install.sh install
 
 .PHONY: install-32

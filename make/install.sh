@@ -2,7 +2,7 @@
 # install | uninstall: the library, its links, its package files, the program vkloader with the library that it carries, the driver service,
 # and the units of both below DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
 # install-32: vkloader of a 32-bit build with its library, which the vkloader of 64 bits below the same PREFIX asks too.
-# UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them, absolute or below PREFIX.
+# CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them, absolute or below PREFIX.
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
@@ -179,9 +179,11 @@ install_all() {
     fill VulkanLoaderConfigVersion.cmake "$package/VulkanLoaderConfigVersion.cmake"
     say "Installed $to/$FILE"
     [ "$LINK" != libvulkan.so.1 ] || [ -n "${DESTDIR:-}" ] || say "Programs find it once $libdir is searched: ldconfig, or LD_LIBRARY_PATH"
+    install_catalogue
 }
 
 uninstall_all() {
+    uninstall_catalogue
     # Links go only if they are ours: another loader may have taken the name since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
@@ -201,6 +203,32 @@ uninstall_all() {
         rmdir "$folder" 2>/dev/null || true
     done
     say "Removed $to/$FILE"
+}
+
+# is_of_system: succeeds if root installs into the running system, where programs look for libraries and systemd for units.
+is_of_system() {
+    [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && [ "$PLAIN" = libvulkan.so ] && [ "${CATALOGUE:-yes}" = yes ] || return 1
+    case $PREFIX in /usr | /usr/local) ;; *) return 1 ;; esac
+}
+
+# Makes a driver catalogue, and lets systemd update it. A failure of either does not fail the installation: without a catalogue, programs open
+# every driver.
+install_catalogue() {
+    is_of_system || return 0
+    if [ -d /run/systemd/system ] && [ "${UNITS:-}" != no ]; then
+        systemctl daemon-reload && systemctl enable --now vulkan-loader-catalogue.path &&
+            systemctl enable vulkan-loader-catalogue.service || say "systemd did not take the units of the driver catalogue"
+    fi
+    timeout --kill-after=5 120 "$programs/vkloader" catalogue update --library "$to/$LINK" </dev/null ||
+        say "No driver catalogue was made: vkloader catalogue update tries again"
+}
+
+uninstall_catalogue() {
+    is_of_system || return 0
+    if [ -d /run/systemd/system ] && [ -e "$units/vulkan-loader-catalogue.path" ]; then
+        systemctl disable --now vulkan-loader-catalogue.path vulkan-loader-catalogue.service || true
+    fi
+    rm -rf /var/cache/vulkan-loader
 }
 
 # framework INSIDE RESOURCES: where in the framework the library and its description are, and the links to them if they are deeper.

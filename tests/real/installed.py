@@ -24,7 +24,7 @@ def make(verb, status=0, **variables):
     """Runs a verb of the project's Makefile; returns its output."""
     assignments = [f"{name}={value}" for name, value in variables.items()]
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
-    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "UNITS", "UNITDIR", "RULESDIR", "CARGO_BUILD_TARGET"):
+    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
     # An earlier build may have left pages beside the library.
     environment["PAGES"] = "no"

@@ -7,6 +7,7 @@ mod file;
 mod here;
 mod identify;
 mod machine;
+mod others;
 mod show;
 mod update;
 
@@ -33,7 +34,7 @@ pub(crate) enum Command {
     /// Asks every installed driver, each in a process of its own, and writes the catalogue.
     ///
     /// A driver whose files have not changed since it was asked on this machine is not opened again. No driver is asked in a way that wakes
-    /// a sleeping graphics card.
+    /// a sleeping graphics card. On a 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
     Update {
         #[command(flatten)]
         place: Place,
@@ -136,6 +137,14 @@ impl Command {
                 }
                 file::write(&path, &mut made)?;
                 show::summary(&path, &made)?;
+                // A library that was named is of this word size.
+                if asking.library.is_none() {
+                    let flags = [(all, "--all"), (wake, "--wake")]
+                        .into_iter()
+                        .filter(|(is_set, _)| *is_set);
+                    let words: Vec<&str> = ["update"].into_iter().chain(flags.map(|(_, word)| word)).collect();
+                    others::run(&place, &words);
+                }
                 GOOD
             }
             Self::Show { place, json } => show(&place.path()?, &place, json)?,
@@ -153,6 +162,7 @@ impl Command {
             }
             Self::Clear { place } => {
                 let path = place.path()?;
+                others::run(&place, &["clear"]);
                 match std::fs::remove_file(&path) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
                     _ => GOOD,

@@ -291,6 +291,35 @@ fn who_reads_during_an_update_sees_the_old_or_the_new() {
     assert_eq!(rest.len(), 1, "nothing is left beside it");
 }
 
+/// The program of 32 bits asks the drivers of 32 bits.
+#[test]
+fn the_program_of_32_bits_does_the_same() {
+    let machine = machine();
+    let (program, other) = (
+        machine.path("bin/vkloader"),
+        machine.path("libexec/vulkan-loader-rs/32/bin/vkloader"),
+    );
+    for folder in [&program, &other].map(|path| path.parent().expect("a folder")) {
+        fs::create_dir_all(folder).expect("folders");
+    }
+    fs::copy(env!("CARGO_BIN_EXE_vkloader"), &program).expect("a copy");
+    let words = machine.path("words");
+    fs::write(&other, format!("#!/bin/sh\necho \"$@\" >>{}\n", words.display())).expect("a file");
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).expect("the owner may");
+    let said = |words_of: &[&str]| {
+        let like = command(&machine, words_of);
+        let mut command = std::process::Command::new(&program);
+        command.args(like.get_args()).env_clear();
+        command.envs(like.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.output().expect("it can be started");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::read_to_string(&words).unwrap_or_default()
+    };
+    assert_eq!(said(&["clear"]), "catalogue clear --user\n");
+    // A library that is named has one word size.
+    assert_eq!(said(&["update"]), "catalogue clear --user\n");
+}
+
 #[test]
 fn the_catalogue_of_the_system_knows_no_variables_of_a_shell() {
     let mut machine = machine();
