@@ -6,11 +6,14 @@ use super::registers::{Machine, Registers};
 use object::read::elf::{FileHeader, Sym as _};
 use object::{Endianness, elf};
 use rustix::process::Pid;
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes of a program whose symbols are read.
-const LARGEST: u64 = 256 << 20;
+/// Bytes of a program whose symbols are read. Debuggers are smaller.
+const LARGEST: u64 = 64 << 20;
+/// Programs that are remembered.
+const MOST_KNOWN: usize = 1_000;
 /// The capability to supervise programs of other users.
 const MAY_SUPERVISE: u32 = 19;
 /// `S_ISUID`, and `S_ISGID` with the right of the group to execute.
@@ -33,7 +36,7 @@ pub(super) enum Executed {
 }
 
 /// Looks at what a process executes, which is stopped at its first instruction.
-pub(super) fn look(thread: Pid) -> Executed {
+pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
     let program = Path::new(&program);
     if !may_supervise_all() && gains_privileges(program) {
@@ -41,9 +44,26 @@ pub(super) fn look(thread: Pid) -> Executed {
         let _ = again(thread);
         return Executed::Privileged;
     }
-    match calls_ptrace(program).unwrap_or(false) {
+    match known.has(program) {
         true => Executed::Debugger,
         false => Executed::Usual,
+    }
+}
+
+/// Programs, by device and inode, and whether they call `ptrace`: scripts execute a few over and over.
+#[derive(Default)]
+pub(super) struct Known(HashMap<(u64, u64), bool>);
+
+impl Known {
+    fn has(&mut self, program: &Path) -> bool {
+        let Ok(state) = std::fs::metadata(program) else {
+            return false;
+        };
+        let read = || state.len() <= LARGEST && calls_ptrace(program).unwrap_or(false);
+        if self.0.len() >= MOST_KNOWN {
+            self.0.clear();
+        }
+        *self.0.entry((state.dev(), state.ino())).or_insert_with(read)
     }
 }
 
@@ -68,10 +88,6 @@ fn gains_privileges(program: &Path) -> bool {
 
 /// Whether a program calls `ptrace` itself; `None` where its symbols cannot be read.
 fn calls_ptrace(program: &Path) -> Option<bool> {
-    let state = std::fs::metadata(program).ok()?;
-    if state.len() > LARGEST {
-        return None;
-    }
     let data = std::fs::read(program).ok()?;
     match data.get(4)? {
         &elf::ELFCLASS64 => imports::<elf::FileHeader64<Endianness>>(&data),

@@ -5,7 +5,7 @@ use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
 use super::{Crash, FAULTS, Outcome, Unsupervised, executed, start};
 use crate::signals;
-use executed::Executed;
+use executed::{Executed, Known};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpid};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -145,6 +145,7 @@ fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io:
         history: Arc::clone(history),
         unsupervised: None,
         failure: failure.into(),
+        known: Known::default(),
     };
     // It stops, or has ended where it cannot even do that.
     let first = waitpid(Some(process), WaitOptions::UNTRACED)?;
@@ -181,6 +182,7 @@ struct Watch {
     history: Arc<Mutex<History>>,
     unsupervised: Option<Unsupervised>,
     failure: PathBuf,
+    known: Known,
 }
 
 impl Watch {
@@ -285,7 +287,7 @@ impl Watch {
     fn executed(&mut self, thread: Pid) -> bool {
         let number = thread.as_raw_nonzero().get();
         self.forget(thread);
-        let why = match executed::look(thread) {
+        let why = match executed::look(thread, &mut self.known) {
             Executed::Usual => {
                 self.groups.insert(number, number);
                 self.remember(thread);
