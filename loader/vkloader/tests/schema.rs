@@ -120,6 +120,16 @@ fn reports_are_as_their_schema_says() {
     let machine = Machine::new();
     machine.driver("crash", "crash vkCreateInstance");
     check(&machine);
+    // The same as a program, which is supervised.
+    let library = library();
+    let library = library.to_str().expect("plain");
+    let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", library];
+    let output = machine.run(&[&["explain", "--json", "--"], &program[..]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    if let Err(error) = schemas.validate(&report, compiled) {
+        panic!("{report:#}\n{error:#}");
+    }
+    assert_eq!(report["crash"]["culprit"], "driver", "{report:#}");
 }
 
 /// The settings file that the user guide shows.
