@@ -49,25 +49,30 @@ pub(crate) fn leave_those_of_the_terminal() {
 }
 
 /// `true` once a terminal asked the processes that use it to stop.
+#[cfg(target_os = "linux")]
 static STOP: AtomicBool = AtomicBool::new(false);
 
+#[cfg(target_os = "linux")]
 extern "C" fn note_stop(_: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
 /// Records that a terminal asks this process to stop, in place of stopping: a supervisor stops after the program, which may want to give
 /// the terminal back as it was.
+#[cfg(target_os = "linux")]
 pub(crate) fn note_stops() {
     let handler = note_stop as extern "C" fn(libc::c_int);
     install(libc::SIGTSTP, handler as libc::sighandler_t, libc::SA_RESTART);
 }
 
 /// Stops when a terminal asks for it, as usual.
+#[cfg(target_os = "linux")]
 pub(crate) fn stop_as_usual() {
     install(libc::SIGTSTP, libc::SIG_DFL, 0);
 }
 
 /// Returns `true` if a terminal asked this process to stop since the last call.
+#[cfg(target_os = "linux")]
 pub(crate) fn takes_stop() -> bool {
     STOP.swap(false, Ordering::Relaxed)
 }

@@ -114,7 +114,7 @@ impl<'a> Walk<'a> {
     /// The caller of a function whose frame pointer leads to its frame.
     fn by_frame_pointer(&self, registers: &Registers) -> Option<Registers> {
         let (word, frame) = (registers.machine.word(), registers.fp());
-        if frame < registers.sp() || frame % word as u64 != 0 {
+        if frame < registers.sp() || !frame.is_multiple_of(word as u64) {
             return None;
         }
         let mut caller = registers.clone();
