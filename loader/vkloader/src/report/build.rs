@@ -68,7 +68,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
         let found = crash.finding();
         match &mut ended {
             // What the trace knows is all that there is.
-            Some(ended) if crash.frames.is_empty() => ended.findings.extend(found.findings),
+            Some(ended) if crash.culprit == culprit::Who::Unknown => ended.findings.extend(found.findings),
             _ => ended = Some(found),
         }
     }

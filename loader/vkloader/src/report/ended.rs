@@ -1,7 +1,7 @@
 //! How a process ended, and within which call.
 
-use super::culprit::Switch;
-use super::decided::{Manifests, busiest};
+use super::culprit::{Switch, driver_switch};
+use super::decided::busiest;
 use super::{Dropped, Ended, codes, layers};
 use crate::child::{Ending, Finished};
 use crate::events::{Event, Record, Step};
@@ -114,20 +114,6 @@ pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
     let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());
     format!("{update}; until then, start programs without it: {variable}={value} PROGRAM")
-}
-
-/// The variable that leaves a driver out, with the file names of its manifests; `None` for a library that no manifest names.
-pub(super) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
-    let manifests = Manifests::of(records);
-    let files: Vec<&str> = manifests
-        .all(library)
-        .iter()
-        .map(|(path, _)| path.rsplit('/').next().unwrap_or(path))
-        .collect();
-    (!files.is_empty()).then(|| Switch {
-        variable: "VK_LOADER_DRIVERS_DISABLE".into(),
-        value: files.join(","),
-    })
 }
 
 /// The steps of the busiest thread that began and did not end, outermost first.

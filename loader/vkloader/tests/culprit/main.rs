@@ -250,6 +250,13 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
             "lives",
         ),
         (
+            "driver open write",
+            "VK_LOADER_DRIVERS_DISABLE",
+            "wrong.json",
+            None,
+            "lives",
+        ),
+        (
             "layer call write",
             "VK_LOADER_LAYERS_DISABLE",
             "VK_LAYER_wrong",

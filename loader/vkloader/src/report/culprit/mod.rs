@@ -3,6 +3,10 @@
 //! is called from, and for nothing else.
 
 mod parts;
+mod switch;
+
+pub(crate) use switch::Switch;
+pub(super) use switch::driver_switch;
 
 use super::{Dropped, codes, ended};
 use crate::child::{Ending, Finished};
@@ -67,14 +71,6 @@ pub(crate) enum Retried {
     TooLong,
     /// There is no switch to run it with.
     NoSwitch,
-}
-
-/// A variable that takes the culprit out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Switch {
-    pub(crate) variable: String,
-    /// The word to add to the variable.
-    pub(crate) value: String,
 }
 
 /// A process that a signal ended.
@@ -242,11 +238,6 @@ fn hexadecimal(number: u64) -> String {
     format!("{number:#x}")
 }
 
-/// A manifest as JSON.
-fn manifest(path: &Path) -> Option<serde_json::Value> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
-}
-
 impl Crashed {
     /// Names a driver or layer, and what takes it out.
     fn blame(&mut self, part: &Part, records: &[Record]) {
@@ -262,9 +253,9 @@ impl Crashed {
                 self.own_switch = part
                     .manifest
                     .as_deref()
-                    .and_then(|path| own_switch(Path::new(path), &part.name));
+                    .and_then(|path| switch::own(Path::new(path), &part.name));
             }
-            false => self.switch = ended::driver_switch(&part.library, &records.iter().collect::<Vec<_>>()),
+            false => self.switch = driver_switch(&part.library, &records.iter().collect::<Vec<_>>()),
         }
     }
 
@@ -359,21 +350,4 @@ impl Crashed {
         });
         Some(ended::without(library, &switch.variable, &switch.value) + &own)
     }
-}
-
-/// The variable that a layer names in its manifest, which switches it off.
-fn own_switch(path: &Path, name: &str) -> Option<Switch> {
-    let content = manifest(path)?;
-    let several = content
-        .get("layers")
-        .and_then(|layers| layers.as_array())
-        .into_iter()
-        .flatten();
-    let mut layers = content.get("layer").into_iter().chain(several);
-    let layer = layers.find(|layer| layer.get("name").and_then(|text| text.as_str()) == Some(name))?;
-    let (variable, value) = layer.get("disable_environment")?.as_object()?.iter().next()?;
-    Some(Switch {
-        variable: variable.clone(),
-        value: value.as_str().filter(|value| !value.is_empty()).unwrap_or("1").into(),
-    })
 }

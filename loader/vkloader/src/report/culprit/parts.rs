@@ -140,8 +140,9 @@ impl Parts {
         if decision.subject != "layer" || !decision.is_kept() {
             return;
         }
-        for (name, library) in layers_in(Path::new(&decision.path)) {
+        for (name, library) in super::switch::layers_of(Path::new(&decision.path)) {
             if name == decision.name {
+                let library = library.display().to_string();
                 self.add(Part::new(true, &name, &library, Some(&decision.path)));
             }
         }
@@ -207,30 +208,6 @@ fn needs(file: &Path) -> HashSet<PathBuf> {
     };
     let found = Closure::of(file, identity).found;
     found.iter().map(|path| real(&path.display().to_string())).collect()
-}
-
-/// The layers of a manifest, each with its library.
-fn layers_in(manifest: &Path) -> Vec<(String, String)> {
-    let Some(content) = super::manifest(manifest) else {
-        return Vec::new();
-    };
-    let several = content
-        .get("layers")
-        .and_then(|layers| layers.as_array())
-        .into_iter()
-        .flatten();
-    let layers = content.get("layer").into_iter().chain(several);
-    let text = |layer: &serde_json::Value, name: &str| Some(layer.get(name)?.as_str()?.to_owned());
-    layers
-        .filter_map(|layer| Some((text(layer, "name")?, text(layer, "library_path")?)))
-        .map(|(name, library)| match library.contains('/') {
-            true => {
-                let folder = manifest.parent().unwrap_or(Path::new("/"));
-                (name, folder.join(library).display().to_string())
-            }
-            false => (name, library),
-        })
-        .collect()
 }
 
 fn real(path: &str) -> PathBuf {

@@ -1,0 +1,88 @@
+//! Variables that take a driver or layer out.
+
+use crate::events::{Event, Record};
+use crate::report::decided::Manifests;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A variable that takes something out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Switch {
+    pub(crate) variable: String,
+    /// The word to add to the variable.
+    pub(crate) value: String,
+}
+
+/// The variable that leaves a driver out, with the file names of its manifests; `None` for a library that no manifest names.
+pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
+    let manifests = Manifests::of(records);
+    let known = manifests.all(library).iter().map(|(path, _)| path.as_str());
+    // A driver that crashes while it is opened was not decided about yet.
+    let read = records.iter().filter_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => {
+            Some(decision.name.as_str())
+        }
+        _ => None,
+    });
+    let mut files: Vec<&str> = known
+        .chain(read.filter(|path| names_driver(Path::new(path), library)))
+        .map(|path| path.rsplit('/').next().unwrap_or(path))
+        .collect();
+    files.sort_unstable();
+    files.dedup();
+    (!files.is_empty()).then(|| Switch {
+        variable: "VK_LOADER_DRIVERS_DISABLE".into(),
+        value: files.join(","),
+    })
+}
+
+/// The variable that a layer names in its manifest, which switches it off.
+pub(super) fn own(path: &Path, name: &str) -> Option<Switch> {
+    let content = manifest(path)?;
+    let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;
+    let (variable, value) = layer.get("disable_environment")?.as_object()?.iter().next()?;
+    Some(Switch {
+        variable: variable.clone(),
+        value: value.as_str().filter(|value| !value.is_empty()).unwrap_or("1").into(),
+    })
+}
+
+/// The layers of a manifest, each with its library.
+pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
+    let Some(content) = manifest(path) else {
+        return Vec::new();
+    };
+    let named = |layer: &Value| {
+        let library = layer.get("library_path")?.as_str()?;
+        Some((layer.get("name")?.as_str()?.to_owned(), found(path, library)))
+    };
+    layers(&content).filter_map(named).collect()
+}
+
+/// Whether a manifest names this library of a driver.
+fn names_driver(path: &Path, library: &str) -> bool {
+    let content = manifest(path);
+    let named = content
+        .as_ref()
+        .and_then(|content| content.get("ICD")?.get("library_path")?.as_str());
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    named.is_some_and(|named| named == library || real(&found(path, named)) == real(Path::new(library)))
+}
+
+/// A library as a manifest names it: a path may begin at the manifest's folder.
+fn found(manifest: &Path, library: &str) -> PathBuf {
+    match library.contains('/') {
+        true => manifest.parent().unwrap_or(Path::new("/")).join(library),
+        false => library.into(),
+    }
+}
+
+fn layers(content: &Value) -> impl Iterator<Item = &Value> {
+    let several = content.get("layers").and_then(Value::as_array).into_iter().flatten();
+    content.get("layer").into_iter().chain(several)
+}
+
+fn manifest(path: &Path) -> Option<Value> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+}
