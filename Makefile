@@ -15,11 +15,11 @@ endif
 .PHONY: help setup registry fixtures generate check-generated bump build install uninstall run test peer figures clean
 .PHONY: bench bench-limits check clients differential test-catalogue documents fuzz mutants quick soak test-targets test-windows
 
-help:             ## this list
+help:             ## print this list
 	@sed -n 's/^\([a-z-]*\): .*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r verb text; \
 	    do printf '  make %-16s %s\n' "$$verb" "$$text"; done
 
-setup:            ## install what the other verbs need, or name what is missing
+setup:            ## install the packages that the other verbs need, or list the missing ones
 	@make/setup.sh test
 
 registry:         ## fetch the pinned vk.xml and video.xml, or take VK_XML=/some/vk.xml
@@ -28,108 +28,108 @@ registry:         ## fetch the pinned vk.xml and video.xml, or take VK_XML=/some
 fixtures:         ## fetch the other headers that the generator's tests read
 	@registry/fetch.sh --fixtures
 
-generate:         ## XML (if fetched) to registry/snapshot/, snapshot to generated/
+generate:         ## write registry/snapshot/ from the XML (if fetched), and generated/ from the snapshot
 	@make/generate.sh
 
-check-generated:  ## fail if generated/ or the snapshot is not what the inputs give
+check-generated:  ## fail if generated/ or the snapshot is not the output of the inputs
 	@make/generate.sh check
 
 bump:             ## move to another header: make bump VERSION=1.4.N
 	@make/bump.sh $(VERSION)
 
-build:            ## the release library, the program vkloader and the driver service; needs cargo and a linker only
+build:            ## build the release library, vkloader and the driver service; needs cargo and a linker only
 	@make/build.sh
 
-install:          ## copy the library, its programs, their pages and package files to DESTDIR/PREFIX/LIBDIR: LIBMODE=755, ZSHDIR=..., UNITS=no, CATALOGUE=no
+install:          ## install the library, its programs, their pages and units below DESTDIR/PREFIX: LIBMODE=755, ZSHDIR=..., UNITS=no, CATALOGUE=no
 	@make/install.sh install
 
 .PHONY: install-32
-install-32:       ## vkloader of a build for 32 bits, for the one of 64 bits: CARGO_BUILD_TARGET as for make build
+install-32:       ## install vkloader of a 32-bit build for the 64-bit one: CARGO_BUILD_TARGET as for make build
 	@make/install.sh install-32
 
 .PHONY: framework ios-framework
-framework:        ## on macOS: the library as vulkan.framework; ios-framework as iOS wants it
+framework:        ## install the library as vulkan.framework of macOS; ios-framework for iOS
 	@make/install.sh framework
 
 ios-framework:
 	@make/install.sh ios-framework
 
-uninstall:        ## remove what install copied
+uninstall:        ## remove the installed files
 	@make/install.sh uninstall
 
 .PHONY: dist dist-windows deb rpm reproducible test-system
-dist:             ## the source archive: it builds without a network, and the same commit gives the same bytes
+dist:             ## write the source archive, which builds without a network; the same commit gives the same bytes
 	@make/package.sh dist
 
-dist-windows:     ## for Windows x86-64: the library, the names of its functions, import libraries, as a zip
+dist-windows:     ## write a zip for Windows x86-64: the library, symbols, import libraries
 	@make/dist-windows.sh
 
-deb:              ## packages for Debian from that archive, built without a network: REVISION=2, VKL_PROVIDES="1.3.239.0-1"
+deb:              ## build packages for Debian from that archive, without a network: REVISION=2, VKL_PROVIDES="1.3.239.0-1"
 	@make/package.sh deb
 
-rpm:              ## the same for Fedora
+rpm:              ## build packages for Fedora
 	@make/package.sh rpm
 
-reproducible:     ## build and pack twice, in other folders, times and languages: are they the same bytes?
+reproducible:     ## build and pack twice, in other folders, times and languages, and compare the bytes
 	@tests/reproducible.sh
 
-test-system:      ## the packages in a whole Debian 12, installed in place of its loader, and that again in place of them
+test-system:      ## install the packages in a whole Debian 12 in place of its loader, and go back
 	@tests/system/run.sh
 
 run:              ## build the library, and run a Vulkan program on it
 	@make/run.sh
 
-test:             ## everything: style, generator, behaviour, ABI, real programs, install; STAGES="unit real" for some
+test:             ## run all tests: style, generator, behaviour, ABI, real programs, install; STAGES="unit real" for some
 	@make/test.sh $(STAGES)
 
-check:            ## the tests for packagers: they need neither root nor network, and skip what the machine lacks
+check:            ## run the tests for packagers, which need neither root nor network, and skip what the machine lacks
 	@make/test.sh check
 
-quick:            ## style and the fast cases of loader/, in two minutes: while you work
+quick:            ## run style checks and the fast cases of loader/, in two minutes
 	@make/test.sh quick
 
-documents:        ## write the tables of docs/ from the sources, and target/MATRIX.md: what is promised, and what shows it
+documents:        ## write the tables of docs/ from the sources, and target/MATRIX.md with the cases of each promise
 	@$(CARGO) run --locked --quiet -p xtask -- documents
 
 fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECONDS_EACH=600 for ten
 	@tests/fuzz/run.sh $(or $(SECONDS_EACH),60)
 
-soak:             ## instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
+soak:             ## create instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
 	@make/runs.sh soak $(or $(MINUTES),"") $(ONLY)
 
-mutants:          ## does a case notice: change one line of loader/ N=100 times, SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time
+mutants:          ## change one line of loader/ N=100 times, and see whether a case notices: SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time
 	@make/mutants.sh $(or $(N),20) $(or $(SEED),1) $(or $(FIRST),1) $(or $(JOBS),2) $(FILES)
 
-peer:             ## the behaviour tests on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
+peer:             ## run the behaviour cases on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own
 	@make/runs.sh peer
 
-differential:     ## all that drivers, layers and programs see, beside a Khronos loader: PEER as for peer, or sid
+differential:     ## compare all that drivers, layers and programs see with a Khronos loader: PEER as for peer, or sid
 	@make/runs.sh differential $(SCENES)
 
-test-catalogue:   ## all behaviour cases with a driver catalogue in place, a current one and one that lies: CASES="app layers" for some
+test-catalogue:   ## run all behaviour cases with a valid and with a wrong driver catalogue: CASES="app layers" for some
 	@make/runs.sh catalogue $(CASES)
 
-clients:          ## real programs under both loaders, compared: PEER as for peer, CLIENTS="mpv Qt" for some
+clients:          ## run real programs under both loaders and compare: PEER as for peer, CLIENTS="mpv Qt" for some
 	@make/runs.sh clients $(CLIENTS)
 
-test-windows:     ## vulkan-1.dll: build it, and run C programs and all behaviour cases for it under Wine
+test-windows:     ## build vulkan-1.dll, and run C programs and the behaviour cases under Wine
 	@make/windows.sh
 	@make/windows-programs.sh
 	@make/windows-cases.sh
 	@make/windows-msvc.sh
 	@make/windows-cases.sh i686
 
-test-targets:     ## other processors under Linux, and systems that are not at hand: what can be built or run of them
+test-targets:     ## build for other processors and systems, and run what can run here
 	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
 
-figures:          ## measure the library beside the system's own one
+figures:          ## measure the library beside the system's loader
 	@tests/bench/run.sh figures
 
-bench:            ## all costs beside another loader's: QUICK=1 for a few, PEER as for peer
+bench:            ## measure all costs beside another loader: QUICK=1 for a few, PEER as for peer
 	@tests/bench/run.sh $(if $(QUICK),quick)
 
-bench-limits:     ## take today's instruction counts as the limits of make test
+bench-limits:     ## write the current instruction counts as the limits of make test
 	@tests/bench/run.sh limits
 
-clean:            ## remove everything that was built or fetched
+clean:            ## remove all built and fetched files
 	@bash -c '. make/common.sh && $$CARGO clean --quiet && rm -rf "$$TARGET" registry/input'
