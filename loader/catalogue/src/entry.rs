@@ -330,7 +330,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     pub fn extensions(self) -> Option<impl Iterator<Item = Extension<'a>> + Clone> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
         // Each is looked at before the first is given out.
-        all.clone().all(|one| one.is_some()).then(|| all.filter_map(|one| one))
+        all.clone().all(|one| one.is_some()).then(|| all.flatten())
     }
 
     /// Whether it computes on the processor, as far as is known.

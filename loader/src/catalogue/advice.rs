@@ -28,13 +28,13 @@ pub(crate) enum Advice {
     Broken,
 }
 
-/// When a driver is opened after all.
+/// Why a driver is kept in reserve, which decides when it is opened after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reserve {
-    /// Where no other driver is open.
-    WithoutOthers,
-    /// Where no other driver is open, or none of those reports a device.
-    WithoutAwake,
-    /// Where no other driver is known to have a device, or none of those that are reports one.
-    WithoutDevices,
+    /// It has no device. It is opened where no other driver is open.
+    NoDevice,
+    /// Its devices sleep. It is opened where no other driver is open, or none of those reports a device.
+    Asleep,
+    /// It is software. It is opened where no other driver is known to have a device, or none of those that are reports one.
+    Software,
 }

@@ -15,7 +15,6 @@ use discovery::text::Text;
 use os::memory::{Grow, shortage};
 use os::{File, Mutex, render, with_terminated};
 use rust_alloc::sync::Arc;
-#[cfg(fuzzing)]
 use rust_alloc::vec::Vec;
 
 /// The driver catalogue of this process, once a scan for drivers wanted it.

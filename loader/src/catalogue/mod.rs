@@ -127,16 +127,16 @@ impl KnownDrivers {
             (Judgement::Broken, _) => (Advice::Broken, broken),
             (_, Purpose::Query) if entry.extensions().is_some() => (Advice::Answered(known), None),
             (_, Purpose::Query) => (Advice::Open(Some(known)), None),
-            (Judgement::NoDevice, _) => aside(Reserve::WithoutOthers, CatalogueReason::NoDevice(asked)),
+            (Judgement::NoDevice, _) => aside(Reserve::NoDevice, CatalogueReason::NoDevice(asked)),
             _ if self.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
-                aside(Reserve::WithoutDevices, CatalogueReason::Software)
+                aside(Reserve::Software, CatalogueReason::Software)
             }
             // A device that came since then may be the driver's too, and awake.
             _ if self.policies.has(DriverPolicies::NO_WAKE)
                 && entry.sleeps(&sight::Kernel)
                 && self.is_same_machine() =>
             {
-                aside(Reserve::WithoutAwake, CatalogueReason::Asleep)
+                aside(Reserve::Asleep, CatalogueReason::Asleep)
             }
             _ => (Advice::Open(Some(known)), None),
         }

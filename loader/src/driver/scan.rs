@@ -115,10 +115,10 @@ impl Scan {
     #[cold]
     #[inline(never)]
     fn open_last(&mut self, known: &KnownDrivers, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-        for reserve in [Reserve::WithoutDevices, Reserve::WithoutAwake, Reserve::WithoutOthers] {
+        for reserve in [Reserve::Software, Reserve::Asleep, Reserve::NoDevice] {
             let needed = match reserve {
-                Reserve::WithoutDevices => !self.drivers.iter().any(|driver| known.has_devices(driver.known)),
-                Reserve::WithoutAwake | Reserve::WithoutOthers => self.drivers.is_empty(),
+                Reserve::Software => !self.drivers.iter().any(|driver| known.has_devices(driver.known)),
+                Reserve::Asleep | Reserve::NoDevice => self.drivers.is_empty(),
             };
             let mut rest = Vec::new();
             for one in take(&mut self.aside) {

@@ -150,7 +150,7 @@ impl InstanceDriver {
 
     /// Returns `true` if the driver reports a device.
     #[cold]
-    pub fn has_devices(&self) -> bool {
+    pub(crate) fn has_devices(&self) -> bool {
         let mut count = 0;
         let step = Step::Driver(self.path()).begin(b"vkEnumeratePhysicalDevices");
         let result = self.table.vkEnumeratePhysicalDevices.map(|enumerate| {

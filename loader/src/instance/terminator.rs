@@ -161,7 +161,7 @@ impl Creation<'_> {
     /// Returns `true` if a policy left drivers out that have devices, and those that made an instance report none: a user may not be allowed
     /// to use a device that the superuser's catalogue knows.
     fn lacks_devices(&self, drivers: &[HostBox<InstanceDriver>]) -> bool {
-        let has_devices = |(_, _, reserve): &(_, _, Reserve)| *reserve != Reserve::WithoutOthers;
+        let has_devices = |(_, _, reserve): &(_, _, Reserve)| *reserve != Reserve::NoDevice;
         let is_left_out = self.instance.aside_drivers.lock().iter().any(has_devices);
         is_left_out && !drivers.iter().any(|driver| driver.has_devices())
     }

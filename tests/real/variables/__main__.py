@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent.parent
 TABLE = ROOT / "loader/catalogue/src/variables.txt"
 KEPT = ROOT / "target/variables.json"
-VALUES = ("", "0", "1", "true", "no", "all", "1.1", "-1", "/nowhere")
+VALUES = ("", "0", "1", "true", "no", "all", "1.1", "-1", "/nowhere/at/all")
 # Names of variables in a library, and not of the other things that Mesa names so.
 WORDS = re.compile(rb"(?<=\0)(?:MESA|LP|GALLIUM|NIR|DRI|MDA)_(?!PRIM_|SHADER_(?!CACHE))[A-Z0-9_]{2,}(?=\0)")
 # Variables that everything reads, which belong to no driver.

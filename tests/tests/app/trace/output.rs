@@ -38,10 +38,11 @@ fn trace_that_cannot_be_written_is_one_line() {
         let link = scene.path("link");
         scene.on_disk(|| symlink(&target, &link).expect("a link can be made"));
         let folder = scene.folder("folder");
+        let absent = scene.path("absent/trace");
         for (place, words) in [
             (link.as_os_str(), "Too many levels of symbolic links"),
             (folder.as_os_str(), "Is a directory"),
-            ("/nowhere/at/all".as_ref(), "No such file or directory"),
+            (absent.as_os_str(), "No such file or directory"),
             ("fd:9999".as_ref(), "Bad file descriptor"),
             ("fd:".as_ref(), "Bad file descriptor"),
             ("fd:-1".as_ref(), "Bad file descriptor"),
