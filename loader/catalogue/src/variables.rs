@@ -18,14 +18,14 @@ const KNOWN: &[u8] = b"\
     NVPRESENT_ DZN_";
 
 /// Variables that change nothing, whatever their value.
-static HARMLESS: [u8; length(Kind::Harmless)] = names(Kind::Harmless);
+const HARMLESS: &[u8] = &names::<{ length(Kind::Harmless) }>(Kind::Harmless);
 /// Variables of which an empty value changes nothing.
-static HARMLESS_EMPTY: [u8; length(Kind::HarmlessEmpty)] = names(Kind::HarmlessEmpty);
+const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::HarmlessEmpty);
 /// Variables that change something, whose names do not begin as [`KNOWN`] says.
-static OTHERS: [u8; length(Kind::Other)] = names(Kind::Other);
+const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
 /// The first two letters of all names that matter, in a table of bits that says no to most variables.
-static BEGINNINGS: [u64; 4] = beginnings();
+const BEGINNINGS: [u64; 4] = beginnings();
 
 /// The lists that are made of the table.
 #[derive(Clone, Copy)]
@@ -49,9 +49,9 @@ pub fn matters(name: &[u8], value: &[u8]) -> bool {
     };
     let (word, bit) = place(*first, *second);
     BEGINNINGS[word] & bit != 0
-        && (words(KNOWN).any(begins) || has(&OTHERS))
-        && !has(&HARMLESS)
-        && !(value.is_empty() && has(&HARMLESS_EMPTY))
+        && (words(KNOWN).any(begins) || has(OTHERS))
+        && !has(HARMLESS)
+        && !(value.is_empty() && has(HARMLESS_EMPTY))
 }
 
 const fn place(first: u8, second: u8) -> (usize, u64) {
@@ -60,8 +60,7 @@ const fn place(first: u8, second: u8) -> (usize, u64) {
 }
 
 const fn beginnings() -> [u64; 4] {
-    const OTHER: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
-    let mut lists: &[&[u8]] = &[KNOWN, OTHER];
+    let mut lists: &[&[u8]] = &[KNOWN, OTHERS];
     let mut bits = [0; 4];
     while let [list, rest @ ..] = lists {
         let mut at = 0;
@@ -250,7 +249,7 @@ mod tests {
             );
             assert!(!name.contains(' ') && !seen.is_empty(), "{name}");
             let harmless = changes == "nothing";
-            assert!(harmless || !words(&HARMLESS).contains(&name), "{name}");
+            assert!(harmless || !words(HARMLESS).contains(&name), "{name}");
             assert!(
                 harmless
                     || changes
