@@ -103,6 +103,20 @@ fn every_difference_is_named_with_its_reason() {
         because.contains(filter) && because.contains("does not know"),
         "{device:#}"
     );
+    // What has no effect on programs hides nothing from them.
+    assert!(
+        !explained.codes().contains(&"device.id-filter"),
+        "{:?}",
+        explained.codes()
+    );
+    assert_eq!(explained.report["hidden"], serde_json::json!([]));
+    let card = explained.report["devices"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|one| one["name"] == "card");
+    let driver = card.and_then(|card| card["driver"].as_str()).unwrap_or_default();
+    assert!(driver.ends_with("libmock_card.so"), "{driver}");
     let only_here: Vec<&Value> = differences(&explained, "extension")
         .into_iter()
         .filter(|one| one["only"] == "asked")

@@ -345,9 +345,19 @@ impl fmt::Display for Slow {
 }
 
 impl OtherLoader {
-    /// The loader as one line.
+    /// What programs get instead of the library that was asked.
+    pub(crate) fn title(&self) -> &'static str {
+        match &self.path {
+            Some(_) => "Programs on this machine get another loader",
+            None => "Programs on this machine find no Vulkan loader",
+        }
+    }
+
+    /// The loader as one line; empty where there is none.
     pub(crate) fn line(&self) -> String {
-        let path = self.path.as_deref().unwrap_or("none");
+        let Some(path) = self.path.as_deref() else {
+            return String::new();
+        };
         let version = self.version.as_deref().unwrap_or("of an unknown version");
         let owner = self.owner.as_deref().unwrap_or("no package");
         format!("Vulkan loader {version}, {path} ({owner})")

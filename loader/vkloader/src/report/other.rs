@@ -46,6 +46,7 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
     } else {
         let view = View::of(records, other);
         described.differences = differences(report, own, &other.seen, &view);
+        forget_unknown(report, &view);
         failures(report, own, other, &described);
     }
     let path = described.path.clone().unwrap_or_else(|| NAME.into());
@@ -359,6 +360,21 @@ fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>)
     }
 }
 
+/// Takes out findings about variables that have no effect on programs, as their loader does not know them; they are differences.
+fn forget_unknown(report: &mut Report, view: &View<'_>) {
+    let without_effect = |dropped: &Dropped| {
+        view.records.iter().any(|record| match &record.event {
+            Event::Decision(decision) => {
+                let variable = decision.details.get("variable").and_then(|word| word.as_str());
+                let is_unknown = variable.is_some_and(|name| view.unknown.iter().any(|(known, _)| *known == name));
+                is_unknown && decision.name == dropped.name && decision.code.as_deref() == Some(dropped.code.as_str())
+            }
+            _ => false,
+        })
+    };
+    report.dropped.retain(|dropped| !without_effect(dropped));
+}
+
 /// Adds a finding where programs fail under their loader and not under the library.
 fn failures(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
     let path = described.path.as_deref().unwrap_or(NAME);
@@ -406,7 +422,7 @@ fn take_devices(report: &mut Report, other: &Seen, path: &str) {
     for (device, place) in other.devices.iter().zip(places) {
         let mut taken = match place.and_then(|place| known[place].take()) {
             Some(taken) => taken,
-            None => super::devices::of_other(device, path),
+            None => revealed(report, device, path),
         };
         taken.created = device.created;
         taken.is_usable = device.created == Some(0);
@@ -419,6 +435,17 @@ fn take_devices(report: &mut Report, other: &Seen, path: &str) {
         by_what: "loader".into(),
         by: path.into(),
     }));
+}
+
+/// A device that only the other loader gives to programs. Where the library hid it, its driver is known.
+fn revealed(report: &mut Report, device: &probe::Device, path: &str) -> Device {
+    let mut revealed = super::devices::of_other(device, path);
+    let is_it =
+        |hidden: &Hidden| hidden.by_what != "loader" && (&hidden.name, &hidden.kind) == (&device.name, &device.kind);
+    if let Some(place) = report.hidden.iter().position(is_it) {
+        revealed.driver = report.hidden.remove(place).driver;
+    }
+    revealed
 }
 
 /// Adds a finding for each device that the other loader keeps from programs.

@@ -114,10 +114,7 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
 fn write_others(page: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(other) = &report.other_loader {
         let line = escaped(&other.line());
-        writeln!(
-            page,
-            "<h2>Programs on this machine get another loader</h2><p>{line}</p>"
-        )?;
+        writeln!(page, "<h2>{}</h2><p>{line}</p>", other.title())?;
         write_list(page, &other.lines())?;
         if let Some(text) = other.agreement() {
             writeln!(page, "<p class=\"faint\">{text}</p>")?;

@@ -23,14 +23,7 @@ pub(crate) fn summary(report: &Report) -> String {
             loader.version, loader.word_size
         ));
     }
-    if let Some(other) = &report.other_loader {
-        let count = match (other.is_compared, other.differences.len()) {
-            (true, count) => format!(", {count} differences"),
-            (false, _) => String::new(),
-        };
-        lines.push(format!("programs get: {}{count}", other.line()));
-    }
-    lines.extend(report.other_word_size.iter().map(OtherWordSize::line));
+    lines.extend(others(report));
     lines.push(format!("system: {}", system()));
     let devices = report.devices.iter().map(|device| {
         let state = if device.is_usable { "" } else { ", cannot be created" };
@@ -70,6 +63,24 @@ pub(crate) fn summary(report: &Report) -> String {
         let _ = writeln!(text, "{short}");
     }
     text.trim_end().into()
+}
+
+/// The loader that programs get where that is another one, and what programs of the other word size get.
+fn others(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(other) = &report.other_loader {
+        let count = match (other.is_compared, other.differences.len()) {
+            (true, 1) => ", 1 difference".into(),
+            (true, count) => format!(", {count} differences"),
+            (false, _) => String::new(),
+        };
+        match other.path {
+            Some(_) => lines.push(format!("programs get: {}{count}", other.line())),
+            None => lines.push(other.title().into()),
+        }
+    }
+    lines.extend(report.other_word_size.iter().map(OtherWordSize::line));
+    lines
 }
 
 /// The first of some lines, and how many more there are.

@@ -120,7 +120,7 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
 /// The loader that programs get where that is another one, and what programs of the other word size get.
 fn others(report: &Report, lines: &mut Lines) -> io::Result<()> {
     if let Some(other) = &report.other_loader {
-        lines.title("Programs on this machine get another loader")?;
+        lines.title(other.title())?;
         lines.wrapped(("  ", "    "), Style::new(), &other.line())?;
         for text in other.lines() {
             lines.wrapped(("  - ", "    "), WARNING, &text)?;
