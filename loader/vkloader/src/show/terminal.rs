@@ -43,7 +43,13 @@ impl Lines {
             .subsequent_indent(margin.1)
             .break_words(false)
             .word_splitter(WordSplitter::NoHyphenation);
-        for line in textwrap::wrap(&plain(text), options) {
+        // An arrow begins a remedy, so a name that has one must not bring it to the beginning of a line.
+        let mut text = plain(text).replace(" ->", "\u{A0}->");
+        while text.contains(" \u{A0}") {
+            text = text.replace(" \u{A0}", "\u{A0}\u{A0}");
+        }
+        for line in textwrap::wrap(&text, options) {
+            let line = line.replace('\u{A0}', " ");
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
         Ok(())
