@@ -6,7 +6,7 @@
 
 use crate::words;
 
-/// The variables that were tried: name, changes, meaning of an empty value, and the drivers. Written by tests/real/variables.py.
+/// The variables that were tried: name, changes, meaning of an empty value, and the drivers. Written by tests/real/variables.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
 /// First variables that let others change what the dynamic linker does. Then how the names of variables begin that drivers read, up to an

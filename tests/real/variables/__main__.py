@@ -166,7 +166,9 @@ def table(kept):
         changes = changes - {"unknown"} or changes
         lines[name] = (",".join(sorted(changes)) or "nothing", "counts" if empty else "unset", ", ".join(seen))
     for name, (changes, empty) in DOCUMENTED.items():
-        lines.setdefault(name, (changes, empty, "documents"))
+        # What was seen takes precedence.
+        if lines.get(name, ("unknown",))[0] == "unknown":
+            lines[name] = (changes, empty, "documents")
     return "".join(f"{name}\t{chr(9).join(lines[name])}\n" for name in sorted(lines))
 
 
