@@ -137,7 +137,7 @@ non_dispatchable! {
 }
 
 impl<L: Copy> SurfaceHandle<L> {
-    /// Whether the handle is `VK_NULL_HANDLE`.
+    /// Returns `true` if the handle is `VK_NULL_HANDLE`.
     pub(crate) const fn is_null(self) -> bool {
         self.raw() == 0
     }

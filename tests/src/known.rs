@@ -96,7 +96,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Whether the text defines this case, as a function or as a row of a macro.
+    /// Returns `true` if the text defines this case, as a function or as a row of a macro.
     pub(crate) fn defines(text: &str, case: &str) -> bool {
         text.contains(&format!("fn {case}()")) || text.contains(&format!(" {case}:"))
     }

@@ -172,7 +172,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Where a module's `use crate::home::{name as body};` takes a body from: the home as a path, and its name there.
+/// Home of a body that a module's `use crate::home::{name as body};` takes, as a path, and its name there.
 fn reexport(text: &str, body: &str) -> Option<(String, String)> {
     let statements = text.split(';').filter_map(|it| it.split_once("use crate::"));
     for (_, statement) in statements {

@@ -267,7 +267,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         let one = other("/other/libdrm.so.2").change("/other/libdrm.so.2", foreign(class));
         assert_eq!(one.search("/other").check(&known()), expected, "{class}");
     }
-    // Who may open a file in a folder may not be allowed to list it.
+    // A user who may open a file in a folder may not be allowed to list the folder.
     let hidden = |path, hides| One {
         hides,
         ..other(path).search("/other")
@@ -302,7 +302,7 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
     ] {
         assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
     }
-    // What is loaded under the name is taken, whatever the folders have.
+    // The linker takes a library that is loaded under the name, whatever the folders have.
     let here = || loaded("/lib/libdrm.so.2", "libdrm.so.2").with("/other/libdrm.so.2", inode(99));
     assert_eq!(here().search("/other").check(&known()), Ok(()));
     let unnamed = loaded("/lib/libdrm.so.2", "").with("/other/libdrm.so.2", inode(99));

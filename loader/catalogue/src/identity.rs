@@ -86,7 +86,7 @@ mod tests {
                 changed: (1_700_000_002, 0),
                 ..FILE
             },
-            // What is of one number now was of another.
+            // The inode and the size have changed places.
             Identity {
                 inode: FILE.size,
                 size: FILE.inode,

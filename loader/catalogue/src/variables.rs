@@ -79,9 +79,9 @@ const fn beginnings() -> [u64; 4] {
 /// A line of the table.
 struct Line {
     is_row: bool,
-    /// Where each column begins, and where it ends.
+    /// Beginning and end of each column.
     columns: [(usize, usize); 4],
-    /// Where the next line begins.
+    /// Beginning of the next line.
     next: usize,
 }
 

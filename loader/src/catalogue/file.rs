@@ -73,13 +73,13 @@ pub(super) struct Loaded {
     looked: Mutex<Option<Arc<Looked>>>,
 }
 
-/// What was found about the files that drivers depend on.
+/// Results of looking at the files that drivers depend on.
 pub(super) struct Looked {
-    /// How many libraries the process had loaded by then.
+    /// Number of libraries that the process had loaded by then.
     pub(super) loads: u64,
     /// The doubt about each file, if any.
     pub(super) doubts: Vec<Option<Doubt>>,
-    /// Whether the dynamic linker's cache is as it was, where there is one.
+    /// `true` if the dynamic linker's cache is as it was, where there is one.
     pub(super) same_search: Option<bool>,
 }
 
@@ -134,7 +134,7 @@ impl Loaded {
         })
     }
 
-    /// What was found about the files that drivers depend on, as long as no library has been loaded since.
+    /// Results of looking at the files that drivers depend on, as long as no library has been loaded since.
     #[cold]
     #[inline(never)]
     pub(super) fn looked(&self) -> Option<Arc<Looked>> {
@@ -166,7 +166,7 @@ impl Loaded {
     }
 }
 
-/// What a text contains that is a catalogue. Fuzz targets compare it with the limits.
+/// Contents of a text that is a catalogue. Fuzz targets compare them with the limits.
 #[cfg(fuzzing)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {

@@ -48,7 +48,7 @@ pub(crate) struct KnownDrivers {
     purpose: Purpose,
     policies: DriverPolicies,
     same_machine: Cell<Option<bool>>,
-    /// What was found about the files of the catalogue; `None` when memory ran out.
+    /// Results of looking at the files of the catalogue; `None` when memory ran out.
     looked: OnceCell<Option<Arc<Looked>>>,
 }
 

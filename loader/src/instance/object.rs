@@ -69,7 +69,7 @@ pub(crate) struct Instance {
     pub aside_drivers: Mutex<DriversAside>,
     /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
-    /// What explains best why a driver of the scan is missing, for a later call that finds nothing else (APP-89a).
+    /// The best reason why a driver of the scan is missing, for a later call that finds nothing else (APP-89a).
     pub(crate) cause: Mutex<Cause>,
     /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,

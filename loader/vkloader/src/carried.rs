@@ -1,4 +1,4 @@
-//! What is installed with this program for machines where programs get another loader, or none: the library, and a program of 32 bits.
+//! Files installed with this program for machines where programs get another loader, or none: the library, and a program of 32 bits.
 
 use std::path::PathBuf;
 

@@ -9,7 +9,7 @@ use reasons::rank::ASIDE;
 
 /// Decision that explains a missing driver or device, if there is one.
 ///
-/// Of several decisions the one of the smallest [rank](reasons::rank) is held, and of equals the first.
+/// The decision of the smallest [rank](reasons::rank) is held, and of equals the first.
 #[derive(Debug, Default)]
 pub struct Cause(Option<Decision>);
 

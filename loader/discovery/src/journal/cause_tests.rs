@@ -1,4 +1,4 @@
-//! Which decision explains a failure, and its words.
+//! The decision that explains a failure, and its words.
 
 use super::*;
 use crate::journal::Journal;

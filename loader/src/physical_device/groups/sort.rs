@@ -12,7 +12,7 @@ use os::memory::OutOfMemory;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
-/// What is known of each device, found by its handle.
+/// Traits of each device, found by its handle.
 pub(super) struct Known {
     traits: HostVec<Traits>,
     places: Places,

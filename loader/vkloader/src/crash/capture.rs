@@ -1,4 +1,4 @@
-//! What is read of a process in which a signal ends all.
+//! State of a process at the signal that ends it.
 
 use super::cfi;
 use super::maps::{History, Maps};
@@ -38,17 +38,17 @@ impl Snapshot {
         })
     }
 
-    /// Whether the kernel found a fault.
+    /// Returns `true` if the kernel found a fault.
     fn is_fault(&self) -> bool {
         self.cause > 0
     }
 
-    /// Whether this signal came.
+    /// Returns `true` if this signal came.
     pub(super) fn is_of(&self, signal: i32) -> bool {
         self.signal == signal
     }
 
-    /// Whether the thread was there.
+    /// Returns `true` if the thread was there.
     fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
     }
@@ -184,7 +184,7 @@ pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
     text.lines().filter_map(line).collect()
 }
 
-/// Whether the stacks of programs can be read on this kind of processor.
+/// Returns `true` if the stacks of programs can be read on this kind of processor.
 pub(super) const fn is_supported() -> bool {
     cfg!(any(
         target_arch = "x86_64",
@@ -193,7 +193,7 @@ pub(super) const fn is_supported() -> bool {
     ))
 }
 
-/// Whether a thread blocks a signal.
+/// Returns `true` if a thread blocks a signal.
 fn is_blocked(thread: i32, signal: i32) -> bool {
     let text = std::fs::read_to_string(format!("/proc/{thread}/status")).unwrap_or_default();
     let mask = text.lines().find_map(|line| line.strip_prefix("SigBlk:"));

@@ -29,7 +29,7 @@ struct Table {
     word: u8,
 }
 
-/// What the tables say of the caller of a function.
+/// Caller of a function according to the unwind tables.
 pub(super) enum Caller {
     /// Its registers.
     Found(Registers),

@@ -6,7 +6,7 @@ use super::registers::{Machine, Registers};
 /// Bytes of the longest call instruction.
 const LONGEST_CALL: usize = 7;
 
-/// Whether the instruction before an address is a call.
+/// Returns `true` if the instruction before an address is a call.
 pub(super) fn follows_call(memory: &Memory, address: u64, machine: Machine) -> bool {
     match machine {
         Machine::X64 | Machine::X86 => {
@@ -23,7 +23,7 @@ pub(super) fn follows_call(memory: &Memory, address: u64, machine: Machine) -> b
     }
 }
 
-/// Whether bytes of x86 end in a call: a direct one, or one through a register or memory.
+/// Returns `true` if bytes of x86 end in a call: a direct one, or one through a register or memory.
 fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     if bytes[2] == 0xE8 {
         return true;
@@ -44,7 +44,7 @@ fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     })
 }
 
-/// Whether a signal handler returns to this address.
+/// Returns `true` if a signal handler returns to this address.
 pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) -> bool {
     let wanted: &[u8] = match machine {
         Machine::X64 => &[0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05],
@@ -56,7 +56,7 @@ pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) 
     memory.read(address, found).is_some() && found == wanted
 }
 
-/// Where the kernel saved the registers that a signal handler interrupted, in DWARF order.
+/// Places where the kernel saved the registers that a signal handler interrupted, in DWARF order.
 struct Saved {
     /// The distance of the registers from the context.
     registers: u64,

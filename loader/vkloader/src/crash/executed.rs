@@ -24,7 +24,7 @@ const MOST_WORDS: u64 = 1 << 20;
 /// The type of the entry that says under which name a program was executed.
 const AT_EXECFN: u64 = 31;
 
-/// What a process executes now.
+/// Kinds of programs, by how they may be supervised.
 pub(super) enum Executed {
     /// A program like most.
     Usual,
@@ -67,7 +67,7 @@ impl Known {
     }
 }
 
-/// Whether the system lets programs gain privileges that this process supervises.
+/// Returns `true` if the system lets programs gain privileges that this process supervises.
 fn may_supervise_all() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -75,7 +75,7 @@ fn may_supervise_all() -> bool {
     mask.is_some_and(|mask| mask >> MAY_SUPERVISE & 1 == 1)
 }
 
-/// Whether a file gives rights to whoever executes it.
+/// Returns `true` if a file gives rights to whoever executes it.
 fn gains_privileges(program: &Path) -> bool {
     let Ok(state) = std::fs::metadata(program) else {
         return false;

@@ -1,4 +1,4 @@
-//! What a process has mapped, now and earlier.
+//! Mapped files of a process, now and earlier.
 
 use rustix::process::Pid;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub(super) struct Mapping {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) is_executable: bool,
-    /// Where in the file it begins.
+    /// Its beginning in the file.
     offset: u64,
     /// The file, or a name in brackets; `None` for memory alone.
     pub(super) path: Option<String>,
@@ -70,12 +70,12 @@ impl Maps {
         self.0.get(place).filter(|mapping| mapping.has(address))
     }
 
-    /// Whether code may lie there.
+    /// Returns `true` if code may lie there.
     pub(super) fn is_code(&self, address: u64) -> bool {
         self.find(address).is_some_and(|mapping| mapping.is_executable)
     }
 
-    /// Where the file begins that is mapped at an address.
+    /// Beginning of the file that is mapped at an address.
     pub(super) fn base(&self, address: u64) -> Option<u64> {
         let mapping = self.find(address)?;
         mapping.path.as_ref()?;

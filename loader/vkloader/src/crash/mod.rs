@@ -39,7 +39,7 @@ use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
 use std::{ffi::OsString, io, process::Command};
 
-/// How a process ended that was started here.
+/// The way a child process ended.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
     /// Processes that a signal ended, in their order.
@@ -70,7 +70,7 @@ const FAULTS: [i32; 7] = [
     libc::SIGSYS,
 ];
 
-/// Whether a signal says where something went wrong.
+/// Returns `true` if a signal says where something went wrong.
 pub(crate) fn is_fault(signal: i32) -> bool {
     FAULTS.contains(&signal)
 }
@@ -79,7 +79,7 @@ pub(crate) fn is_fault(signal: i32) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crash {
     pub(crate) process: u32,
-    /// Whether it is the process that was started, and not one that it started.
+    /// `true` if it is the process that was started, and not one that it started.
     pub(crate) is_first: bool,
     /// The program that the process executed.
     pub(crate) executable: Option<String>,

@@ -25,7 +25,7 @@ mod number {
     pub(super) const LISTEN: c_int = 0x4208;
 }
 
-/// What a thread is stopped at beside signals.
+/// Events other than signals at which a thread stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     /// It started a process or thread.

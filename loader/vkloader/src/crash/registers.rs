@@ -8,7 +8,7 @@ pub(super) enum Machine {
     Arm64,
 }
 
-/// Where a kind of processor has what.
+/// Places of registers on a kind of processor.
 struct Layout {
     /// Bytes of a word.
     word: usize,

@@ -37,7 +37,7 @@ pub(crate) struct Supervisor {
     process: Pid,
     thread: Option<JoinHandle<io::Result<Outcome>>>,
     history: Arc<Mutex<History>>,
-    /// How long the trace was when mapped libraries were last remembered.
+    /// Length of the trace when mapped libraries were last remembered.
     seen: u64,
 }
 
@@ -165,7 +165,7 @@ fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io:
     outcome
 }
 
-/// What is known of the threads that are supervised.
+/// State of the supervised threads.
 struct Watch {
     /// The process that was started first.
     process: Pid,

@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub(super) interrupts: Option<(u64, u64)>,
 }
 
-/// How to find callers in a process that is stopped.
+/// Ways to find callers in a stopped process.
 pub(super) struct Walk<'a> {
     pub(super) memory: &'a Memory,
     pub(super) maps: &'a Maps,
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
             .or_else(|| self.by_search(registers))
     }
 
-    /// Whether a function may return to an address.
+    /// Returns `true` if a function may return to an address.
     fn is_return(&self, address: u64, registers: &Registers) -> bool {
         let machine = registers.machine;
         self.maps.is_code(address)

@@ -109,7 +109,7 @@ fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
     found.set = Some((switch.variable, switch.value));
 }
 
-/// How to do without a library, in a form to copy.
+/// Returns the remedy for a library at fault: its update, and the variable that keeps it out until then.
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
     let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());

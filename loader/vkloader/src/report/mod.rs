@@ -102,7 +102,7 @@ pub(crate) struct Ended {
 pub(crate) struct Loader {
     pub(crate) version: String,
     pub(crate) path: Option<String>,
-    /// Who put it there.
+    /// The package that the file belongs to, if any.
     pub(crate) owner: Option<String>,
     pub(crate) word_size: u32,
     pub(crate) executable: Option<String>,
@@ -113,16 +113,16 @@ pub(crate) struct Loader {
 pub(crate) struct OtherLoader {
     pub(crate) version: Option<String>,
     pub(crate) path: Option<String>,
-    /// Who put it there.
+    /// The name of whoever put it there.
     pub(crate) owner: Option<String>,
     /// How the process ended that asked it.
     pub(crate) ending: Ended,
-    /// Whether both were asked the same. A program runs under one of them alone.
+    /// `true` if both were asked the same. A program runs under one of them alone.
     pub(crate) is_compared: bool,
     pub(crate) differences: Vec<Difference>,
 }
 
-/// What one loader has or does otherwise than the other.
+/// A difference between two loaders.
 #[derive(Debug, Serialize)]
 pub(crate) struct Difference {
     /// `variable`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
@@ -136,7 +136,7 @@ pub(crate) struct Difference {
     pub(crate) because: Option<String>,
 }
 
-/// What programs of another word size get.
+/// Devices that programs of another word size get.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherWordSize {
     pub(crate) word_size: u32,
@@ -345,7 +345,7 @@ impl fmt::Display for Slow {
 }
 
 impl OtherLoader {
-    /// What programs get instead of the library that was asked.
+    /// Returns the title of the part about the loader that programs get.
     pub(crate) fn title(&self) -> &'static str {
         match &self.path {
             Some(_) => "Programs on this machine get another loader",
@@ -406,14 +406,14 @@ impl OtherLoader {
 }
 
 impl Difference {
-    /// Whether it is one of a list, about which there is nothing more to say.
+    /// Returns `true` if it is one of a list, about which there is nothing more to say.
     fn is_bare(&self) -> bool {
         matches!(self.what, "layer" | "extension") && self.only.is_some() && self.because.is_none()
     }
 }
 
 impl OtherWordSize {
-    /// What these programs get, as one line.
+    /// Returns one line with the devices that these programs get.
     pub(crate) fn line(&self) -> String {
         let bits = self.word_size;
         match (self.devices.is_empty(), &self.first_cause) {

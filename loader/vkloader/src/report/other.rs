@@ -1,4 +1,4 @@
-//! What the loader that programs get does otherwise than the library that was asked, and why, by the decisions of the library.
+//! Differences between the loader that programs get and the library that was asked, explained by the library's decisions.
 
 use super::build::verdict;
 use super::{
@@ -89,7 +89,7 @@ fn described(other: &Other) -> OtherLoader {
     }
 }
 
-/// What is known of the other loader beside what the probe received under it.
+/// Facts about the other loader in addition to what the probe received under it.
 struct View<'a> {
     /// File names of the libraries that were loaded while it made an instance and listed devices.
     opened: Vec<&'a str>,

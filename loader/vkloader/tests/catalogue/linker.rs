@@ -161,7 +161,7 @@ fn each_way(case: &Case) {
     case.takes(&other, &[]);
     case.link(&[&folder, "-Wl,--enable-new-dtags"]);
     case.counts(&[]);
-    // What is loaded already.
+    // Libraries that are loaded already.
     case.link(&[]);
     case.takes(&other, &[("LD_PRELOAD", other.display().to_string())]);
     let place = format!("-L{}", case.machine.path("other").display());
@@ -204,7 +204,7 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     each_way(&case);
 }
 
-/// Of the folders for kinds of hardware the linker takes what this processor is good for.
+/// The linker takes the folders for hardware that this processor has.
 #[test]
 fn folders_for_kinds_of_hardware_are_looked_at() {
     let Some(case) = Case::new() else { return };

@@ -179,7 +179,7 @@ impl Wrong {
     }
 }
 
-/// Which crashes are named wrongly, with what is said of them.
+/// Crashes that are named wrongly, with the words about them.
 fn wrongly_named(wrong: &Wrong, cases: &[(&str, &str)]) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

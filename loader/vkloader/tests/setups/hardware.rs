@@ -9,7 +9,7 @@ struct Card {
     vendor: &'static str,
     /// The kernel driver that is bound to it.
     driver: Option<&'static str>,
-    /// Whether the kernel driver makes a render node, and whether that is there.
+    /// Two facts: the kernel driver makes a render node, and the node is there.
     node: (bool, bool),
 }
 

@@ -1,4 +1,4 @@
-//! What the fuzz targets call inside the loader. `cfg(fuzzing)` alone compiles it.
+//! Functions that the fuzz targets call inside the loader. `cfg(fuzzing)` alone compiles them.
 #![allow(
     clippy::std_instead_of_core,
     clippy::std_instead_of_alloc,

@@ -21,7 +21,7 @@ use std::path::Path;
 const MOST_FRAMES: usize = 32;
 const MOST_TOLD: usize = 12;
 
-/// Who is at fault.
+/// The culprit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Who {
@@ -34,7 +34,7 @@ pub(crate) enum Who {
     Unknown,
 }
 
-/// What a function on the stack belongs to.
+/// Owner of a function on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Belongs {
@@ -59,7 +59,7 @@ pub(crate) struct Function {
     pub(crate) is_mapped: bool,
 }
 
-/// How a program runs again without the culprit.
+/// A second run of a program, without the culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Retried {
@@ -87,7 +87,7 @@ pub(crate) struct Crashed {
     pub(crate) unsupervised: Option<Unsupervised>,
     pub(crate) process: Option<u32>,
     pub(crate) executable: Option<String>,
-    /// Whether it is the process that was started, and not one that it started.
+    /// `true` if it is the process that was started, and not one that it started.
     pub(crate) is_first: bool,
     pub(crate) signal: i32,
     /// The address that the fault is about, in hexadecimal digits.
@@ -100,7 +100,7 @@ pub(crate) struct Crashed {
     pub(crate) switch: Option<Switch>,
     /// The variable of a layer's own that does the same.
     pub(crate) own_switch: Option<Switch>,
-    /// How the program ran again without the culprit, where that was tried.
+    /// Result of a second run without the culprit, where that was tried.
     pub(crate) retried: Option<Retried>,
 }
 
@@ -131,7 +131,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     }
 }
 
-/// How a program ran that was run once more without the culprit, also in words.
+/// Result of a second run without the culprit, also in words.
 pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let ended = match judged(finished) {
@@ -340,7 +340,7 @@ impl Crashed {
         })
     }
 
-    /// What to do, where that is known.
+    /// The remedy, where one is known.
     fn advice(&self) -> Option<String> {
         let switch = self.switch.as_ref()?;
         let library = self.library.as_deref().unwrap_or(&self.name);

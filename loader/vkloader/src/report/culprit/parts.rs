@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// How the names of libraries begin in which any code may be that a caller is responsible for.
+/// Beginnings of names of libraries whose faults count for their caller.
 const OF_ALL: [&str; 20] = [
     "libc.so",
     "libc-2",
@@ -30,7 +30,7 @@ const OF_ALL: [&str; 20] = [
     "linux-vdso",
     "[",
 ];
-/// How the names of libraries begin that drivers open by themselves, with a part of the names of these drivers.
+/// Beginnings of names of libraries that drivers open by themselves, each with a part of the names of these drivers.
 const OF_DRIVERS: [(&str, &str); 1] = [("libnvidia-", "nvidia")];
 
 /// A driver or layer.
@@ -83,7 +83,7 @@ impl Part {
         self.needs.get_or_init(|| needs(&self.real))
     }
 
-    /// Whether a file is the library.
+    /// Returns `true` if a file is the library.
     fn is(&self, file: &Path) -> bool {
         let is_named = !self.library.contains('/') || !self.real.exists();
         self.real == file || is_named && self.real.file_name() == file.file_name()

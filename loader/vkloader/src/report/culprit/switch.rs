@@ -60,7 +60,7 @@ pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
     layers(&content).filter_map(named).collect()
 }
 
-/// Whether a manifest names this library of a driver.
+/// Returns `true` if a manifest names this library of a driver.
 fn names_driver(path: &Path, library: &str) -> bool {
     let content = manifest(path);
     let named = content
