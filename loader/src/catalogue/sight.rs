@@ -105,7 +105,7 @@ impl Look for Kernel {
         let Ok(folder) = with_terminated(folder, Folder::open_terminated) else {
             return false;
         };
-        // Nothing here asks for memory.
+        // The loop allocates nothing.
         let read = folder.names(|name| {
             if !matches!(name, b"." | b"..") {
                 take(name);

@@ -238,7 +238,7 @@ impl Explain {
     }
 }
 
-/// What the program is run for.
+/// Purpose of a run of the program.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     /// To see what it does, without what a variable leaves out.

@@ -154,7 +154,7 @@ pub(super) struct SharedFile {
     pub(super) identity: String,
     /// By which it is asked for, with a blank between them.
     pub(super) names: String,
-    /// Where times prove nothing.
+    /// The build ID, for file systems whose times prove nothing.
     pub(super) build_id: Option<String>,
 }
 

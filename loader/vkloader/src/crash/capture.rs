@@ -136,7 +136,7 @@ fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Sna
         .map(|(_, one)| *one)
 }
 
-/// Where the story begins: after the outermost handler of a signal that came at a fault.
+/// Returns the place after the outermost handler of a signal that came at a fault: the search for the culprit begins there.
 fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
     let handler = places.iter().rposition(|place| place.interrupts.is_some_and(&is_fault));
     handler.map_or(0, |at| (at + 1).min(places.len().saturating_sub(1)))

@@ -86,7 +86,7 @@ fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
     )
 }
 
-/// What is added to the addresses in a library's file; `None` where no library begins there.
+/// Returns the difference between addresses in memory and in a library's file; `None` where no library begins.
 pub(super) fn bias(memory: &Memory, base: u64, word: usize) -> Option<u64> {
     let segments = segments(memory, base, word)?;
     let first = segments.iter().find(|segment| segment.kind == elf::PT_LOAD)?;
@@ -156,7 +156,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     };
     let frame = registers.get(register.0)?.wrapping_add_signed(*offset) & mask(machine.word());
     let back = Register(machine.back());
-    // Where registers hold the address to return to, functions that call none say nothing of it.
+    // On processors with a link register, the tables do not mention it for functions that call no others.
     if row.register(back) == RegisterRule::Undefined && registers.link().is_none() {
         return Some(Caller::None);
     }
@@ -166,7 +166,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
             RegisterRule::Offset(offset) => memory.word(frame.wrapping_add_signed(offset), machine.word()),
             RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(offset)),
             RegisterRule::Register(other) => registers.get(other.0),
-            // What is not said to be saved is as it was, or nobody asks for it.
+            // Registers that the tables do not mention keep their value, or nobody asks for them.
             _ => registers.get(column),
         };
         match value {

@@ -40,7 +40,7 @@ pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
     let program = Path::new(&program);
     if !may_supervise_all() && gains_privileges(program) {
-        // Where this fails the program has no more rights than its user.
+        // If the second execution fails, the program has the rights of its user alone.
         let _ = again(thread);
         return Executed::Privileged;
     }
@@ -86,7 +86,7 @@ fn gains_privileges(program: &Path) -> bool {
     user || group || rustix::fs::getxattr(program, "security.capability", &mut value[..]).is_ok()
 }
 
-/// Whether a program calls `ptrace` itself; `None` where its symbols cannot be read.
+/// Returns `Some(true)` if a program calls `ptrace` itself; `None` where its symbols cannot be read.
 fn calls_ptrace(program: &Path) -> Option<bool> {
     let data = std::fs::read(program).ok()?;
     match data.get(4)? {

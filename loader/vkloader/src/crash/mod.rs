@@ -107,7 +107,7 @@ pub(crate) struct Frame {
 /// A command that runs a program.
 ///
 /// # Errors
-/// None on this system.
+/// This function does not fail on this system.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<Command> {
     let mut command = Command::new(program);

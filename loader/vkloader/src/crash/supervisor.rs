@@ -77,7 +77,7 @@ impl Supervisor {
         self.process.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// What the program did, once it has ended. `trace` is the file to which the loader writes in it.
+    /// Returns the outcome of the program once it has ended; `None` while it runs. `trace` is the file to which the loader in it writes.
     ///
     /// # Errors
     /// The system's, if the program cannot be executed or waited for.
@@ -205,7 +205,7 @@ impl Watch {
         }
     }
 
-    /// What there is to say of the first process, which ended.
+    /// Returns the outcome of the first process, which ended.
     fn ended(&mut self, status: WaitStatus) -> io::Result<Outcome> {
         match start::failure(&self.failure) {
             Some(error) => Err(error),

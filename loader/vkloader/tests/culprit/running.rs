@@ -7,18 +7,15 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use steady::{ending, eventually};
 
+/// Returns the arguments of `vkloader` that run a shell's script under `explain`.
+fn arguments<'a>(library: &'a Path, script: &'a str) -> [&'a str; 7] {
+    let library = library.to_str().expect("plain");
+    ["explain", "--library", library, "--", "/bin/sh", "-c", script]
+}
+
 /// Runs a shell's script under `explain`, on a machine with a driver.
 fn explained(machine: &Machine, script: &str) -> Output {
-    let library = library();
-    machine.run(&[
-        "explain",
-        "--library",
-        library.to_str().expect("plain"),
-        "--",
-        "/bin/sh",
-        "-c",
-        script,
-    ])
+    machine.run(&arguments(&library(), script))
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -36,17 +33,7 @@ fn state(process: &str) -> char {
 fn started(machine: &Machine, script: &str) -> (Child, String) {
     let file = machine.path("number");
     let script = format!("echo $$ >{0}.new; mv {0}.new {0}; {script}", file.display());
-    let library = library();
-    let words = [
-        "explain",
-        "--library",
-        library.to_str().expect("plain"),
-        "--",
-        "/bin/sh",
-        "-c",
-        &script,
-    ];
-    let mut command = machine.command(&words);
+    let mut command = machine.command(&arguments(&library(), &script));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().expect("it starts");
     eventually("the program is started", || file.exists());
