@@ -11,6 +11,11 @@ fn main() {
         println!("cargo:rerun-if-changed={rows}");
         println!("cargo:rustc-cfg=vkl_layouts");
     }
+    println!("cargo:rerun-if-env-changed=VKL_STEPS_ASIDE");
+    let asked = std::env::var("VKL_STEPS_ASIDE").is_ok_and(|value| value == "1");
+    if asked || std::env::var_os("CARGO_FEATURE_STEPS_ASIDE").is_some() {
+        println!("cargo:rustc-cfg=vkl_steps_aside");
+    }
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "windows") {
         match std::env::var("CARGO_CFG_TARGET_ENV").as_deref() {
             Ok("msvc") => link_like_microsoft(),

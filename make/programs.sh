@@ -24,6 +24,14 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
+# Builds the library of a bundle, for debugging. The plain library takes its place in cargo's folder again.
+aside() {
+    $CARGO build --locked --quiet -p vulkan-loader --features steps-aside
+    mkdir -p "$PROGRAMS/aside"
+    cp --remove-destination "$TARGET/debug/libvulkan.so" "$PROGRAMS/aside/libvulkan.so.1"
+    $CARGO build --locked --quiet -p vulkan-loader
+}
+
 for part in "${@:-all}"; do
     case $part in
     hello) build_programs tests/programs "$PROGRAMS" hello ;;
@@ -31,6 +39,7 @@ for part in "${@:-all}"; do
     all)
         mock
         $CARGO build --locked --quiet -p ash-client
+        [ "$(uname -s)" != Linux ] || aside
         ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
         build_programs tests/programs "$PROGRAMS"
         ;;

@@ -8,7 +8,7 @@ use crate::forward::forward;
 
 /// [`vkBeginCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBeginCommandBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBeginCommandBuffer(
     commandBuffer: VkCommandBuffer,
     pBeginInfo: *const VkCommandBufferBeginInfo,
@@ -83,7 +83,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
 
 /// [`vkCmdBeginQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQuery.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginQuery(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -107,7 +107,7 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
 
 /// [`vkCmdBeginRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
@@ -118,7 +118,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
 
 /// [`vkCmdBeginRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
@@ -139,7 +139,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
 
 /// [`vkCmdBeginRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRendering.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginRendering(
     commandBuffer: VkCommandBuffer,
     pRenderingInfo: *const VkRenderingInfo,
@@ -232,7 +232,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
 
 /// [`vkCmdBindDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -251,7 +251,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
 
 /// [`vkCmdBindDescriptorSets2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
@@ -270,7 +270,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
 
 /// [`vkCmdBindIndexBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -282,7 +282,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
 
 /// [`vkCmdBindIndexBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -326,7 +326,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
 
 /// [`vkCmdBindPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipeline.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindPipeline(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -422,7 +422,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
 
 /// [`vkCmdBindVertexBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -435,7 +435,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
 
 /// [`vkCmdBindVertexBuffers2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -479,7 +479,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
 
 /// [`vkCmdBlitImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBlitImage(
     commandBuffer: VkCommandBuffer,
     srcImage: VkImage,
@@ -497,7 +497,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 
 /// [`vkCmdBlitImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     forward! { vkCmdBlitImage2(commandBuffer, pBlitImageInfo) }
 }
@@ -587,7 +587,7 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
 
 /// [`vkCmdClearAttachments`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearAttachments.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdClearAttachments(
     commandBuffer: VkCommandBuffer,
     attachmentCount: u32,
@@ -600,7 +600,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
 
 /// [`vkCmdClearColorImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearColorImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdClearColorImage(
     commandBuffer: VkCommandBuffer,
     image: VkImage,
@@ -614,7 +614,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
 
 /// [`vkCmdClearDepthStencilImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearDepthStencilImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     commandBuffer: VkCommandBuffer,
     image: VkImage,
@@ -676,7 +676,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
 
 /// [`vkCmdCopyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBuffer(
     commandBuffer: VkCommandBuffer,
     srcBuffer: VkBuffer,
@@ -689,7 +689,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
 
 /// [`vkCmdCopyBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBuffer2(
     commandBuffer: VkCommandBuffer,
     pCopyBufferInfo: *const VkCopyBufferInfo2,
@@ -708,7 +708,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
 
 /// [`vkCmdCopyBufferToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     commandBuffer: VkCommandBuffer,
     srcBuffer: VkBuffer,
@@ -722,7 +722,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
 
 /// [`vkCmdCopyBufferToImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     commandBuffer: VkCommandBuffer,
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
@@ -750,7 +750,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
 
 /// [`vkCmdCopyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImage(
     commandBuffer: VkCommandBuffer,
     srcImage: VkImage,
@@ -767,7 +767,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 
 /// [`vkCmdCopyImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     forward! { vkCmdCopyImage2(commandBuffer, pCopyImageInfo) }
 }
@@ -783,7 +783,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
 
 /// [`vkCmdCopyImageToBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     commandBuffer: VkCommandBuffer,
     srcImage: VkImage,
@@ -797,7 +797,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
 
 /// [`vkCmdCopyImageToBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     commandBuffer: VkCommandBuffer,
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
@@ -925,7 +925,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
 
 /// [`vkCmdCopyQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResults.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -1069,7 +1069,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
 
 /// [`vkCmdDispatch`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatch.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDispatch(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1081,7 +1081,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
 
 /// [`vkCmdDispatchBase`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBase.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDispatchBase(
     commandBuffer: VkCommandBuffer,
     baseGroupX: u32,
@@ -1157,7 +1157,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
 
 /// [`vkCmdDispatchIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDispatchIndirect(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1186,7 +1186,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
 
 /// [`vkCmdDraw`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDraw.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDraw(
     commandBuffer: VkCommandBuffer,
     vertexCount: u32,
@@ -1220,7 +1220,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
 
 /// [`vkCmdDrawIndexed`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexed.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndexed(
     commandBuffer: VkCommandBuffer,
     indexCount: u32,
@@ -1234,7 +1234,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
 
 /// [`vkCmdDrawIndexedIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1256,7 +1256,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
 
 /// [`vkCmdDrawIndexedIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1317,7 +1317,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
 
 /// [`vkCmdDrawIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1372,7 +1372,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
 
 /// [`vkCmdDrawIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1602,7 +1602,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 
 /// [`vkCmdEndQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQuery.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     forward! { vkCmdEndQuery(commandBuffer, queryPool, query) }
 }
@@ -1620,14 +1620,14 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 
 /// [`vkCmdEndRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderPass(commandBuffer) }
 }
 
 /// [`vkCmdEndRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndRenderPass2(
     commandBuffer: VkCommandBuffer,
     pSubpassEndInfo: *const VkSubpassEndInfo,
@@ -1646,7 +1646,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 
 /// [`vkCmdEndRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRendering(commandBuffer) }
 }
@@ -1718,7 +1718,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
 
 /// [`vkCmdExecuteCommands`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteCommands.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     commandBuffer: VkCommandBuffer,
     commandBufferCount: u32,
@@ -1749,7 +1749,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
 
 /// [`vkCmdFillBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdFillBuffer(
     commandBuffer: VkCommandBuffer,
     dstBuffer: VkBuffer,
@@ -1793,14 +1793,14 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 
 /// [`vkCmdNextSubpass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     forward! { vkCmdNextSubpass(commandBuffer, contents) }
 }
 
 /// [`vkCmdNextSubpass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdNextSubpass2(
     commandBuffer: VkCommandBuffer,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
@@ -1831,7 +1831,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
 
 /// [`vkCmdPipelineBarrier`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
     commandBuffer: VkCommandBuffer,
     srcStageMask: VkPipelineStageFlags,
@@ -1852,7 +1852,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
 
 /// [`vkCmdPipelineBarrier2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     commandBuffer: VkCommandBuffer,
     pDependencyInfo: *const VkDependencyInfo,
@@ -1890,7 +1890,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
 
 /// [`vkCmdPushConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushConstants(
     commandBuffer: VkCommandBuffer,
     layout: VkPipelineLayout,
@@ -1904,7 +1904,7 @@ pub unsafe extern "system" fn vkCmdPushConstants(
 
 /// [`vkCmdPushConstants2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushConstants2(
     commandBuffer: VkCommandBuffer,
     pPushConstantsInfo: *const VkPushConstantsInfo,
@@ -1932,7 +1932,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
 
 /// [`vkCmdPushDescriptorSet`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -1948,7 +1948,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
 
 /// [`vkCmdPushDescriptorSet2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
@@ -1983,7 +1983,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
 
 /// [`vkCmdPushDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     commandBuffer: VkCommandBuffer,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -1996,7 +1996,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
 
 /// [`vkCmdPushDescriptorSetWithTemplate2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetWithTemplateInfo: *const VkPushDescriptorSetWithTemplateInfo,
@@ -2027,7 +2027,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
 
 /// [`vkCmdResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResetEvent(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2038,7 +2038,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
 
 /// [`vkCmdResetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResetEvent2(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2059,7 +2059,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
 
 /// [`vkCmdResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResetQueryPool(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -2071,7 +2071,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
 
 /// [`vkCmdResolveImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResolveImage(
     commandBuffer: VkCommandBuffer,
     srcImage: VkImage,
@@ -2088,7 +2088,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
 
 /// [`vkCmdResolveImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResolveImage2(
     commandBuffer: VkCommandBuffer,
     pResolveImageInfo: *const VkResolveImageInfo2,
@@ -2131,7 +2131,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }
 }
@@ -2286,7 +2286,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 
 /// [`vkCmdSetCullMode`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullMode.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullMode(commandBuffer, cullMode) }
 }
@@ -2299,7 +2299,7 @@ pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer
 
 /// [`vkCmdSetDepthBias`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBias(
     commandBuffer: VkCommandBuffer,
     depthBiasConstantFactor: f32,
@@ -2320,7 +2320,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 
 /// [`vkCmdSetDepthBiasEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnable(commandBuffer, depthBiasEnable) }
 }
@@ -2333,7 +2333,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkComman
 
 /// [`vkCmdSetDepthBounds`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBounds.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBounds(
     commandBuffer: VkCommandBuffer,
     minDepthBounds: f32,
@@ -2344,7 +2344,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
 
 /// [`vkCmdSetDepthBoundsTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     commandBuffer: VkCommandBuffer,
     depthBoundsTestEnable: VkBool32,
@@ -2394,7 +2394,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 
 /// [`vkCmdSetDepthCompareOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOp.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOp(commandBuffer, depthCompareOp) }
 }
@@ -2407,7 +2407,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommand
 
 /// [`vkCmdSetDepthTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnable(commandBuffer, depthTestEnable) }
 }
@@ -2420,7 +2420,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkComman
 
 /// [`vkCmdSetDepthWriteEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnable(commandBuffer, depthWriteEnable) }
 }
@@ -2459,7 +2459,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 
 /// [`vkCmdSetDeviceMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMask.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMask(commandBuffer, deviceMask) }
 }
@@ -2512,7 +2512,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
 
 /// [`vkCmdSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetEvent(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2523,7 +2523,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
 
 /// [`vkCmdSetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetEvent2(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2600,7 +2600,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 
 /// [`vkCmdSetFrontFace`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFace.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFace(commandBuffer, frontFace) }
 }
@@ -2622,7 +2622,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
 
 /// [`vkCmdSetLineStipple`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStipple.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetLineStipple(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2662,7 +2662,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 
 /// [`vkCmdSetLineWidth`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineWidth.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     forward! { vkCmdSetLineWidth(commandBuffer, lineWidth) }
 }
@@ -2720,7 +2720,7 @@ pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuf
 
 /// [`vkCmdSetPrimitiveRestartEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     commandBuffer: VkCommandBuffer,
     primitiveRestartEnable: VkBool32,
@@ -2748,7 +2748,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
 
 /// [`vkCmdSetPrimitiveTopology`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopology.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     commandBuffer: VkCommandBuffer,
     primitiveTopology: VkPrimitiveTopology,
@@ -2791,7 +2791,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCo
 
 /// [`vkCmdSetRasterizerDiscardEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     commandBuffer: VkCommandBuffer,
     rasterizerDiscardEnable: VkBool32,
@@ -2819,7 +2819,7 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
 
 /// [`vkCmdSetRenderingAttachmentLocations`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocations.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     commandBuffer: VkCommandBuffer,
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
@@ -2838,7 +2838,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
 
 /// [`vkCmdSetRenderingInputAttachmentIndices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndices.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     commandBuffer: VkCommandBuffer,
     pInputAttachmentIndexInfo: *const VkRenderingInputAttachmentIndexInfo,
@@ -2894,7 +2894,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
 
 /// [`vkCmdSetScissor`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissor.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetScissor(
     commandBuffer: VkCommandBuffer,
     firstScissor: u32,
@@ -2906,7 +2906,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
 
 /// [`vkCmdSetScissorWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     commandBuffer: VkCommandBuffer,
     scissorCount: u32,
@@ -2936,7 +2936,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
 
 /// [`vkCmdSetStencilCompareMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilCompareMask.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -2947,7 +2947,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
 
 /// [`vkCmdSetStencilOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOp.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilOp(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -2974,7 +2974,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
 
 /// [`vkCmdSetStencilReference`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilReference.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilReference(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -2985,7 +2985,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 
 /// [`vkCmdSetStencilTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     forward! { vkCmdSetStencilTestEnable(commandBuffer, stencilTestEnable) }
 }
@@ -3001,7 +3001,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
 
 /// [`vkCmdSetStencilWriteMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilWriteMask.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -3036,7 +3036,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
 
 /// [`vkCmdSetViewport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewport.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetViewport(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3090,7 +3090,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
 
 /// [`vkCmdSetViewportWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     commandBuffer: VkCommandBuffer,
     viewportCount: u32,
@@ -3187,7 +3187,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
 
 /// [`vkCmdUpdateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdUpdateBuffer(
     commandBuffer: VkCommandBuffer,
     dstBuffer: VkBuffer,
@@ -3222,7 +3222,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
 
 /// [`vkCmdWaitEvents`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWaitEvents(
     commandBuffer: VkCommandBuffer,
     eventCount: u32,
@@ -3244,7 +3244,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
 
 /// [`vkCmdWaitEvents2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWaitEvents2(
     commandBuffer: VkCommandBuffer,
     eventCount: u32,
@@ -3347,7 +3347,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
 
 /// [`vkCmdWriteTimestamp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     commandBuffer: VkCommandBuffer,
     pipelineStage: VkPipelineStageFlagBits,
@@ -3359,7 +3359,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
 
 /// [`vkCmdWriteTimestamp2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3382,14 +3382,14 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 
 /// [`vkEndCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEndCommandBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     forward! { vkEndCommandBuffer(commandBuffer) }
 }
 
 /// [`vkResetCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetCommandBuffer(
     commandBuffer: VkCommandBuffer,
     flags: VkCommandBufferResetFlags,

@@ -19,7 +19,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
 
 /// [`vkAcquireNextImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImage2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     device: VkDevice,
     pAcquireInfo: *const VkAcquireNextImageInfoKHR,
@@ -30,7 +30,7 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
 
 /// [`vkAcquireNextImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImageKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAcquireNextImageKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -62,7 +62,7 @@ pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
 }
 
 /// [`vkAllocateCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateCommandBuffers.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAllocateCommandBuffers(
     device: VkDevice,
     pAllocateInfo: *const VkCommandBufferAllocateInfo,
@@ -76,7 +76,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 
 /// [`vkAllocateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAllocateDescriptorSets(
     device: VkDevice,
     pAllocateInfo: *const VkDescriptorSetAllocateInfo,
@@ -87,7 +87,7 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
 
 /// [`vkAllocateMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAllocateMemory(
     device: VkDevice,
     pAllocateInfo: *const VkMemoryAllocateInfo,
@@ -115,7 +115,7 @@ pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
 
 /// [`vkBindBufferMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindBufferMemory(
     device: VkDevice,
     buffer: VkBuffer,
@@ -127,7 +127,7 @@ pub unsafe extern "system" fn vkBindBufferMemory(
 
 /// [`vkBindBufferMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindBufferMemory2(
     device: VkDevice,
     bindInfoCount: u32,
@@ -158,7 +158,7 @@ pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
 
 /// [`vkBindImageMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindImageMemory(
     device: VkDevice,
     image: VkImage,
@@ -170,7 +170,7 @@ pub unsafe extern "system" fn vkBindImageMemory(
 
 /// [`vkBindImageMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindImageMemory2(
     device: VkDevice,
     bindInfoCount: u32,
@@ -291,7 +291,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
 
 /// [`vkCopyImageToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCopyImageToImage(
     device: VkDevice,
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
@@ -310,7 +310,7 @@ pub unsafe extern "system" fn vkCopyImageToImageEXT(
 
 /// [`vkCopyImageToMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCopyImageToMemory(
     device: VkDevice,
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
@@ -339,7 +339,7 @@ pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
 
 /// [`vkCopyMemoryToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: VkDevice,
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
@@ -421,7 +421,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
 
 /// [`vkCreateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateBuffer(
     device: VkDevice,
     pCreateInfo: *const VkBufferCreateInfo,
@@ -444,7 +444,7 @@ pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
 
 /// [`vkCreateBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateBufferView(
     device: VkDevice,
     pCreateInfo: *const VkBufferViewCreateInfo,
@@ -456,7 +456,7 @@ pub unsafe extern "system" fn vkCreateBufferView(
 
 /// [`vkCreateCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateCommandPool(
     device: VkDevice,
     pCreateInfo: *const VkCommandPoolCreateInfo,
@@ -468,7 +468,7 @@ pub unsafe extern "system" fn vkCreateCommandPool(
 
 /// [`vkCreateComputePipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateComputePipelines.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateComputePipelines(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -564,7 +564,7 @@ pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
 
 /// [`vkCreateDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDescriptorPool(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorPoolCreateInfo,
@@ -576,7 +576,7 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
 
 /// [`vkCreateDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorSetLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorSetLayoutCreateInfo,
@@ -588,7 +588,7 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
 
 /// [`vkCreateDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorUpdateTemplateCreateInfo,
@@ -611,7 +611,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
 
 /// [`vkCreateEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateEvent(
     device: VkDevice,
     pCreateInfo: *const VkEventCreateInfo,
@@ -651,7 +651,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
 
 /// [`vkCreateFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFence.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateFence(
     device: VkDevice,
     pCreateInfo: *const VkFenceCreateInfo,
@@ -663,7 +663,7 @@ pub unsafe extern "system" fn vkCreateFence(
 
 /// [`vkCreateFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFramebuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateFramebuffer(
     device: VkDevice,
     pCreateInfo: *const VkFramebufferCreateInfo,
@@ -686,7 +686,7 @@ pub unsafe extern "system" fn vkCreateGpaSessionAMD(
 
 /// [`vkCreateGraphicsPipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGraphicsPipelines.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -700,7 +700,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
 
 /// [`vkCreateImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateImage(
     device: VkDevice,
     pCreateInfo: *const VkImageCreateInfo,
@@ -712,7 +712,7 @@ pub unsafe extern "system" fn vkCreateImage(
 
 /// [`vkCreateImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImageView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateImageView(
     device: VkDevice,
     pCreateInfo: *const VkImageViewCreateInfo,
@@ -790,7 +790,7 @@ pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
 
 /// [`vkCreatePipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineCache.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreatePipelineCache(
     device: VkDevice,
     pCreateInfo: *const VkPipelineCacheCreateInfo,
@@ -802,7 +802,7 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
 
 /// [`vkCreatePipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreatePipelineLayout(
     device: VkDevice,
     pCreateInfo: *const VkPipelineLayoutCreateInfo,
@@ -814,7 +814,7 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
 
 /// [`vkCreatePrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlot.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     device: VkDevice,
     pCreateInfo: *const VkPrivateDataSlotCreateInfo,
@@ -837,7 +837,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
 
 /// [`vkCreateQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateQueryPool(
     device: VkDevice,
     pCreateInfo: *const VkQueryPoolCreateInfo,
@@ -881,7 +881,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
 
 /// [`vkCreateRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateRenderPass(
     device: VkDevice,
     pCreateInfo: *const VkRenderPassCreateInfo,
@@ -893,7 +893,7 @@ pub unsafe extern "system" fn vkCreateRenderPass(
 
 /// [`vkCreateRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateRenderPass2(
     device: VkDevice,
     pCreateInfo: *const VkRenderPassCreateInfo2,
@@ -916,7 +916,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2KHR(
 
 /// [`vkCreateSampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSampler.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSampler(
     device: VkDevice,
     pCreateInfo: *const VkSamplerCreateInfo,
@@ -928,7 +928,7 @@ pub unsafe extern "system" fn vkCreateSampler(
 
 /// [`vkCreateSamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversion.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     device: VkDevice,
     pCreateInfo: *const VkSamplerYcbcrConversionCreateInfo,
@@ -951,7 +951,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
 
 /// [`vkCreateSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSemaphore.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSemaphore(
     device: VkDevice,
     pCreateInfo: *const VkSemaphoreCreateInfo,
@@ -974,7 +974,7 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
 
 /// [`vkCreateShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderModule.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateShaderModule(
     device: VkDevice,
     pCreateInfo: *const VkShaderModuleCreateInfo,
@@ -998,7 +998,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
 
 /// [`vkCreateSharedSwapchainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSharedSwapchainsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
     device: VkDevice,
     swapchainCount: u32,
@@ -1010,7 +1010,7 @@ pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
 }
 
 /// [`vkCreateSwapchainKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSwapchainKHR.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSwapchainKHR(
     device: VkDevice,
     pCreateInfo: *const VkSwapchainCreateInfoKHR<App>,
@@ -1122,7 +1122,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
 
 /// [`vkDestroyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyBuffer(
     device: VkDevice,
     buffer: VkBuffer,
@@ -1143,7 +1143,7 @@ pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
 
 /// [`vkDestroyBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyBufferView(
     device: VkDevice,
     bufferView: VkBufferView,
@@ -1154,7 +1154,7 @@ pub unsafe extern "system" fn vkDestroyBufferView(
 
 /// [`vkDestroyCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyCommandPool(
     device: VkDevice,
     commandPool: VkCommandPool,
@@ -1225,7 +1225,7 @@ pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
 
 /// [`vkDestroyDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDescriptorPool(
     device: VkDevice,
     descriptorPool: VkDescriptorPool,
@@ -1236,7 +1236,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorPool(
 
 /// [`vkDestroyDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorSetLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     device: VkDevice,
     descriptorSetLayout: VkDescriptorSetLayout,
@@ -1247,7 +1247,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
 
 /// [`vkDestroyDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
     device: VkDevice,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -1267,14 +1267,14 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplateKHR(
 }
 
 /// [`vkDestroyDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDevice.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDevice(device: VkDevice, pAllocator: *const VkAllocationCallbacks) {
     unsafe { crate::entry::destroy_device(device, pAllocator) }
 }
 
 /// [`vkDestroyEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyEvent(
     device: VkDevice,
     event: VkEvent,
@@ -1295,7 +1295,7 @@ pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
 
 /// [`vkDestroyFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFence.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyFence(
     device: VkDevice,
     fence: VkFence,
@@ -1306,7 +1306,7 @@ pub unsafe extern "system" fn vkDestroyFence(
 
 /// [`vkDestroyFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFramebuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyFramebuffer(
     device: VkDevice,
     framebuffer: VkFramebuffer,
@@ -1327,7 +1327,7 @@ pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
 
 /// [`vkDestroyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyImage(
     device: VkDevice,
     image: VkImage,
@@ -1338,7 +1338,7 @@ pub unsafe extern "system" fn vkDestroyImage(
 
 /// [`vkDestroyImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImageView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyImageView(
     device: VkDevice,
     imageView: VkImageView,
@@ -1399,7 +1399,7 @@ pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
 
 /// [`vkDestroyPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipeline.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPipeline(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -1420,7 +1420,7 @@ pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
 
 /// [`vkDestroyPipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineCache.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPipelineCache(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -1431,7 +1431,7 @@ pub unsafe extern "system" fn vkDestroyPipelineCache(
 
 /// [`vkDestroyPipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPipelineLayout(
     device: VkDevice,
     pipelineLayout: VkPipelineLayout,
@@ -1442,7 +1442,7 @@ pub unsafe extern "system" fn vkDestroyPipelineLayout(
 
 /// [`vkDestroyPrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlot.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     device: VkDevice,
     privateDataSlot: VkPrivateDataSlot,
@@ -1463,7 +1463,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
 
 /// [`vkDestroyQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyQueryPool(
     device: VkDevice,
     queryPool: VkQueryPool,
@@ -1474,7 +1474,7 @@ pub unsafe extern "system" fn vkDestroyQueryPool(
 
 /// [`vkDestroyRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyRenderPass(
     device: VkDevice,
     renderPass: VkRenderPass,
@@ -1485,7 +1485,7 @@ pub unsafe extern "system" fn vkDestroyRenderPass(
 
 /// [`vkDestroySampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySampler.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySampler(
     device: VkDevice,
     sampler: VkSampler,
@@ -1496,7 +1496,7 @@ pub unsafe extern "system" fn vkDestroySampler(
 
 /// [`vkDestroySamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversion.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     device: VkDevice,
     ycbcrConversion: VkSamplerYcbcrConversion,
@@ -1517,7 +1517,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
 
 /// [`vkDestroySemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySemaphore.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySemaphore(
     device: VkDevice,
     semaphore: VkSemaphore,
@@ -1548,7 +1548,7 @@ pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
 
 /// [`vkDestroyShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderModule.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyShaderModule(
     device: VkDevice,
     shaderModule: VkShaderModule,
@@ -1559,7 +1559,7 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
 
 /// [`vkDestroySwapchainKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySwapchainKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySwapchainKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -1620,7 +1620,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
 
 /// [`vkDeviceWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeviceWaitIdle.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
     forward! { vkDeviceWaitIdle(device) }
 }
@@ -1646,7 +1646,7 @@ pub unsafe extern "system" fn vkExportMetalObjectsEXT(
 
 /// [`vkFlushMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFlushMappedMemoryRanges.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
     device: VkDevice,
     memoryRangeCount: u32,
@@ -1657,7 +1657,7 @@ pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
 
 /// [`vkFreeCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeCommandBuffers.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFreeCommandBuffers(
     device: VkDevice,
     commandPool: VkCommandPool,
@@ -1669,7 +1669,7 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
 
 /// [`vkFreeDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFreeDescriptorSets(
     device: VkDevice,
     descriptorPool: VkDescriptorPool,
@@ -1681,7 +1681,7 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
 
 /// [`vkFreeMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFreeMemory(
     device: VkDevice,
     memory: VkDeviceMemory,
@@ -1764,7 +1764,7 @@ pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
 
 /// [`vkGetBufferDeviceAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddress.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1792,7 +1792,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
 
 /// [`vkGetBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     device: VkDevice,
     buffer: VkBuffer,
@@ -1803,7 +1803,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
 
 /// [`vkGetBufferMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     device: VkDevice,
     pInfo: *const VkBufferMemoryRequirementsInfo2,
@@ -1824,7 +1824,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
 
 /// [`vkGetBufferOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddress.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -2014,7 +2014,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
 
 /// [`vkGetDescriptorSetLayoutSupport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupport.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorSetLayoutCreateInfo,
@@ -2045,7 +2045,7 @@ pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
 
 /// [`vkGetDeviceBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     device: VkDevice,
     pInfo: *const VkDeviceBufferMemoryRequirements,
@@ -2106,7 +2106,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
 
 /// [`vkGetDeviceGroupPeerMemoryFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeatures.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     device: VkDevice,
     heapIndex: u32,
@@ -2136,7 +2136,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
 
 /// [`vkGetDeviceGroupPresentCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPresentCapabilitiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
     device: VkDevice,
     pDeviceGroupPresentCapabilities: *mut VkDeviceGroupPresentCapabilitiesKHR,
@@ -2156,7 +2156,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
 
 /// [`vkGetDeviceGroupSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     device: VkDevice,
     surface: VkSurfaceKHR<App>,
@@ -2167,7 +2167,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
 
 /// [`vkGetDeviceImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
@@ -2188,7 +2188,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
 
 /// [`vkGetDeviceImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
@@ -2217,7 +2217,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
 
 /// [`vkGetDeviceImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     device: VkDevice,
     pInfo: *const VkDeviceImageSubresourceInfo,
@@ -2238,7 +2238,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
 
 /// [`vkGetDeviceMemoryCommitment`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryCommitment.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     device: VkDevice,
     memory: VkDeviceMemory,
@@ -2249,7 +2249,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddress.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     device: VkDevice,
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
@@ -2277,13 +2277,13 @@ pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
 }
 
 /// [`vkGetDeviceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceProcAddr.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
     unsafe { crate::entry::get_device_proc_addr(device, pName) }
 }
 
 /// [`vkGetDeviceQueue`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceQueue.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceQueue(
     device: VkDevice,
     queueFamilyIndex: u32,
@@ -2294,7 +2294,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 }
 
 /// [`vkGetDeviceQueue2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceQueue2.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceQueue2(
     device: VkDevice,
     pQueueInfo: *const VkDeviceQueueInfo2,
@@ -2349,7 +2349,7 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
 
 /// [`vkGetEventStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEventStatus.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkGetEventStatus(device, event) }
 }
@@ -2387,7 +2387,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
 
 /// [`vkGetFenceStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceStatus.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence) -> VkResult {
     forward! { vkGetFenceStatus(device, fence) }
 }
@@ -2472,7 +2472,7 @@ pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
 
 /// [`vkGetImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     device: VkDevice,
     image: VkImage,
@@ -2483,7 +2483,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements(
 
 /// [`vkGetImageMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     device: VkDevice,
     pInfo: *const VkImageMemoryRequirementsInfo2,
@@ -2525,7 +2525,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
 
 /// [`vkGetImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     device: VkDevice,
     image: VkImage,
@@ -2539,7 +2539,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
 
 /// [`vkGetImageSparseMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     device: VkDevice,
     pInfo: *const VkImageSparseMemoryRequirementsInfo2,
@@ -2566,7 +2566,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
 
 /// [`vkGetImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     device: VkDevice,
     image: VkImage,
@@ -2578,7 +2578,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
 
 /// [`vkGetImageSubresourceLayout2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     device: VkDevice,
     image: VkImage,
@@ -2877,7 +2877,7 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
 
 /// [`vkGetPipelineCacheData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineCacheData.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPipelineCacheData(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -2964,7 +2964,7 @@ pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
 
 /// [`vkGetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateData.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPrivateData(
     device: VkDevice,
     objectType: VkObjectType,
@@ -2989,7 +2989,7 @@ pub unsafe extern "system" fn vkGetPrivateDataEXT(
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,
     queryPool: VkQueryPool,
@@ -3067,7 +3067,7 @@ pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
 
 /// [`vkGetRenderAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderAreaGranularity.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     device: VkDevice,
     renderPass: VkRenderPass,
@@ -3078,7 +3078,7 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
 
 /// [`vkGetRenderingAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularity.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     device: VkDevice,
     pRenderingAreaInfo: *const VkRenderingAreaInfo,
@@ -3119,7 +3119,7 @@ pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
 
 /// [`vkGetSemaphoreCounterValue`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValue.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     device: VkDevice,
     semaphore: VkSemaphore,
@@ -3243,7 +3243,7 @@ pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
 
 /// [`vkGetSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainImagesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3407,7 +3407,7 @@ pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
 
 /// [`vkInvalidateMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInvalidateMappedMemoryRanges.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     device: VkDevice,
     memoryRangeCount: u32,
@@ -3434,7 +3434,7 @@ pub unsafe extern "system" fn vkLatencySleepNV(
 
 /// [`vkMapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkMapMemory(
     device: VkDevice,
     memory: VkDeviceMemory,
@@ -3448,7 +3448,7 @@ pub unsafe extern "system" fn vkMapMemory(
 
 /// [`vkMapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkMapMemory2(
     device: VkDevice,
     pMemoryMapInfo: *const VkMemoryMapInfo,
@@ -3469,7 +3469,7 @@ pub unsafe extern "system" fn vkMapMemory2KHR(
 
 /// [`vkMergePipelineCaches`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergePipelineCaches.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkMergePipelineCaches(
     device: VkDevice,
     dstCache: VkPipelineCache,
@@ -3578,7 +3578,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
 
 /// [`vkResetCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetCommandPool(
     device: VkDevice,
     commandPool: VkCommandPool,
@@ -3589,7 +3589,7 @@ pub unsafe extern "system" fn vkResetCommandPool(
 
 /// [`vkResetDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetDescriptorPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetDescriptorPool(
     device: VkDevice,
     descriptorPool: VkDescriptorPool,
@@ -3600,14 +3600,14 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
 
 /// [`vkResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkResetEvent(device, event) }
 }
 
 /// [`vkResetFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetFences.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, pFences: *const VkFence) -> VkResult {
     forward! { vkResetFences(device, fenceCount, pFences) }
 }
@@ -3620,7 +3620,7 @@ pub unsafe extern "system" fn vkResetGpaSessionAMD(device: VkDevice, gpaSession:
 
 /// [`vkResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetQueryPool(
     device: VkDevice,
     queryPool: VkQueryPool,
@@ -3685,7 +3685,7 @@ pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, mem
 
 /// [`vkSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkSetEvent(device, event) }
 }
@@ -3759,7 +3759,7 @@ pub unsafe extern "system" fn vkSetLocalDimmingAMD(
 
 /// [`vkSetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateData.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkSetPrivateData(
     device: VkDevice,
     objectType: VkObjectType,
@@ -3800,7 +3800,7 @@ pub unsafe extern "system" fn vkShutdownLatencyDeviceLegacyNV(device: VkDevice) 
 
 /// [`vkSignalSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphore.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkSignalSemaphore(
     device: VkDevice,
     pSignalInfo: *const VkSemaphoreSignalInfo,
@@ -3819,7 +3819,7 @@ pub unsafe extern "system" fn vkSignalSemaphoreKHR(
 
 /// [`vkTransitionImageLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkTransitionImageLayout(
     device: VkDevice,
     transitionCount: u32,
@@ -3840,7 +3840,7 @@ pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
 
 /// [`vkTrimCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkTrimCommandPool(
     device: VkDevice,
     commandPool: VkCommandPool,
@@ -3867,14 +3867,14 @@ pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice
 
 /// [`vkUnmapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMemory) {
     forward! { vkUnmapMemory(device, memory) }
 }
 
 /// [`vkUnmapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo: *const VkMemoryUnmapInfo) -> VkResult {
     forward! { vkUnmapMemory2(device, pMemoryUnmapInfo) }
 }
@@ -3896,7 +3896,7 @@ pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: VkDevice,
 
 /// [`vkUpdateDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
@@ -3919,7 +3919,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
 
 /// [`vkUpdateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUpdateDescriptorSets(
     device: VkDevice,
     descriptorWriteCount: u32,
@@ -3971,7 +3971,7 @@ pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
 
 /// [`vkWaitForFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForFences.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkWaitForFences(
     device: VkDevice,
     fenceCount: u32,
@@ -4005,7 +4005,7 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
 
 /// [`vkWaitSemaphores`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphores.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkWaitSemaphores(
     device: VkDevice,
     pWaitInfo: *const VkSemaphoreWaitInfo,

@@ -49,7 +49,7 @@ pub unsafe extern "system" fn vkCreateDirectFBSurfaceEXT(
 }
 
 /// [`vkCreateDisplayPlaneSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDisplayPlaneSurfaceKHR.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
     instance: VkInstance<App>,
     pCreateInfo: *const VkDisplaySurfaceCreateInfoKHR,
@@ -60,7 +60,7 @@ pub unsafe extern "system" fn vkCreateDisplayPlaneSurfaceKHR(
 }
 
 /// [`vkCreateHeadlessSurfaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateHeadlessSurfaceEXT.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
     instance: VkInstance<App>,
     pCreateInfo: *const VkHeadlessSurfaceCreateInfoEXT,
@@ -167,12 +167,15 @@ pub unsafe extern "system" fn vkCreateViSurfaceNN(
 
 /// [`vkCreateWaylandSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateWaylandSurfaceKHR.html)
 #[cfg_attr(
-    any(
-        target_os = "linux",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly"
+    all(
+        not(vkl_steps_aside),
+        any(
+            target_os = "linux",
+            target_os = "freebsd",
+            target_os = "netbsd",
+            target_os = "openbsd",
+            target_os = "dragonfly"
+        )
     ),
     unsafe(no_mangle)
 )]
@@ -198,12 +201,15 @@ pub unsafe extern "system" fn vkCreateWin32SurfaceKHR(
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
 #[cfg_attr(
-    any(
-        target_os = "linux",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly"
+    all(
+        not(vkl_steps_aside),
+        any(
+            target_os = "linux",
+            target_os = "freebsd",
+            target_os = "netbsd",
+            target_os = "openbsd",
+            target_os = "dragonfly"
+        )
     ),
     unsafe(no_mangle)
 )]
@@ -218,12 +224,15 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 
 /// [`vkCreateXlibSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXlibSurfaceKHR.html)
 #[cfg_attr(
-    any(
-        target_os = "linux",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "dragonfly"
+    all(
+        not(vkl_steps_aside),
+        any(
+            target_os = "linux",
+            target_os = "freebsd",
+            target_os = "netbsd",
+            target_os = "openbsd",
+            target_os = "dragonfly"
+        )
     ),
     unsafe(no_mangle)
 )]
@@ -271,13 +280,13 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
 }
 
 /// [`vkDestroyInstance`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyInstance.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyInstance(instance: VkInstance<App>, pAllocator: *const VkAllocationCallbacks) {
     unsafe { crate::entry::destroy_instance(instance, pAllocator) }
 }
 
 /// [`vkDestroySurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySurfaceKHR.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySurfaceKHR(
     instance: VkInstance<App>,
     surface: VkSurfaceKHR<App>,
@@ -287,7 +296,7 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
 }
 
 /// [`vkEnumeratePhysicalDeviceGroups`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceGroups.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
     instance: VkInstance<App>,
     pPhysicalDeviceGroupCount: *mut u32,
@@ -303,7 +312,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
 }
 
 /// [`vkEnumeratePhysicalDevices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDevices.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
     instance: VkInstance<App>,
     pPhysicalDeviceCount: *mut u32,
@@ -313,7 +322,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
 }
 
 /// [`vkGetInstanceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetInstanceProcAddr.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetInstanceProcAddr(
     instance: VkInstance<App>,
     pName: *const c_char,

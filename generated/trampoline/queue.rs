@@ -34,7 +34,7 @@ pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(queue: VkQueue, pLa
 
 /// [`vkQueueBindSparse`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBindSparse.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueBindSparse(
     queue: VkQueue,
     bindInfoCount: u32,
@@ -73,7 +73,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
 
 /// [`vkQueuePresentKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueuePresentKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *const VkPresentInfoKHR) -> VkResult {
     forward! { vkQueuePresentKHR(queue, pPresentInfo) }
 }
@@ -98,7 +98,7 @@ pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
 
 /// [`vkQueueSubmit`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueSubmit(
     queue: VkQueue,
     submitCount: u32,
@@ -110,7 +110,7 @@ pub unsafe extern "system" fn vkQueueSubmit(
 
 /// [`vkQueueSubmit2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueSubmit2(
     queue: VkQueue,
     submitCount: u32,
@@ -133,7 +133,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
 
 /// [`vkQueueWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueWaitIdle.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: VkQueue) -> VkResult {
     forward! { vkQueueWaitIdle(queue) }
 }

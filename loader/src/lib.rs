@@ -37,6 +37,8 @@ extern crate std;
 os::panics_end_the_process!();
 
 mod alloc;
+#[cfg(vkl_steps_aside)]
+mod aside;
 #[cfg_attr(not(all(feature = "catalogue", target_os = "linux")), path = "no_catalogue.rs")]
 mod catalogue;
 mod debug;

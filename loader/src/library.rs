@@ -127,6 +127,10 @@ impl Drop for Library {
 /// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back
 /// (LAY-215).
 pub(crate) fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
+    #[cfg(vkl_steps_aside)]
+    if crate::aside::is_jump(address) {
+        return true;
+    }
     core::ptr::eq(row.trampoline() as *const (), address)
         || row
             .terminator()

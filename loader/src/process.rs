@@ -59,6 +59,8 @@ extern "C" fn on_load() {
             version.patch()
         ),
     );
+    #[cfg(vkl_steps_aside)]
+    crate::aside::decide(version);
     if os::environment::TELLS_OF_IGNORED {
         tell_of_ignored();
     }
@@ -86,6 +88,8 @@ fn tell_of_ignored() {
 }
 
 extern "C" fn on_unload() {
+    #[cfg(vkl_steps_aside)]
+    crate::aside::forget();
     PreloadedDrivers::release();
     instance::forget();
     driver::forget();

@@ -6,7 +6,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import cases  # noqa: E402 -- found through the line above
+import aside  # noqa: E402 -- found through the line above
 import files  # noqa: E402 -- found through the line above
 import service  # noqa: E402 -- as above
 
-cases.main([files, service])
+cases.main([aside, files, service])

@@ -1,8 +1,11 @@
 //! `exports/`: the symbols that the library exports, for each family of systems (GEN-53).
 
 use super::file::File;
+use crate::names::ident;
 use crate::plan::Plan;
 use crate::policy::ExportList;
+use proc_macro2::Literal;
+use quote::quote;
 
 pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let names = |list: ExportList| -> Vec<&str> {
@@ -12,7 +15,17 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let lines = |list: ExportList, prefix: &str| -> String {
         names(list).iter().map(|name| format!("{prefix}{name}\n")).collect()
     };
+    let jumps = names(ExportList::Linux).into_iter().enumerate().map(|(number, name)| {
+        let (number, name) = (Literal::usize_unsuffixed(number), ident(name));
+        quote!(#number #name;)
+    });
     vec![
+        File::rust("exports/aside.rs")
+            .doc("The exports of a library that steps aside, each with its number.")
+            .items(quote!(
+                use crate::aside::exports;
+            ))
+            .rows("exports", jumps),
         File::other("exports/linux.txt", "#").text(&lines(ExportList::Linux, "")),
         File::other("exports/macos.txt", "#").text(&lines(ExportList::Macos, "_")),
         File::other("exports/windows.def", ";").text(&format!(

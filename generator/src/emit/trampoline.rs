@@ -4,7 +4,7 @@ use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};
 use crate::names::{body, ident};
 use crate::plan::{CommandPlan, Export, Place, Plan};
-use crate::policy::Entry;
+use crate::policy::{Entry, ExportList};
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -87,7 +87,7 @@ fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
 fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let name = ident(&command.command.name);
     let doc = doc(&command.command.name);
-    let export = export(&command.export);
+    let export = export(command);
     let params = params(plan, command, Place::App);
     let returned = returned(plan, command, Place::App);
     let body = match command.entry {
@@ -104,15 +104,20 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     }
 }
 
-fn export(export: &Export<'_>) -> TokenStream {
-    match export {
-        Export::No => TokenStream::new(),
-        Export::Everywhere => quote!(#[unsafe(no_mangle)]),
-        Export::Where(cfg, _) => {
-            let cfg: TokenStream = cfg.parse().unwrap_or_default();
-            quote!(#[cfg_attr(#cfg, unsafe(no_mangle))])
-        }
-    }
+/// The attribute that exports a function under its own name. In a library that steps aside, the names of Linux belong to the jumps
+/// in `exports/aside.rs`.
+fn export(command: &CommandPlan<'_>) -> TokenStream {
+    let cfg: Option<TokenStream> = match &command.export {
+        Export::No => return TokenStream::new(),
+        Export::Everywhere => None,
+        Export::Where(cfg, _) => Some(cfg.parse().unwrap_or_default()),
+    };
+    let stays = command.is_in(ExportList::Linux).then(|| quote!(not(vkl_steps_aside)));
+    let condition = match (stays, cfg) {
+        (Some(stays), Some(cfg)) => quote!(all(#stays, #cfg)),
+        (stays, cfg) => stays.or(cfg).unwrap_or_default(),
+    };
+    quote!(#[cfg_attr(#condition, unsafe(no_mangle))])
 }
 
 fn handwritten(command: &CommandPlan<'_>) -> TokenStream {

@@ -27,6 +27,7 @@
 extern crate alloc;
 
 pub mod activation;
+pub mod bundle;
 pub mod drivers;
 pub mod env;
 pub mod extension;

@@ -38,10 +38,10 @@ pub(crate) enum LibraryPlace<'a> {
 
 impl LibraryPlace<'_> {
     /// Opens the library, which messages call by `name`.
-    fn open(self, name: &Text, library_path: &Text, journal: &Journal<'_>) -> Result<Library, Reason> {
+    fn open(self, name: &Text, manifest: &DriverManifest, journal: &Journal<'_>) -> Result<Library, Reason> {
         let opened = match self {
-            Self::Path => Library::open_driver(library_path),
-            Self::Service(publication) => match publication.open_library(library_path, name) {
+            Self::Path => open_path(manifest),
+            Self::Service(publication) => match publication.open_library(&manifest.library_path, name) {
                 Ok(library) => Ok(library),
                 Err(Unopened::Refused(error)) => Err(error),
                 Err(Unopened::NotSent(reason)) => return Err(reason.into()),
@@ -66,6 +66,22 @@ impl LibraryPlace<'_> {
     }
 }
 
+/// Opens the library at the path, or of the bare name, in a manifest. In a bundle, whose folders are searched before the system's, a bare
+/// name may lead to another library: then the ones beside the manifest are tried (DRV-56a).
+///
+/// # Errors
+/// The system's, in its words for the library that the manifest names.
+fn open_path(manifest: &DriverManifest) -> Result<Library, OpenError> {
+    let named: &[u8] = &manifest.library_path;
+    let opened = Library::open_driver(named);
+    #[cfg(vkl_steps_aside)]
+    if opened.is_err() && !named.iter().any(|&byte| os::is_separator(byte)) {
+        let beside = discovery::bundle::beside(&manifest.path, named, |path| Library::open_driver(path).ok());
+        return beside.map_or(opened, Ok);
+    }
+    opened
+}
+
 impl OpenDriver {
     /// Opens the library a manifest names, which messages call by `path`, and negotiates with it. A failure is recorded and gives
     /// `None`.
@@ -85,7 +101,7 @@ impl OpenDriver {
                 source,
             });
         };
-        let library = match place.open(path, &manifest.library_path, journal) {
+        let library = match place.open(path, manifest, journal) {
             Ok(library) => library,
             Err(reason) => {
                 give_up(reason, path, journal);

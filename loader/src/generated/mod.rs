@@ -29,6 +29,9 @@
 #[path = "../../../generated/chains.rs"]
 pub mod chains;
 pub mod dispatch;
+#[cfg(vkl_steps_aside)]
+#[path = "../../../generated/exports/aside.rs"]
+pub mod exports;
 #[path = "../../../generated/lookup.rs"]
 pub mod lookup;
 #[path = "../../../generated/object_types.rs"]

@@ -1,0 +1,201 @@
+//! A library of a bundle that steps aside for the system's (APP-300).
+//!
+//! A program that brings its own Vulkan loader may run years later, on a system with newer drivers. This build of the library looks for
+//! the system's library when it is loaded. If that one is as new or newer, each exported function jumps to the function of the same name
+//! there, and all that is looked up through these functions is of that library too. Otherwise they jump to the functions of this one.
+
+mod jump;
+
+use crate::generated::exports::{EXPORTS, TARGETS};
+use core::ffi::CStr;
+use core::mem::transmute;
+use core::sync::atomic::Ordering;
+use discovery::journal::LogBits;
+use discovery::version::ApiVersion;
+use discovery::{bundle, log};
+use os::{Library, Mutex, OpenError, Raw, Status, canonical, with_terminated};
+
+pub(crate) use jump::jump;
+
+/// Functions of the system's library without which this one does not step aside.
+const NEEDED: [&CStr; 4] = [
+    c"vkCreateInstance",
+    c"vkEnumerateInstanceExtensionProperties",
+    c"vkGetDeviceProcAddr",
+    c"vkGetInstanceProcAddr",
+];
+
+/// The system's library while this one steps aside for it.
+static SYSTEM: Mutex<Option<Library>> = Mutex::new(None);
+
+/// An exported function.
+pub(crate) struct Export {
+    /// Its name.
+    name: &'static CStr,
+    /// What the symbol of this name is: a jump to the target.
+    jump: unsafe extern "C" fn(),
+}
+
+/// Defines the exported functions, given as `NUMBER NAME;`, with their targets.
+macro_rules! exports {
+    ($($number:literal $name:ident;)*) => {
+        /// How many functions are exported.
+        const COUNT: usize = [$($number),*].len();
+
+        /// The targets of the jumps. They are this library's own functions until [`crate::aside::decide`] changes them.
+        pub(crate) static TARGETS: [core::sync::atomic::AtomicPtr<()>; COUNT] =
+            [$(core::sync::atomic::AtomicPtr::new(super::trampoline::$name as *mut ())),*];
+
+        /// The exported functions.
+        pub(crate) static EXPORTS: [crate::aside::Export; COUNT] =
+            [$(crate::aside::Export::new(concat!(stringify!($name), "\0"), jumps::$name)),*];
+
+        mod jumps {
+            $(
+                #[unsafe(naked)]
+                #[unsafe(no_mangle)]
+                pub(super) unsafe extern "C" fn $name() {
+                    crate::aside::jump!(super::TARGETS, $number)
+                }
+            )*
+        }
+    };
+}
+pub(crate) use exports;
+
+impl Export {
+    /// An exported function by its name, which ends with a NUL, and the jump.
+    pub(crate) const fn new(name: &'static str, jump: unsafe extern "C" fn()) -> Self {
+        match CStr::from_bytes_with_nul(name.as_bytes()) {
+            Ok(name) => Self { name, jump },
+            Err(_) => panic!("a name has no NUL inside"),
+        }
+    }
+}
+
+/// Looks for the system's library, and lets all exported functions jump there if it is not older than this one, whose version is `own`.
+/// To be called while this library is loaded, before a program can have called any of its functions.
+pub(crate) fn decide(own: ApiVersion) {
+    let Some(here) = os::file_of(decide as *const ()) else {
+        return;
+    };
+    let here = identity(&here);
+    bundle::each_of_system(|path| {
+        let found = identity(path);
+        if found.is_none() {
+            return false;
+        }
+        // This is the library of the system, whatever way it was found.
+        if found == here {
+            return true;
+        }
+        match opened(path, own) {
+            Ok(library) => {
+                log::message(
+                    LogBits::INFO,
+                    format_args!("Stepping aside for {}, which is not older", Raw(path)),
+                );
+                step_aside(&library);
+                *SYSTEM.lock() = Some(library);
+                true
+            }
+            Err(reason) => {
+                log::message(
+                    LogBits::INFO,
+                    format_args!("Not stepping aside for {}: {reason}", Raw(path)),
+                );
+                false
+            }
+        }
+    });
+}
+
+/// Closes the system's library.
+pub(crate) fn forget() {
+    let system = SYSTEM.lock().take();
+    drop(system);
+}
+
+/// Returns `true` if `address` is that of an exported symbol of this library.
+pub(crate) fn is_jump(address: *const ()) -> bool {
+    EXPORTS
+        .iter()
+        .any(|export| core::ptr::eq(export.jump as *const (), address))
+}
+
+/// Opens the system's library at `path`.
+///
+/// # Errors
+/// Why this library does not step aside for it.
+fn opened(path: &[u8], own: ApiVersion) -> Result<Library, Refusal> {
+    let real = canonical(path).map_err(|_| Refusal::Unreadable)?;
+    let named = bundle::version_of_file(&real);
+    if let Some(version) = named.filter(|version| *version < own) {
+        return Err(Refusal::Older(version));
+    }
+    let library = Library::open(path).map_err(Refusal::NotOpened)?;
+    if let Some(absent) = NEEDED.iter().find(|name| library.symbol(name).is_null()) {
+        return Err(Refusal::Lacks(absent));
+    }
+    match named.or_else(|| reported(&library)) {
+        Some(version) if version >= own => Ok(library),
+        version => Err(Refusal::Older(version.unwrap_or(ApiVersion::V1_0))),
+    }
+}
+
+/// Why this library does not step aside for another.
+enum Refusal {
+    Unreadable,
+    Older(ApiVersion),
+    NotOpened(OpenError),
+    Lacks(&'static CStr),
+}
+
+impl core::fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Unreadable => formatter.write_str("its path cannot be followed"),
+            Self::Older(version) => write!(
+                formatter,
+                "version {}.{}.{} is older",
+                version.major(),
+                version.minor(),
+                version.patch()
+            ),
+            Self::NotOpened(error) => write!(formatter, "{}", error.text()),
+            Self::Lacks(name) => write!(formatter, "it lacks {}", Raw(name.to_bytes())),
+        }
+    }
+}
+
+/// The version that a library reports. One without the function is of Vulkan 1.0.
+fn reported(library: &Library) -> Option<ApiVersion> {
+    type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> i32;
+    let function = library.symbol(c"vkEnumerateInstanceVersion");
+    if function.is_null() {
+        return None;
+    }
+    // SAFETY: a Vulkan loader exports the function of this name with this type.
+    let function = unsafe { transmute::<*mut (), EnumerateInstanceVersion>(function) };
+    let mut version = 0;
+    // SAFETY: the pointer is to a writable number.
+    let result = unsafe { function(&mut version) };
+    (result == 0).then_some(ApiVersion(version))
+}
+
+/// Lets the exported functions jump to those of `library`. A function that it lacks stays this library's own, which ends the process with
+/// a message when it is called with an object of the other.
+fn step_aside(library: &Library) {
+    for (export, target) in EXPORTS.iter().zip(&TARGETS) {
+        let function = library.symbol(export.name);
+        if !function.is_null() {
+            target.store(function, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The device and number of the file at `path`; `None` if there is none.
+fn identity(path: &[u8]) -> Option<(u64, u64)> {
+    let status = with_terminated(path, Status::at).ok()?;
+    status.identity()
+}

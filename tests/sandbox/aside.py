@@ -1,0 +1,136 @@
+"""A library of a bundle steps aside for the system's, if that is not older (APP-300)."""
+
+import shutil
+
+from bubble import PROGRAM, sandboxed
+from cases import HANG, expect, run, scratch, setting
+
+# A folder of the system that a sandbox fills as its case wants, and the one of the bundle.
+SYSTEM, BUNDLE = "/usr/local/lib", "/opt/bundle"
+# What the program prints when its device worked.
+WORKED = "1 of 1 devices worked"
+
+
+def bundle():
+    """The library of a bundle."""
+    return setting("VKL_PROGRAMS") / "aside/libvulkan.so.1"
+
+
+def peer():
+    """An older library of another loader."""
+    return setting("VKL_PEER_LIBRARY").resolve()
+
+
+def options(*placed, library=None, variables=()):
+    """A sandbox with this machine's folders, and with files placed in those of the system: (file, path)."""
+    mock = setting("VKL_PROGRAMS") / "mock"
+    made = ["--ro-bind", "/usr", "/usr", "--tmpfs", SYSTEM]
+    made += [word for name in ("bin", "lib", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")]
+    made += ["--ro-bind", setting("VKL_PROGRAMS") / "hello", PROGRAM, "--ro-bind", library or bundle(), f"{BUNDLE}/libvulkan.so.1"]
+    made += ["--ro-bind", mock, "/opt/mock", "--setenv", "VK_DRIVER_FILES", "/opt/mock/mock_driver.json"]
+    made += ["--setenv", "LD_LIBRARY_PATH", BUNDLE, "--setenv", "VK_LOADER_DEBUG", "info"]
+    for file, path in placed:
+        made += ["--ro-bind", file, path]
+    for name, value in variables:
+        made += ["--setenv", name, value]
+    return made
+
+
+def told(*placed, status=0, **more):
+    """What the program and the loaders print."""
+    made = options(*placed, **more)
+    # The lines of the loaders are on standard error.
+    return sandboxed(made, ["/bin/sh", "-c", f"{PROGRAM} mock 2>&1"], status=status)
+
+
+def versions(output):
+    """The versions of the loaders that were opened, in order."""
+    return [line.rpartition(" ")[2] for line in output.splitlines() if "Vulkan Loader Version" in line]
+
+
+def older():
+    """The library of this system is older: the bundle's own serves the program."""
+    output = told()
+    expect(WORKED in output and "Stepping aside" not in output, output)
+    expect("is older" in output, output)
+    expect(len(versions(output)) == 1, output)
+
+
+def newer():
+    """The name of a file says that it is newer: all goes to it, here to another loader."""
+    folder = scratch("newer")
+    shutil.copy(peer(), folder / "libvulkan.so.1.9.0")
+    (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
+    output = told((folder, SYSTEM))
+    expect(f"Stepping aside for {SYSTEM}/libvulkan.so.1, which is not older" in output and WORKED in output, output)
+    found = versions(output)
+    expect(len(found) == 2 and found[0] != found[1], output)
+
+
+def asked():
+    """A file without a version in its name is asked for it."""
+    library = setting("VKL_LIBRARY").resolve()
+    output = told((library, f"{SYSTEM}/libvulkan.so.1"))
+    expect("Stepping aside" in output and WORKED in output and len(versions(output)) == 2, output)
+    output = told((peer(), f"{SYSTEM}/libvulkan.so.1"))
+    expect("Stepping aside" not in output and WORKED in output, output)
+
+
+def itself():
+    """The system's library is this one, by another path."""
+    folder = scratch("itself")
+    shutil.copy(bundle(), folder / "libvulkan.so.1.9.0")
+    (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
+    output = told((folder, SYSTEM), library=folder / "libvulkan.so.1.9.0")
+    expect("Stepping aside" not in output and WORKED in output and len(versions(output)) == 1, output)
+
+
+def spoilt():
+    """What cannot be opened, and what is no loader, is said, and costs nothing but itself."""
+    folder = scratch("spoilt")
+    (folder / "libvulkan.so.1.9.0").write_bytes(b"\x7fELF")
+    (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
+    output = told((folder, SYSTEM))
+    expect(f"Not stepping aside for {SYSTEM}/libvulkan.so.1: " in output and WORKED in output, output)
+    driver = setting("VKL_PROGRAMS") / "mock/libmock_driver.so"
+    output = told((driver, f"{SYSTEM}/libvulkan.so.1"))
+    expect("it lacks vk" in output and WORKED in output, output)
+
+
+def beside():
+    """A driver of a bare name, which the bundle's folders hide, is found beside its manifest (DRV-56a)."""
+    folder = scratch("beside")
+    shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder / "lib")
+    (folder / "libmock_driver.so").write_text("no library")
+    manifest = (folder / "lib/mock_driver.json").read_text().replace("./libmock_driver.so", "libmock_driver.so")
+    (folder / "icd.d").mkdir()
+    (folder / "icd.d/mock_driver.json").write_text(manifest)
+    placed = [
+        (folder / "lib", SYSTEM),
+        (folder / "libmock_driver.so", f"{BUNDLE}/libmock_driver.so"),
+        (folder / "icd.d", "/opt/root/share/vulkan/icd.d"),
+        (folder / "lib", "/opt/root/lib"),
+    ]
+    variables = [("VK_DRIVER_FILES", "/opt/root/share/vulkan/icd.d/mock_driver.json")]
+    output = told(*placed, variables=variables)
+    expect(WORKED in output, output)
+    output = told(*placed, variables=variables, library=setting("VKL_LIBRARY").resolve(), status=None)
+    expect(WORKED not in output, f"another build finds it too: {output}")
+
+
+def jumps():
+    """An exported function is one jump."""
+    code = run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=vkQueueSubmit", bundle()], HANG)
+    lines = [line.split("\t")[1].split()[0] for line in code.splitlines() if "\t" in line]
+    expect(lines[:2] == ["endbr64", "jmp"] or lines[:4] == ["bti", "adrp", "ldr", "br"], code)
+
+
+CASES = [
+    ("app_300 the system's library is older", older),
+    ("app_300 the system's library is newer", newer),
+    ("app_300 a file without a version in its name", asked),
+    ("app_300 the system's library is this one", itself),
+    ("app_300 damaged files, and other libraries", spoilt),
+    ("app_300 an exported function is one jump", jumps),
+    ("drv_56a a bare name that the bundle's folders hide", beside),
+]
