@@ -23,7 +23,7 @@ pub enum Separator {
 }
 
 /// When the value of a variable is read (APP-216): for the documentation, which is made from the table.
-#[cfg(feature = "documented")]
+#[cfg(any(test, feature = "documented"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAt {
     /// Each time it is needed, so a change between two API calls takes effect.
@@ -48,10 +48,10 @@ pub struct Row {
     /// How its value is divided.
     pub separator: Separator,
     /// When it is read.
-    #[cfg(feature = "documented")]
+    #[cfg(any(test, feature = "documented"))]
     pub read_at: ReadAt,
     /// What it does, as one sentence of the documentation.
-    #[cfg(feature = "documented")]
+    #[cfg(any(test, feature = "documented"))]
     pub meaning: &'static str,
 }
 
@@ -79,9 +79,9 @@ macro_rules! variables {
                 c_name: terminated(concat!($name, "\0")),
                 trust: Trust::$trust,
                 separator: Separator::$separator,
-                #[cfg(feature = "documented")]
+                #[cfg(any(test, feature = "documented"))]
                 read_at: ReadAt::$read_at,
-                #[cfg(feature = "documented")]
+                #[cfg(any(test, feature = "documented"))]
                 meaning: $meaning,
             },)+
         ];
@@ -166,5 +166,17 @@ impl Variable {
     /// The exact name.
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TABLE;
+
+    #[test]
+    fn meanings_end_in_a_full_stop() {
+        for row in TABLE {
+            assert!(row.meaning.ends_with('.'), "{}", row.name);
+        }
     }
 }
