@@ -178,4 +178,20 @@ mod tests {
         // What a file may claim is no reason to fail.
         let _ = std::format!("{}", Asked(u64::MAX));
     }
+
+    #[test]
+    fn each_day_follows_the_one_before() {
+        const LENGTHS: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        let mut seconds = 0;
+        for year in 1970..2405 {
+            let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+            for (month, length) in (1..).zip(LENGTHS) {
+                for day in 1..=length + u64::from(leap && month == 2) {
+                    let expected = std::format!("{year}-{month:02}-{day:02} 00:00 UTC");
+                    assert_eq!(std::format!("{}", Asked(seconds)), expected);
+                    seconds += 86_400;
+                }
+            }
+        }
+    }
 }
