@@ -14,11 +14,17 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
 /// The most bytes that a request gets.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Large requests so far, and which of them is refused; zero for none.
+static LARGE: AtomicUsize = AtomicUsize::new(0);
+static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
 /// Files and folders that the library opened or tried to open, and which of them is refused; zero for none.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
 /// Blocks that the library has.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+/// Size in bytes of the library's emergency pool. A larger request is a large one.
+const POOL: usize = 1 << 18;
 
 /// Which requests are refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +35,8 @@ pub enum Refusal {
     From(usize),
     /// Each that asks for more bytes.
     Above(usize),
+    /// The n-th of those that the library's emergency pool cannot serve.
+    Large(usize),
     /// The n-th opening of a file or folder: the system has no memory for it.
     Opening(usize),
 }
@@ -53,15 +61,22 @@ impl Heap {
     /// Refuses requests, counted from this call on.
     pub fn refuse(&self, refusal: Refusal) {
         const NONE: usize = usize::MAX;
-        let (first, last, most, opening) = match refusal {
-            Refusal::Only(number) => (number, number, NONE, 0),
-            Refusal::From(number) => (number, NONE, NONE, 0),
-            Refusal::Above(bytes) => (NONE, NONE, bytes, 0),
-            Refusal::Opening(number) => (NONE, NONE, NONE, number),
+        let (first, last, most) = match refusal {
+            Refusal::Only(number) => (number, number, NONE),
+            Refusal::From(number) => (number, NONE, NONE),
+            Refusal::Above(bytes) => (NONE, NONE, bytes),
+            Refusal::Large(_) | Refusal::Opening(_) => (NONE, NONE, NONE),
         };
+        let (large, opening) = match refusal {
+            Refusal::Large(number) => (number, 0),
+            Refusal::Opening(number) => (0, number),
+            _ => (0, 0),
+        };
+        for counter in [&COUNT, &LARGE, &OPENINGS] {
+            counter.store(0, Ordering::Relaxed);
+        }
         MOST.store(most, Ordering::Relaxed);
-        COUNT.store(0, Ordering::Relaxed);
-        OPENINGS.store(0, Ordering::Relaxed);
+        REFUSED_LARGE.store(large, Ordering::Relaxed);
         REFUSED_OPENING.store(opening, Ordering::Relaxed);
         REFUSED[0].store(first, Ordering::Relaxed);
         REFUSED[1].store(last, Ordering::Relaxed);
@@ -75,6 +90,11 @@ impl Heap {
     /// How many requests there were since the last choice of what to refuse.
     pub fn count(&self) -> usize {
         COUNT.load(Ordering::Relaxed)
+    }
+
+    /// How many of these the library's emergency pool could not have served.
+    pub fn large(&self) -> usize {
+        LARGE.load(Ordering::Relaxed)
     }
 
     /// How many files and folders were opened, or looked for in vain, since then.
@@ -92,6 +112,9 @@ impl Heap {
 fn is_refused(bytes: usize) -> bool {
     let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
     let counted = (REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number);
+    let is_large = bytes > POOL;
+    let large = LARGE.fetch_add(is_large.into(), Ordering::Relaxed) + 1;
+    let counted = counted || is_large && large == REFUSED_LARGE.load(Ordering::Relaxed);
     noted(counted || bytes > MOST.load(Ordering::Relaxed))
 }
 

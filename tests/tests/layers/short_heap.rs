@@ -24,33 +24,41 @@ const SAMPLE: usize = 24;
 /// What one call gave.
 type Answer = Result<String, vk::Result>;
 
+/// Global queries of a program.
+const QUERIES: [fn(&Vk) -> Answer; 3] = [
+    |vk| vk.extensions().map(|list| list.join(" ")),
+    |vk| vk.layers().map(|list| list.join(" ")),
+    |vk| {
+        let versions = vk.extension_versions(Some(c"VK_LAYER_wanted"));
+        versions.map(|list| format!("{list:?}"))
+    },
+];
+
 /// What a program does with the loader. Each call stands for itself, so that a failure of one leaves the others to be made.
 fn program(vk: &Vk) -> Vec<Answer> {
-    let mut answers = vec![
-        vk.extensions().map(|list| list.join(" ")),
-        vk.layers().map(|list| list.join(" ")),
-        vk.extension_versions(Some(c"VK_LAYER_wanted"))
-            .map(|list| format!("{list:?}")),
-        vk.extensions().map(|list| list.join(" ")),
-    ];
+    let mut answers = Vec::new();
+    each_answer(vk, &mut |answer| answers.push(answer));
+    answers
+}
+
+/// The same program, which hands over each answer right after the call.
+fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
+    QUERIES.iter().for_each(|query| take(query(vk)));
+    take(QUERIES[0](vk));
     let spec = vk.spec().api("1.3").layer("VK_LAYER_wanted");
     let instance = match spec.extensions(&["VK_KHR_surface", "VK_EXT_debug_utils"]).create() {
         Ok(instance) => instance,
-        Err(error) => {
-            answers.push(Err(error));
-            return answers;
-        }
+        Err(error) => return take(Err(error)),
     };
-    answers.push(Ok("instance".into()));
+    take(Ok("instance".into()));
     let devices = instance.devices();
-    answers.push(devices.clone().map(|list| list.len().to_string()));
-    answers.push(instance.groups().map(|list| list.len().to_string()));
+    take(devices.clone().map(|list| list.len().to_string()));
+    take(instance.groups().map(|list| list.len().to_string()));
     if let Ok(devices) = devices {
-        answers.push(instance.device_extensions(devices[0]).map(|list| list.join(" ")));
+        take(instance.device_extensions(devices[0]).map(|list| list.join(" ")));
         let device = instance.device_spec(devices[0]).extensions(&["VK_KHR_swapchain"]);
-        answers.push(device.create().map(|_| "device".into()));
+        take(device.create().map(|_| "device".into()));
     }
-    answers
 }
 
 /// Whether each answer is the usual one or out of memory, and how many are the latter.
@@ -198,7 +206,7 @@ fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
 }
 
-/// LAY-75, DRV-4, APP-179a: no file and no folder is passed over because the system has no memory to open it.
+/// LAY-75, DRV-4, APP-179a: no file and no folder is passed over because the system has no memory to open it, and the call ends there.
 #[test]
 fn lay_75_each_opening_refused_for_lack_of_memory() {
     case(|scene| {
@@ -216,7 +224,15 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
             assert!(count > 0, "the library opens files");
             for number in 1..=count {
                 heap.refuse(Refusal::Opening(number));
-                assert_eq!(compare(&program(vk), &usual), 1, "opening {number} of {count}");
+                let (mut answers, mut opened) = (Vec::new(), None);
+                each_answer(vk, &mut |answer| {
+                    if answer.is_err() {
+                        opened = opened.or(Some(heap.openings()));
+                    }
+                    answers.push(answer);
+                });
+                assert_eq!(compare(&answers, &usual), 1, "opening {number} of {count}");
+                assert_eq!(opened, Some(number), "the call opens nothing more");
             }
         });
         outcome.ok();
@@ -239,6 +255,50 @@ fn app_174_large_requests_refused() {
             for bytes in [1 << 16, 1 << 17, 1 << 18] {
                 heap.refuse(Refusal::Above(bytes));
                 assert_ne!(compare(&program(vk), &usual), 0, "requests of more than {bytes} bytes");
+            }
+        });
+        outcome.ok();
+    });
+}
+
+/// Files whose contents make lists of more bytes than the library's emergency pool has.
+fn large_files(scene: &Scene) {
+    let texts = |count: usize, text: &str| format!("[{}]", vec![format!("\"{text}\""); count].join(", "));
+    extended(Layer::explicit("wanted").folder(EXPLICIT).without_journal(), 100, 1500).put(scene);
+    let meta = Layer::meta("large", &["VK_LAYER_wanted"]).member("component_layers", texts(20_000, "VK_LAYER_wanted"));
+    put_text(scene, &format!("{EXPLICIT}/large.json"), &meta.text());
+    let other = Layer::meta("other", &["VK_LAYER_wanted"]).member("app_keys", texts(20_000, "/somewhere/else"));
+    put_text(scene, &format!("{EXPLICIT}/other.json"), &other.text());
+    let off = (0..4000).map(|number| entry(&format!("off_{number}"), "off"));
+    settings(scene, &[MARKER.into()].into_iter().chain(off).collect::<Vec<String>>());
+}
+
+/// APP-174: requests that the emergency pool cannot serve report a shortage, each of them.
+#[test]
+fn app_174_each_large_request_refused_once() {
+    case(|scene| {
+        build(scene, 2, 1);
+        large_files(scene);
+        for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
+            scene.env(name, format!("/{}", "x".repeat(100_000)));
+        }
+        // While there is a log, each call reads everything anew.
+        scene.env("VK_LOADER_DEBUG", "error");
+        let outcome = scene.run(|vk| {
+            let heap = Heap::of(vk);
+            let create: fn(&Vk) -> Answer = |vk| {
+                let spec = vk.spec().api("1.3").layer("VK_LAYER_large");
+                spec.create().map(|_| "instance".into())
+            };
+            for call in [QUERIES[0], QUERIES[1], create] {
+                heap.refuse_none();
+                assert!(call(vk).is_ok());
+                let count = heap.large();
+                assert!(count > 0, "the scene has large lists");
+                for number in 1..=count {
+                    heap.refuse(Refusal::Large(number));
+                    assert_eq!(call(vk), Err(OOM), "large request {number} of {count}");
+                }
             }
         });
         outcome.ok();
