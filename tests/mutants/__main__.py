@@ -51,7 +51,7 @@ class Worker:
         lines[mutant.line - 1] = mutant.new
         self.copy.write(mutant.file, "\n".join(lines).encode())
         try:
-            if not self.copy.build_library():
+            if not self.copy.build_library(tree.BUILD_LIMIT):
                 return "unbuildable", ""
             if self.copy.digest() == self.plain:
                 return "unchanged", ""
@@ -73,7 +73,7 @@ class Worker:
                 return killer
             begin += size
         if units:
-            built = self.copy.build_units()
+            built = self.copy.build_units(tree.BUILD_LIMIT)
             killer = built and runs.killer(units, runs.Programs(built, {}), self.kept.plain, self.flakes)
             if killer:
                 return killer

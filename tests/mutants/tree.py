@@ -17,8 +17,8 @@ FOLDER = Path(os.environ["VKL_MUTANTS"])
 SOURCE = FOLDER / "source"
 LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_layer")
-# In seconds; several times what a build takes on a machine that is busy with something else.
-BUILD_LIMIT = 600
+# In seconds, for a build with a mutant, with which the compiler may never end. Many times what one takes on a busy machine.
+BUILD_LIMIT = 3600
 
 
 def take_source():
@@ -49,12 +49,13 @@ def write(path, content):
         path.write_bytes(content)
 
 
-def built(arguments, folder, variables):
-    """What cargo says of each thing that it made, or None where it cannot be built."""
+def built(arguments, folder, variables, limit=None):
+    """What cargo says of each thing that it made, or None where it cannot be built. Cargo's errors are shown where no limit is given."""
     command = [CARGO, *arguments, "--locked", "--quiet", "--message-format=json"]
-    process = cases.start(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    errors = subprocess.DEVNULL if limit else None
+    process = cases.start(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=errors)
     try:
-        output = process.communicate(timeout=BUILD_LIMIT)[0].decode()
+        output = process.communicate(timeout=limit)[0].decode()
     except subprocess.TimeoutExpired:
         return None
     finally:
@@ -136,13 +137,14 @@ class Tree:
         """Gives a file of the copy this content."""
         write(self.root / name, content)
 
-    def build_library(self):
+    def build_library(self, limit=None):
         """Builds the library for debugging; whether that was possible."""
-        return built(["build", "-p", LIBRARY], self.root, self.variables) is not None
+        return built(["build", "-p", LIBRARY], self.root, self.variables, limit) is not None
 
-    def build_units(self):
+    def build_units(self, limit=None):
         """Builds the programs of the unit tests; None if that is impossible."""
-        artifacts = built(["test", "--no-run", *(word for crate in crates() for word in ("-p", crate.name))], self.root, self.variables)
+        packages = (word for crate in crates() for word in ("-p", crate.name))
+        artifacts = built(["test", "--no-run", *packages], self.root, self.variables, limit)
         return artifacts and unit_programs(artifacts)
 
     def has_compiled(self, name):
