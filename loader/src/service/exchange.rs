@@ -54,7 +54,7 @@ impl Live {
     /// The manifests that the service has, once it knows all its drivers.
     pub(super) fn list(&mut self) -> Result<Vec<Manifest>, Failure> {
         self.patience = PATIENCE;
-        let reply = self.ask(Operation::Manifests, br#"{"wait_for_idle":true}"#)?;
+        let reply = self.ask(Operation::Manifests, wire::MANIFESTS.as_bytes())?;
         let count = reply.document.root().as_object().and_then(|reply| reply.get("count"));
         let file = reply.file.ok_or(ServiceReason::Descriptors("no file"))?;
         if file.kind() != Ok(FileKind::Sealed) {

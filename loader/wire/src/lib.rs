@@ -27,6 +27,14 @@ pub const MOST_IN_MANIFEST: usize = 64 << 10;
 /// The most packages of a service (LSV-50), and so the most manifests.
 pub const MOST_PACKAGES: usize = 64;
 
+/// Payload of the request for all manifests that this program can use: it waits until nothing is pending (LSV-35), and names the
+/// program's word size (LSV-50).
+pub const MANIFESTS: &str = if usize::BITS == 32 {
+    r#"{"wait_for_idle":true,"bits":32}"#
+} else {
+    r#"{"wait_for_idle":true,"bits":64}"#
+};
+
 /// How long an answer may be held back by the service (LSV-35).
 pub const HELD_BACK: Duration = Duration::from_secs(5);
 /// How long a client waits for the connection (LSV-42).
@@ -91,7 +99,7 @@ pub mod status {
     pub const NOT_FOUND: &str = "not_found";
     /// The service gave up waiting for drivers that are still loaded (LSV-35).
     pub const TIMEOUT: &str = "timeout";
-    /// The service does not know the operation (LSV-35).
+    /// The service does not know the operation, or the version of the protocol (LSV-35).
     pub const UNSUPPORTED: &str = "unsupported";
     /// The request is malformed, or carried descriptors (LSV-60, LSV-61).
     pub const BAD_REQUEST: &str = "bad_request";

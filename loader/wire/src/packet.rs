@@ -66,8 +66,8 @@ pub enum PacketError {
     Short,
     /// Other first bytes.
     Magic,
-    /// Another version of the protocol.
-    Version(u16),
+    /// Another version of the protocol, with the header as this version reads it.
+    Version(u16, Header),
     /// The length in the header is not that of the payload, or more than the limit.
     Length(u32),
 }
@@ -77,7 +77,7 @@ impl core::fmt::Display for PacketError {
         match self {
             Self::Short => formatter.write_str("a packet without a header"),
             Self::Magic => formatter.write_str("a packet that does not begin as packets do"),
-            Self::Version(version) => write!(formatter, "a packet of version {version}"),
+            Self::Version(version, _) => write!(formatter, "a packet of version {version}"),
             Self::Length(length) => write!(formatter, "a packet with a wrong length of {length} bytes"),
         }
     }
@@ -97,20 +97,20 @@ impl<'a> Packet<'a> {
         if [m0, m1, m2, m3] != MAGIC {
             return Err(PacketError::Magic);
         }
-        let version = u16::from_le_bytes([v0, v1]);
-        if version != VERSION {
-            return Err(PacketError::Version(version));
-        }
-        let length = u32::from_le_bytes([l0, l1, l2, l3]);
-        if usize::try_from(length) != Ok(payload.len()) || payload.len() > most {
-            return Err(PacketError::Length(length));
-        }
         let operation = u16::from_le_bytes([o0, o1]);
         let header = Header {
             operation: operation & !REPLY,
             is_reply: operation & REPLY != 0,
             request: u32::from_le_bytes([r0, r1, r2, r3]),
         };
+        let version = u16::from_le_bytes([v0, v1]);
+        if version != VERSION {
+            return Err(PacketError::Version(version, header));
+        }
+        let length = u32::from_le_bytes([l0, l1, l2, l3]);
+        if usize::try_from(length) != Ok(payload.len()) || payload.len() > most {
+            return Err(PacketError::Length(length));
+        }
         Ok(Self { header, payload })
     }
 }
@@ -150,7 +150,10 @@ mod tests {
         };
         assert_eq!(read(|bytes| bytes.truncate(15)), PacketError::Short);
         assert_eq!(read(|bytes| bytes[0] = b'v'), PacketError::Magic);
-        assert_eq!(read(|bytes| bytes[4] = 2), PacketError::Version(2));
+        assert_eq!(
+            read(|bytes| bytes[4] = 2),
+            PacketError::Version(2, Header::request(Operation::Features, 1))
+        );
         assert_eq!(read(|bytes| bytes.push(b' ')), PacketError::Length(2));
         assert_eq!(read(|bytes| bytes.truncate(16)), PacketError::Length(2));
         assert_eq!(read(|bytes| bytes[15] = 0x80), PacketError::Length(0x8000_0002));

@@ -284,7 +284,8 @@ impl Shared {
         let packages = self.packages.lock().expect("no panic").clone();
         match Operation::from_number(request.header.operation) {
             Some(Operation::Manifests) => {
-                assert_eq!(request.payload, json!({"wait_for_idle": true}));
+                assert_eq!(request.payload["wait_for_idle"], json!(true));
+                assert!(matches!(request.payload["bits"].as_u64(), Some(32 | 64)));
                 let entry = |package: &Package| json!({"name": package.name(), "contents": package.manifest});
                 let list: Vec<Value> = packages.iter().map(entry).collect();
                 let file = memory("manifests", Value::from(list).to_string().as_bytes(), SEALS);
