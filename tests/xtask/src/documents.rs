@@ -4,7 +4,7 @@ use crate::cases::cases;
 use crate::matrix::matrix;
 use crate::tables::{TABLES, with_table};
 use crate::tree::Tree;
-use crate::{claims, commands, counts, headers, links, reference};
+use crate::{claims, commands, counts, headers, links, prose, reference};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -34,6 +34,7 @@ pub fn write(tree: &Tree) -> Result<(), Errors> {
             put(path, text)?;
         }
     }
+    put(prose::FILE, &prose::lowered(tree).map_err(one)?)?;
     fs::create_dir_all(tree.root().join("target")).map_err(|error| vec![format!("target: {error}")])?;
     put(MATRIX, &made.matrix)
 }
@@ -80,7 +81,7 @@ fn made(tree: &Tree) -> Result<Made, Errors> {
     }
 }
 
-/// What documents say that does not hold: commands, counts, links, and claims about all code.
+/// Statements of documents that do not hold (commands, counts, links, claims about all code), and English to rewrite.
 fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     // The reference quotes messages and names of the registry; it shows no commands.
     let texts = paths.iter().filter(|path| !path.starts_with(reference::FOLDER));
@@ -94,6 +95,7 @@ fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     }
     wrong.extend(links::problems(tree, paths)?);
     wrong.extend(claims::problems(tree)?);
+    wrong.extend(prose::problems(tree)?);
     Ok(wrong)
 }
 

@@ -1,0 +1,482 @@
+//! The English of comments and pages: beginnings, words and long sentences that they must not have. `prose.toml` has the rules, the limit of
+//! each folder, and the exceptions.
+
+use crate::comments::{self, Comment};
+use crate::tree::Tree;
+use crate::words::without_tables;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Path of the rules.
+pub const FILE: &str = "tests/xtask/prose.toml";
+
+/// The rules.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rules {
+    /// Beginnings of paths that are not read.
+    skipped: Vec<String>,
+    /// First words that documentation must not have.
+    beginnings: BTreeSet<String>,
+    /// Upper bound on the words of a sentence.
+    sentence: usize,
+    safety: Safety,
+    #[serde(rename = "word")]
+    words: Vec<Word>,
+    #[serde(default, rename = "exception")]
+    exceptions: Vec<Exception>,
+    /// Limits by folder; the longest path that a file begins with counts.
+    limits: BTreeMap<String, Counts>,
+}
+
+/// Rules for the reasons of unsafe blocks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Safety {
+    /// Lower bound on the words of a reason.
+    words: usize,
+    /// Phrases that give no reason.
+    phrases: Vec<String>,
+}
+
+/// A word or phrase to avoid.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Word {
+    find: Vec<String>,
+    /// Advice that the message repeats.
+    write: String,
+    /// Words that may stand before or after the phrase.
+    #[serde(default)]
+    unless: BTreeSet<String>,
+    /// Beginnings of paths in which the word is a term.
+    #[serde(default)]
+    not_in: Vec<String>,
+}
+
+/// Text that may stay.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exception {
+    file: String,
+    /// Part of the text that the rule finds.
+    text: String,
+    reason: String,
+}
+
+/// Counts of findings, one for each kind of rule.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    beginnings: usize,
+    words: usize,
+    sentences: usize,
+    safety: usize,
+}
+
+/// The kinds of rules.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Beginning,
+    Word,
+    Sentence,
+    Safety,
+}
+
+/// A place that breaks a rule.
+struct Finding {
+    kind: Kind,
+    /// Text that an exception may name.
+    text: String,
+    message: String,
+}
+
+/// Findings by folder.
+type Found = BTreeMap<String, Vec<Finding>>;
+
+impl Counts {
+    fn get(&mut self, kind: Kind) -> &mut usize {
+        match kind {
+            Kind::Beginning => &mut self.beginnings,
+            Kind::Word => &mut self.words,
+            Kind::Sentence => &mut self.sentences,
+            Kind::Safety => &mut self.safety,
+        }
+    }
+
+    fn of(findings: &[Finding]) -> Self {
+        let mut counts = Self::default();
+        for finding in findings {
+            *counts.get(finding.kind) += 1;
+        }
+        counts
+    }
+}
+
+/// Returns a line for each finding in a folder that is over its limit, and for each unused exception.
+///
+/// # Errors
+/// The rules or a file cannot be read.
+pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
+    let rules = Rules::read(tree)?;
+    let (found, mut wrong) = rules.found(tree)?;
+    for (folder, findings) in &found {
+        let mut counts = Counts::of(findings);
+        let mut limits = rules.limits.get(folder).copied().unwrap_or_default();
+        for kind in [Kind::Beginning, Kind::Word, Kind::Sentence, Kind::Safety] {
+            let (count, limit) = (*counts.get(kind), *limits.get(kind));
+            if count > limit {
+                let places = findings.iter().filter(|finding| finding.kind == kind);
+                wrong.extend(places.map(|finding| finding.message.clone()));
+                wrong.push(format!(
+                    "{folder}: {count} of these, and {FILE} allows {limit}: rewrite the new ones"
+                ));
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// Returns the rules with the limits that the findings need, if they are lower.
+///
+/// # Errors
+/// The rules or a file cannot be read.
+pub fn lowered(tree: &Tree) -> Result<String, String> {
+    let rules = Rules::read(tree)?;
+    let (found, _) = rules.found(tree)?;
+    let text = tree.read(FILE)?;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let row = rules
+            .limits
+            .iter()
+            .find(|(folder, _)| line.starts_with(&format!("\"{folder}\" = ")));
+        row.map_or_else(
+            || line.to_owned(),
+            |(folder, limits)| {
+                let mut limits = *limits;
+                let mut counts = Counts::of(found.get(folder).map_or(&[], Vec::as_slice));
+                let mut lower = |kind| (*limits.get(kind)).min(*counts.get(kind));
+                format!(
+                    "\"{folder}\" = {{ beginnings = {}, words = {}, sentences = {}, safety = {} }}\n",
+                    lower(Kind::Beginning),
+                    lower(Kind::Word),
+                    lower(Kind::Sentence),
+                    lower(Kind::Safety)
+                )
+            },
+        )
+    });
+    Ok(lines.collect())
+}
+
+impl Rules {
+    fn read(tree: &Tree) -> Result<Self, String> {
+        toml::from_str(&tree.read(FILE)?).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// Returns the findings of all files, and a line for each unused exception.
+    fn found(&self, tree: &Tree) -> Result<(Found, Vec<String>), String> {
+        let mut found = Found::new();
+        let mut used = BTreeSet::new();
+        for path in tree.files("") {
+            if self.skipped.iter().any(|skipped| path.starts_with(skipped)) {
+                continue;
+            }
+            let Some(read) = reader(&path) else {
+                continue;
+            };
+            let mut findings = self.findings(&path, &read(&tree.read(&path)?));
+            findings.retain(|finding| {
+                let fits = |row: &Exception| row.file == path && finding.text.contains(&row.text);
+                let place = self.exceptions.iter().position(fits);
+                used.extend(place);
+                place.is_none()
+            });
+            found.entry(self.folder(&path)).or_default().extend(findings);
+        }
+        let rows = self
+            .exceptions
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| !used.contains(place));
+        let unused = rows.map(|(_, row)| {
+            format!(
+                "{FILE}: unused exception `{}` of {} ({})",
+                row.text, row.file, row.reason
+            )
+        });
+        Ok((found, unused.collect()))
+    }
+
+    /// The folder whose limits count for a file.
+    fn folder(&self, path: &str) -> String {
+        let folders = self.limits.keys().filter(|folder| path.starts_with(folder.as_str()));
+        folders.max_by_key(|folder| folder.len()).cloned().unwrap_or_default()
+    }
+
+    fn findings(&self, path: &str, comments: &[Comment]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for comment in comments {
+            let begin = found.len();
+            self.judge_beginning(comment, &mut found);
+            self.judge_safety(comment, &mut found);
+            for sentence in sentences(&comment.text) {
+                self.judge_sentence(path, &sentence, &mut found);
+            }
+            for finding in &mut found[begin..] {
+                finding.message = format!("{path}:{}: {}", comment.line, finding.message);
+            }
+        }
+        found
+    }
+
+    fn judge_beginning(&self, comment: &Comment, found: &mut Vec<Finding>) {
+        let first = comment
+            .text
+            .split(|it: char| !it.is_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        if comment.documents && self.beginnings.contains(first) {
+            found.push(Finding {
+                kind: Kind::Beginning,
+                text: comment.text.clone(),
+                message: format!(
+                    "`{first}` begins documentation: begin with a noun phrase, or with a verb (\"Returns …\")"
+                ),
+            });
+        }
+    }
+
+    fn judge_safety(&self, comment: &Comment, found: &mut Vec<Finding>) {
+        let Some(reason) = comment.text.strip_prefix("SAFETY:") else {
+            return;
+        };
+        let count = words(reason).len();
+        let phrase = self
+            .safety
+            .phrases
+            .iter()
+            .find(|phrase| reason.contains(phrase.as_str()));
+        let what = match phrase {
+            Some(phrase) => format!("`{phrase}` in SAFETY"),
+            None if count < self.safety.words => format!("SAFETY of {count} words"),
+            None => return,
+        };
+        found.push(Finding {
+            kind: Kind::Safety,
+            text: reason.to_owned(),
+            message: format!("{what}: name the precondition, and why it holds here"),
+        });
+    }
+
+    fn judge_sentence(&self, path: &str, sentence: &str, found: &mut Vec<Finding>) {
+        let words = words(sentence);
+        let mut add = |kind, message| {
+            let text = sentence.to_owned();
+            found.push(Finding { kind, text, message });
+        };
+        if words.len() > self.sentence {
+            let begin = words[..6].join(" ");
+            let message = format!(
+                "{} words in `{begin} …`: write sentences of at most {}",
+                words.len(),
+                self.sentence
+            );
+            add(Kind::Sentence, message);
+        }
+        for rule in self
+            .words
+            .iter()
+            .filter(|rule| !rule.not_in.iter().any(|begin| path.starts_with(begin)))
+        {
+            for phrase in rule.find.iter().filter(|phrase| rule.is_in(phrase, &words)) {
+                add(Kind::Word, format!("`{phrase}`: write {}", rule.write));
+            }
+        }
+    }
+}
+
+impl Word {
+    /// Returns `true` if the phrase stands among the words, and none of its exceptions stands beside it.
+    fn is_in(&self, phrase: &str, words: &[String]) -> bool {
+        let phrase: Vec<&str> = phrase.split(' ').collect();
+        let is_allowed = |place: Option<usize>| {
+            let word = place.and_then(|place| words.get(place));
+            word.is_some_and(|word| self.unless.contains(word))
+        };
+        words.windows(phrase.len()).enumerate().any(|(place, row)| {
+            row == phrase && !is_allowed(place.checked_sub(1)) && !is_allowed(Some(place + phrase.len()))
+        })
+    }
+}
+
+/// Returns the function that finds the prose of a file, by the end of its path.
+fn reader(path: &str) -> Option<fn(&str) -> Vec<Comment>> {
+    match path.rsplit(['.', '/']).next()? {
+        "rs" => Some(comments::of_rust),
+        "py" | "sh" | "toml" | "Makefile" => Some(comments::of_script),
+        "md" => Some(page),
+        _ => None,
+    }
+}
+
+/// Returns the paragraphs, items and cells of a page, without the tables that are written by `make documents`.
+fn page(text: &str) -> Vec<Comment> {
+    let plain = without_tables(text);
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for (place, line) in plain.lines().enumerate() {
+        let is_fence = line.trim_start().starts_with("```");
+        fenced ^= is_fence;
+        // Four blanks after an empty line begin code; within a paragraph or item they do not.
+        let is_code = fenced
+            || is_fence
+            || (line.starts_with("    ") && found.last().is_none_or(|it: &Comment| it.text.is_empty()));
+        let cells = if line.starts_with('|') {
+            line.split('|').collect()
+        } else {
+            vec![line]
+        };
+        for cell in cells {
+            let text = if is_code { "" } else { cell };
+            match found.last_mut() {
+                Some(last) if !is_start(text) && !line.starts_with('|') && !last.text.is_empty() => {
+                    last.text.push('\n');
+                    last.text.push_str(text);
+                }
+                _ => found.push(Comment {
+                    line: place + 1,
+                    documents: false,
+                    text: text.to_owned(),
+                }),
+            }
+        }
+    }
+    found
+}
+
+/// Returns `true` for a line that begins a paragraph, an item or a heading.
+fn is_start(line: &str) -> bool {
+    let line = line.trim_start();
+    let item = line.trim_start_matches(|it: char| it.is_ascii_digit());
+    line.is_empty()
+        || line.starts_with(['#', '|'])
+        || item.starts_with("- ")
+        || item.starts_with("* ")
+        || (item.len() < line.len() && item.starts_with(". "))
+}
+
+/// Returns the sentences of a text. A paragraph, an item and a heading end one too.
+fn sentences(text: &str) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut fenced = false;
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        fenced ^= is_fence;
+        if is_fence || is_start(line) {
+            found.push(String::new());
+        }
+        if !fenced && !is_fence {
+            let last = found.len() - 1;
+            found[last].push_str(line);
+            found[last].push(' ');
+        }
+    }
+    found.iter().flat_map(|part| split(&without_spans(part))).collect()
+}
+
+/// Returns the sentences of a paragraph: one ends at a mark that blanks and no small letter follow.
+fn split(paragraph: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut begin = 0;
+    for (place, _) in paragraph.match_indices(['.', '?', '!']) {
+        let rest = &paragraph[place + 1..];
+        let rest = rest.trim_start_matches([')', '"']);
+        let next = rest.trim_start();
+        if next.len() < rest.len() && !next.starts_with(|it: char| it.is_ascii_lowercase()) {
+            found.push(paragraph[begin..=place].to_owned());
+            begin = place + 1;
+        }
+    }
+    found.push(paragraph[begin..].to_owned());
+    found
+}
+
+/// Replaces each code span and each target of a link by one word.
+fn without_spans(text: &str) -> String {
+    let mut plain = String::new();
+    for (place, part) in text.split('`').enumerate() {
+        plain.push_str(if place % 2 == 0 { part } else { "CODE" });
+    }
+    let mut parts = plain.split("](");
+    let mut joined = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        joined.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    joined
+}
+
+/// Returns the words of a sentence, in small letters without the marks around them.
+fn words(sentence: &str) -> Vec<String> {
+    let parts = sentence.split_whitespace();
+    let bare = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase());
+    bare.filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &str = "\
+skipped = []
+beginnings = [\"What\", \"It\"]
+sentence = 8
+safety = { words = 5, phrases = [\"as above\"] }
+word = [
+    { find = [\"mend\"], write = \"fix\" },
+    { find = [\"is no\"], write = \"invalid\", unless = [\"there\", \"longer\"], not_in = [\"b/\"] },
+]
+limits = { \"a/\" = { beginnings = 0, words = 0, sentences = 0, safety = 0 } }
+";
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let rules: Rules = toml::from_str(RULES).expect("rules");
+        let findings = rules.findings(path, &reader(path).expect("a reader")(text));
+        findings.into_iter().map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn findings_name_the_place_the_word_and_the_advice() {
+        for (text, expected) in [
+            ("\n/// What it is.\nfn f() {}", "a/b.rs:2: `What` begins documentation"),
+            ("// Mend\n// this.", "a/b.rs:1: `mend`: write fix"),
+            ("// X is no\n// name.", "a/b.rs:1: `is no`: write invalid"),
+            ("// SAFETY: it is open.", "SAFETY of 3 words"),
+            ("// SAFETY: the same reason holds as above.", "`as above` in SAFETY"),
+            ("/// A b c d e\n/// f g h i.", "9 words in `a b c d e f …`"),
+        ] {
+            let lines = found("a/b.rs", text);
+            assert!(lines.len() == 1 && lines[0].contains(expected), "{text}: {lines:?}");
+        }
+        assert!(found("a/b.md", "# A\n\nSo we mend it.\n")[0].starts_with("a/b.md:3: `mend`"));
+        assert!(found("a/b.sh", "x\n# mend\n")[0].starts_with("a/b.sh:2: "));
+    }
+
+    #[test]
+    fn good_prose_is_passed() {
+        for text in [
+            "// What is plain may begin so.",
+            "/// Whatever.",
+            "// There is no x. X is no longer y.",
+            "// `mend` mending",
+            "/// A b c d. E f g h.\n///\n/// - I j k l\n/// - m n o p\n/// ```\n/// a b c d e f g h i j\n/// ```",
+            "// SAFETY: the file is still open.",
+        ] {
+            assert_eq!(found("a/b.rs", text), [""; 0], "{text}");
+        }
+        assert_eq!(found("b/b.rs", "// X is no y."), [""; 0]);
+        let page =
+            "A b c d\n- e f g h\n1. i j k l\n\n    a b c d e f g h i j\n\n| a b c d | e f g h i |\n```\nmend\n```\n";
+        assert_eq!(found("a/b.md", page), [""; 0]);
+    }
+}
