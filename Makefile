@@ -97,7 +97,7 @@ fuzz:             ## fuzz with AddressSanitizer, a minute for each target: SECON
 soak:             ## create instances and devices on many threads with real layers: MINUTES=10 for ten, ONLY="8 threads" for some
 	@make/runs.sh soak $(or $(MINUTES),"") $(ONLY)
 
-mutants:          ## change one line of loader/ N=100 times, and see whether a case notices: SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time
+mutants:          ## change one line of loader/ N=100 times, and see whether a case notices: SEED=1, FIRST=51 in the list, FILES="wsi gate", JOBS=2 at a time (0 prints the list)
 	@make/mutants.sh $(or $(N),20) $(or $(SEED),1) $(or $(FIRST),1) $(or $(JOBS),2) $(FILES)
 
 peer:             ## run the behaviour cases on a Khronos loader: PEER=/a/library, PEER=sid, or the system's own

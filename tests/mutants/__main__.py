@@ -1,7 +1,7 @@
 """Mutants of the loader: each changes one line, is built, and should be killed by a test.
 
-Arguments: how many mutants that build are tried, the seed of their order, the place of the first one in it, how many are tried at a time,
-then words; only files whose path has one of them are mutated. All work is done in copies of the tree. A mutant is tried on the tests
+Arguments: how many mutants that build are tried, the seed of their order, the place of the first one in it, how many are tried at a time
+(none are tried but listed where it is 0), then words; only files whose path has one of them are mutated. All work is done in copies of the tree. A mutant is tried on the tests
 that reach the function it is in (coverage.py), and killed only by a test that tells it from the unchanged tree (runs.py)."""
 
 import atexit
@@ -186,7 +186,11 @@ def main():
     if first > len(mutants):
         refuse(f"FIRST={first} is beyond the list, which has {len(mutants)} mutants")
     print(f"{len(mutants)} mutants can be made; seed {seed}, from {first} on", flush=True)
-    hunt = Hunt(shuffled(mutants, seed), first, wanted, equivalents(every))
+    order, known = shuffled(mutants, seed), equivalents(every)
+    if jobs == 0:
+        show(order[first - 1 : first - 1 + wanted], first, known)
+        return
+    hunt = Hunt(order, first, wanted, known)
     copies = [tree.Tree(number) for number in range(jobs)]
     kept = coverage.kept(copies[0], jobs)
     map_ = coverage.Map(kept.rows)
@@ -205,6 +209,12 @@ def main():
             os._exit(130)
     hunt.summary()
     sys.exit(bool(hunt.survivors) or hunt.decided() == 0)
+
+
+def show(mutants, first, known):
+    """Prints mutants with their places in the list, and tries none."""
+    for place, mutant in enumerate(mutants, first):
+        print(f"{place:>4} {'equivalent' if texts(mutant) in known else '':<10} {mutant}")
 
 
 def refuse(reason):
