@@ -16,7 +16,7 @@ FOLDER = Path(os.environ["VKL_MUTANTS"])
 # The tree as it was when the run began: a run takes long, and people go on working.
 SOURCE = FOLDER / "source"
 LIBRARY = "vulkan-loader"
-MOCKS = ("mock_driver", "mock_layer", "sample_layer")
+MOCKS = ("mock_driver", "mock_layer", "sample_driver", "sample_layer")
 # In seconds, for a build with a mutant, with which the compiler may never end. Many times what one takes on a busy machine.
 BUILD_LIMIT = 3600
 
