@@ -113,6 +113,11 @@ mod tests {
     }
 
     #[test]
+    fn identities_of_earlier_loaders_stay_valid() {
+        assert_eq!(format!("{FILE}"), "648bd38af36c86fa");
+    }
+
+    #[test]
     fn times_of_an_image_prove_nothing() {
         assert!(FILE.proves());
         for changed in [(0, 0), (1, 0), (-1, 0)] {

@@ -254,6 +254,12 @@ mod tests {
     }
 
     #[test]
+    fn fingerprints_of_earlier_loaders_stay_valid() {
+        let machine = Machine::default().with("/proc/sys/kernel/osrelease", "6.1.0\n");
+        assert_eq!(format!("{}", machine.fingerprint()), "1886a90cde0ec834");
+    }
+
+    #[test]
     fn other_texts_are_no_fingerprint() {
         let before = Machine::default().fingerprint();
         for text in [&b""[..], b"0", b"+000000000000000", b"\xff", b"zzzzzzzzzzzzzzzz"] {

@@ -232,6 +232,13 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_any_two_bytes_can_be_asked_about() {
+        for first in 0..=u8::MAX {
+            assert!((0..=u8::MAX).all(|second| !matters(&[first, second], b"1")), "{first}");
+        }
+    }
+
+    #[test]
     fn the_lists_have_the_rows_of_the_table() {
         let rows: Vec<Vec<&str>> = str::from_utf8(TABLE)
             .unwrap()

@@ -102,6 +102,14 @@ mod tests {
     use std::sync::Barrier;
 
     #[test]
+    fn app_174_each_thread_has_places_to_try() {
+        let calls = Calls::new();
+        for thread in 0..10_000_usize {
+            assert_eq!(calls.places(thread << 12).len(), TRIED, "{thread}");
+        }
+    }
+
+    #[test]
     fn app_174_each_call_has_its_own_beginning() {
         let calls = Calls::new();
         assert_eq!(calls.began(), 0);
