@@ -39,6 +39,7 @@ pub enum Problem {
 pub struct Catalogue<'a, J> {
     root: J,
     machine: J,
+    has_variables: bool,
     _text: PhantomData<&'a [u8]>,
 }
 
@@ -62,19 +63,26 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         if !is("architecture", reader.architecture)? {
             return Err(Problem::OtherArchitecture);
         }
-        let machine = root.member("machine").ok_or(Problem::NotACatalogue)?;
+        let found = Self::of_valid(root).ok_or(Problem::NotACatalogue)?;
         let bounded = root.few("drivers", MOST_ENTRIES).is_some()
-            && root.few("variables", MOST_VARIABLES).is_some()
             && root.few("files", MOST_FILES).is_some()
-            && machine.few("cards", MOST_CARDS).is_some();
-        match bounded {
-            true => Ok(Self {
-                root,
-                machine,
-                _text: PhantomData,
-            }),
-            false => Err(Problem::NotACatalogue),
+            && found.machine.few("cards", MOST_CARDS).is_some();
+        if bounded {
+            Ok(found)
+        } else {
+            Err(Problem::NotACatalogue)
         }
+    }
+
+    /// Returns the catalogue of a document that [`Self::read`] accepted before.
+    #[inline(never)]
+    pub fn of_valid(root: J) -> Option<Self> {
+        Some(Self {
+            root,
+            machine: root.member("machine")?,
+            has_variables: root.few("variables", MOST_VARIABLES)?.next().is_some(),
+            _text: PhantomData,
+        })
     }
 
     /// When it was written, in seconds since 1970.
@@ -114,8 +122,16 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
     }
 
     /// Returns the value that a variable had when the drivers were asked, if it was set.
-    #[inline(never)]
     pub fn value_of(self, name: &[u8]) -> Option<&'a [u8]> {
+        if self.has_variables {
+            self.written_value(name)
+        } else {
+            None
+        }
+    }
+
+    #[inline(never)]
+    fn written_value(self, name: &[u8]) -> Option<&'a [u8]> {
         let mut all = self.root.few("variables", MOST_VARIABLES)?;
         all.find(|one| one.member_text("name") == Some(name))?
             .member_text("value")
@@ -331,6 +347,12 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
         // Each is looked at before the first is given out.
         all.clone().all(|one| one.is_some()).then(|| all.flatten())
+    }
+
+    /// Returns its instance extensions if [`Self::extensions`] returned them before.
+    pub fn valid_extensions(self) -> impl Iterator<Item = Extension<'a>> {
+        let all = self.json.few("extensions", MOST_EXTENSIONS);
+        all.into_iter().flatten().filter_map(extension::<J>)
     }
 
     /// Whether it computes on the processor, as far as is known.

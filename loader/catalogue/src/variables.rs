@@ -24,8 +24,11 @@ const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::Ha
 /// Variables that change something, whose names do not begin as [`KNOWN`] says.
 const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
-/// The first two letters of all names that matter, in a table of bits that says no to most variables.
-const BEGINNINGS: [u64; 4] = beginnings();
+/// Number of bits in [`BEGINNINGS`].
+const BITS: usize = 512;
+
+/// The first three letters of all names that matter, in a table of bits that says no to most variables.
+const BEGINNINGS: [u64; BITS / 64] = beginnings();
 
 /// The lists that are made of the table.
 #[derive(Clone, Copy)]
@@ -44,29 +47,32 @@ pub fn matters(name: &[u8], value: &[u8]) -> bool {
             .is_some_and(|begin| begin.eq_ignore_ascii_case(known)),
         false => known == name,
     };
-    let Some([first, second]) = name.first_chunk() else {
+    let Some(letters) = name.first_chunk() else {
         return false;
     };
-    let (word, bit) = place(*first, *second);
+    let (word, bit) = place(*letters);
     BEGINNINGS[word] & bit != 0
         && (words(KNOWN).any(begins) || has(OTHERS))
         && !has(HARMLESS)
         && !(value.is_empty() && has(HARMLESS_EMPTY))
 }
 
-const fn place(first: u8, second: u8) -> (usize, u64) {
-    let place = (first.to_ascii_uppercase() as usize * 31 + second.to_ascii_uppercase() as usize) & 255;
-    (place >> 6, 1 << (place & 63))
+/// Returns the word and the bit of [`BEGINNINGS`] for names that begin with these letters.
+const fn place([first, second, third]: [u8; 3]) -> (usize, u64) {
+    let mut sum = first.to_ascii_uppercase() as usize;
+    sum = sum * 31 + second.to_ascii_uppercase() as usize;
+    sum = (sum * 31 + third.to_ascii_uppercase() as usize) % BITS;
+    (sum / 64, 1 << (sum % 64))
 }
 
-const fn beginnings() -> [u64; 4] {
+const fn beginnings() -> [u64; BITS / 64] {
     let mut lists: &[&[u8]] = &[KNOWN, OTHERS];
-    let mut bits = [0; 4];
+    let mut bits = [0; BITS / 64];
     while let [list, rest @ ..] = lists {
         let mut at = 0;
-        while at + 1 < list.len() {
+        while at + 2 < list.len() {
             if at == 0 || list[at - 1] == b' ' {
-                let (word, bit) = place(list[at], list[at + 1]);
+                let (word, bit) = place([list[at], list[at + 1], list[at + 2]]);
                 bits[word] |= bit;
             }
             at += 1;

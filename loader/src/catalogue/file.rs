@@ -114,9 +114,8 @@ impl<'a> Json<'a> for Seen<'a> {
 
 impl Loaded {
     /// The catalogue.
-    #[inline(never)]
     pub(super) fn catalogue(&self) -> Option<Catalogue<'_, Seen<'_>>> {
-        Catalogue::read(Seen(self.document.root()), READER).ok()
+        Catalogue::of_valid(Seen(self.document.root()))
     }
 
     /// The entry of this number.
