@@ -150,7 +150,8 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     }
 }
 
-fn doubt_all(files: &mut [Checked<'_>]) {
+/// Lets no entry count that depends on one of these files: the dynamic linker may take others.
+pub fn doubt_all(files: &mut [Checked<'_>]) {
     files.iter_mut().for_each(|one| one.doubt = Some(Doubt::Shadowed));
 }
 

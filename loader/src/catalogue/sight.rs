@@ -15,6 +15,9 @@ use rust_alloc::vec::Vec;
 /// Bytes that are read of files of the kernel, each of which has a line.
 const LINE: usize = 64;
 
+/// Upper bound on the bytes of the variables that a program starts with: Linux allows six megabytes.
+const MOST_VARIABLE_BYTES: usize = 6 << 20;
+
 /// Whether all variables of drivers are as they were when the catalogue was made. The first that is not is told of.
 pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) -> bool {
     let Some(catalogue) = loaded.catalogue() else {
@@ -39,6 +42,25 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
+/// Returns the variables that the program started with, each terminated. The dynamic linker read these, and the program may have changed
+/// its own since. `None` when memory runs out. Where the kernel does not show them, this is the present value of `LD_LIBRARY_PATH`.
+fn first_variables() -> Option<Vec<u8>> {
+    let (mut text, mut is_whole) = (Vec::new(), true);
+    let is_read = Kernel.read(b"/proc/self/environ", MOST_VARIABLE_BYTES, &mut |piece| {
+        is_whole &= text.try_room(piece.len()).is_ok();
+        if is_whole {
+            text.extend_from_slice(piece);
+        }
+    });
+    if !is_read && let Some(value) = os::environment::plain_value(c"LD_LIBRARY_PATH") {
+        const NAME: &[u8] = b"LD_LIBRARY_PATH=";
+        text.try_exact_room(NAME.len() + value.len()).ok()?;
+        text.extend_from_slice(NAME);
+        text.extend_from_slice(&value);
+    }
+    is_whole.then_some(text)
+}
+
 /// Looks at each file of a catalogue. Returns `None` when memory runs out.
 pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let catalogue = loaded.catalogue()?;
@@ -46,8 +68,23 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let mut all = catalogue.files().map(Checked::from);
     all.try_for_each(|file| files.try_push(file)).ok()?;
     doubts.try_exact_room(files.len()).ok()?;
-    let search = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
-    closure::look(&Kernel, &search, &mut files);
+    let variables = first_variables()?;
+    // The linker takes the last of those that repeat a name.
+    let value = |name: &[u8]| {
+        variables
+            .rsplit(|&byte| byte == 0)
+            .find_map(|one| one.strip_prefix(name))
+    };
+    let is_allowed = |name: &[u8]| {
+        let value = name
+            .split_last()
+            .and_then(|(_, variable)| Some((variable, value(name)?)));
+        value.is_none_or(|(variable, value)| catalogue.allows(variable, value))
+    };
+    closure::look(&Kernel, value(b"LD_LIBRARY_PATH=").unwrap_or_default(), &mut files);
+    if !is_allowed(b"LD_AUDIT=") || !is_allowed(b"GLIBC_TUNABLES=") {
+        closure::doubt_all(&mut files);
+    }
     doubts.extend(files.iter().map(|file| file.doubt));
     let same_search = catalogue.has_same_linker_cache(&Kernel);
     Some(Looked {

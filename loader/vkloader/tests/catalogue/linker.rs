@@ -14,8 +14,11 @@ use std::process::Command;
 const PROGRAM: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 int main(int count, char **words) {
+    if (getenv("FORGETS"))
+        unsetenv("LD_LIBRARY_PATH");
     void *loader = dlopen(words[1], RTLD_NOW);
     int (*query)(const char *, unsigned *, void *);
     unsigned extensions = 0;
@@ -202,6 +205,54 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     }
     chown(file(&case.machine), Some(65534), Some(65534)).expect("the superuser may");
     each_way(&case);
+}
+
+/// The linker reads the variable when a program starts, and a program may change its variables later.
+#[test]
+fn a_variable_counts_as_the_linker_read_it() {
+    let Some(case) = Case::new() else { return };
+    forget_variables(&case.machine);
+    let other = case.other("other");
+    let [search] = case.search("other libraries");
+    case.takes(&other, &[search, ("FORGETS", "1".into())]);
+    let [search] = case.search("libraries other");
+    case.counts(&[search, ("FORGETS", "1".into())]);
+}
+
+/// A launcher of games preloads an overlay of each word size, and puts the folders of its runtime in front.
+#[test]
+fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
+    let Some(case) = Case::new() else { return };
+    forget_variables(&case.machine);
+    for place in ["overlay", "foreign", "runtime", "pinned"] {
+        fs::create_dir_all(case.machine.path(place)).expect("folders");
+    }
+    assert!(compile(&case.machine.path("overlay/overlay.so"), "int overlay;", &[]));
+    // The linker looks no further than this at a library of the other word size.
+    let class = if cfg!(target_pointer_width = "64") { 1 } else { 2 };
+    let mut foreign = fs::read(case.machine.path("overlay/overlay.so")).expect("a file");
+    foreign[4] = class;
+    for name in ["foreign/overlay.so", "foreign/libmock_needed.so"] {
+        case.machine.file(name, &foreign);
+    }
+    case.machine.file("runtime/libunrelated.so", "");
+    let path = |name: &str| case.machine.path(name).display().to_string();
+    let with = |folders: &str, overlay: &str| {
+        let preload = format!("{}:{}", path(overlay), path("overlay/overlay.so"));
+        let [search] = case.search(folders);
+        [search, ("LD_PRELOAD", preload)]
+    };
+    for overlay in ["foreign/overlay.so", "nowhere/overlay.so"] {
+        case.counts(&with("foreign runtime libraries", overlay));
+    }
+    let runtime = case.other("runtime");
+    case.takes(&runtime, &with("foreign runtime libraries", "foreign/overlay.so"));
+    // A folder in front that leads to the system's own file, as launchers make for libraries that are newer there.
+    std::os::unix::fs::symlink(&case.needed, case.machine.path("pinned/libmock_needed.so")).expect("a link");
+    let (doubt, taken) = (String::new(), case.needed.clone());
+    let got = case.run(&with("pinned foreign runtime libraries", "foreign/overlay.so"));
+    let taken_file = fs::canonicalize(&got.taken).expect("a file");
+    assert_eq!((got.doubt, taken_file), (doubt, taken));
 }
 
 /// The linker takes the folders for hardware that this processor has.
