@@ -5,6 +5,9 @@ use super::identify;
 use crate::causes::elf::{self, Needs};
 use crate::probe::Seen;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The facts known about one library.
@@ -50,6 +53,8 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
     let mut folders = BTreeSet::new();
+    // Without a cache the linker searches its usual folders each time, so something new there may be found first.
+    let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
     for one in &belongs {
         let Known { needs, names } = &known[one];
         folders.extend(elf::folders(Path::new(one), needs));
@@ -59,10 +64,24 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
                 return None;
             }
             files.push(SharedFile::of(one, names.join(" ")));
+            let folder = Path::new(one).parent().filter(|_| !has_cache);
+            folders.extend(folder.and_then(Path::to_str).map(String::from));
         }
     }
+    let folders: BTreeSet<String> = folders.iter().flat_map(|folder| with_hardware(folder)).collect();
     files.extend(folders.iter().map(|folder| SharedFile::of(folder, String::new())));
     (files.len() <= catalogue::MOST_FILES).then_some(files)
+}
+
+/// Returns a folder with those below it that the dynamic linker searches first, which are for kinds of processors.
+fn with_hardware(folder: &str) -> Vec<String> {
+    let below = format!("{folder}/glibc-hwcaps");
+    let kinds = fs::read_dir(&below).into_iter().flatten().flatten();
+    let kinds = kinds.filter_map(|kind| kind.path().to_str().map(String::from));
+    let mut all = vec![folder.into()];
+    all.extend(kinds);
+    all.extend(Some(below).filter(|below| Path::new(below).exists()));
+    all
 }
 
 /// What a library needs, with all that those need.

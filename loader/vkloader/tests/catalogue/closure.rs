@@ -119,10 +119,43 @@ fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
 #[test]
 fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     let Some((machine, _)) = machine_of_two() else { return };
-    machine.file("libraries/libnew.so", "");
-    assert_eq!(used(&machine, &[]), "library");
-    update(&machine);
-    assert_eq!(used(&machine, &[]), "");
+    for name in [
+        "libnew.so",
+        "glibc-hwcaps/x86-64-v2/libnew.so",
+        "glibc-hwcaps/x86-64-v2/libnewer.so",
+    ] {
+        let path = machine.path("libraries").join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        fs::write(path, "").expect("a file");
+        assert_eq!(used(&machine, &[]), "library", "{name}");
+        update(&machine);
+        assert_eq!(used(&machine, &[]), "", "{name}");
+    }
+}
+
+/// Without the linker's cache its usual folders are searched each time.
+#[test]
+fn usual_folders_are_files_of_the_driver_if_the_linker_has_no_cache() {
+    let Some((mut machine, _)) = machine_of_two() else {
+        return;
+    };
+    let folders = |machine: &Machine| {
+        let known = written(machine);
+        let files = known["files"].as_array().expect("a list").clone();
+        let paths = files.into_iter().filter(|file| file[2] == "");
+        paths
+            .filter(|file| file[0] != machine.path("libraries").to_str().expect("plain"))
+            .count()
+    };
+    if !Path::new("/etc/ld.so.cache").exists() {
+        return skip("this system has no cache of the linker");
+    }
+    assert_eq!(folders(&machine), 0);
+    fs::create_dir_all(machine.path("system/etc")).expect("folders");
+    if machine.in_made_up_system(&["/etc"]) {
+        update(&machine);
+        assert!(folders(&machine) > 0);
+    }
 }
 
 #[test]
