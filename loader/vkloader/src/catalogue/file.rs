@@ -337,10 +337,12 @@ fn beside(folder: &Path) -> io::Result<NamedTempFile> {
 pub(super) fn check(path: &Path) -> io::Result<()> {
     let checked = folder(path).and_then(|folder| beside(folder).map_err(|error| naming(folder, error)));
     match checked {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(io::Error::new(
-            error.kind(),
-            format!("{error}; the catalogue of the system is root's, and --user makes one of one's own"),
-        )),
+        Err(error) if [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem].contains(&error.kind()) => {
+            Err(io::Error::new(
+                error.kind(),
+                format!("{error}; only root can write the system's catalogue, and --user writes the user's own"),
+            ))
+        }
         checked => checked.map(drop),
     }
 }
