@@ -37,6 +37,10 @@ impl KnownDrivers {
         Self
     }
 
+    /// Adds nothing.
+    #[inline(always)]
+    pub(crate) fn add_users(&self, _: &Environment<'_>, _: &mut Journal<'_>) {}
+
     /// Nothing is.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {

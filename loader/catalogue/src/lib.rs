@@ -47,6 +47,7 @@ pub use machine::{Fingerprint, Look};
 
 use core::ffi::CStr;
 
+pub use promises::CATALOGUE_MARK as USER_MARK;
 use promises::limits::CATALOGUE_SEARCH_PATH as LONGEST_PATH;
 pub use promises::limits::{
     CATALOGUE_BYTES as MOST_BYTES, CATALOGUE_CARDS as MOST_CARDS, CATALOGUE_DEVICES as MOST_DEVICES,

@@ -8,7 +8,7 @@ use crate::journal::reason::{DriverManifestReason, FileKind, FileReason};
 use crate::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use crate::manifest::DriverManifest;
 use crate::manifest::driver::{DriverOutcome, read_driver_manifest};
-use crate::search::{self, Found, ManifestKind, Search};
+use crate::search::{self, Files, Found, ManifestKind, Search};
 use crate::settings::Settings;
 use crate::text::{Text, file_name, has_json_name};
 use alloc::vec::Vec;
@@ -75,7 +75,8 @@ impl DriverScan<'_> {
             false => DriverFilters::default(),
         };
         let places = self.search.places(ManifestKind::Driver, with_variables, journal)?;
-        let files = self.with_settings(search::find(ManifestKind::Driver, &places, journal)?, journal)?;
+        let Files { found, is_marked } = search::find(ManifestKind::Driver, &places, journal)?;
+        let files = self.with_settings(found, journal)?;
         let is_replaced = places.replace
             || self
                 .settings
@@ -83,6 +84,7 @@ impl DriverScan<'_> {
         Ok(Listing {
             files,
             with_service: !is_replaced,
+            is_marked,
             filters,
         })
     }
@@ -140,6 +142,8 @@ pub struct Listing {
     pub files: Vec<Found>,
     /// Whether those of a service follow (LSV-38): nothing was put in place of the usual ones.
     pub with_service: bool,
+    /// Whether the user has a driver catalogue (DRV-274).
+    pub is_marked: bool,
     filters: DriverFilters,
 }
 

@@ -8,6 +8,9 @@
 pub mod limits;
 pub mod variable;
 
+/// The file in a folder of driver manifests that says that the user has a driver catalogue (DRV-274). Scans read the folder's names anyway.
+pub const CATALOGUE_MARK: &str = "vulkan-loader.catalogue";
+
 /// The newest driver interface that the loader speaks (DRV-62).
 pub const DRIVER_INTERFACE: u32 = 7;
 

@@ -22,7 +22,7 @@ static CATALOGUE: Mutex<Slot> = Mutex::new(Slot::Unread);
 
 /// What the variable asked for when the library was loaded.
 static MODE: AtomicU32 = AtomicU32::new(USUAL);
-/// The system's catalogue.
+/// The system's catalogue, or else the user's own where a folder of manifests has its mark.
 const USUAL: u32 = 0;
 /// None.
 const OFF: u32 = 1;
@@ -54,6 +54,8 @@ const READER: Reader<'static> = Reader {
 /// What is known of it.
 enum Slot {
     Unread,
+    /// The system has none that counts. The user's own is looked for when a scan finds the mark of one.
+    Unmarked,
     /// There is none, or none that counts, or it is switched off.
     Absent,
     Here(Arc<Loaded>),
@@ -205,7 +207,7 @@ pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
 #[inline]
 pub(super) fn of_process(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     match &*CATALOGUE.lock() {
-        Slot::Absent => return None,
+        Slot::Absent | Slot::Unmarked => return None,
         Slot::Here(loaded) => return Some(loaded.clone()),
         Slot::Unread => {}
     }
@@ -217,7 +219,8 @@ pub(super) fn of_process(environment: &Environment<'_>, journal: &mut Journal<'_
 fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     // Lines are logged meanwhile, so the lock is not held. Another thread may look at the same time, and the first one counts: numbers of
     // entries must go on meaning the same.
-    let found = match MODE.load(Ordering::Relaxed) {
+    let mode = MODE.load(Ordering::Relaxed);
+    let found = match mode {
         OFF => {
             journal.note(INFO, format_args!("The driver catalogue is switched off"));
             None
@@ -228,6 +231,21 @@ fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<
             of_user(environment, verifies, journal).or_else(|| load(SYSTEM_FILE, false, verifies, journal))
         }
     };
+    keep(found, if mode == USUAL { Slot::Unmarked } else { Slot::Absent })
+}
+
+/// The user's own catalogue, which a scan found the mark of (DRV-274). `None` if the system has one, or the user's was looked for before.
+#[cold]
+#[inline(never)]
+pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
+    if !matches!(&*CATALOGUE.lock(), Slot::Unmarked) {
+        return None;
+    }
+    keep(of_user(environment, false, journal), Slot::Absent)
+}
+
+/// Makes a catalogue the one of this process, unless another thread was faster. `otherwise` says what is known without one.
+fn keep(found: Option<Arc<Loaded>>, otherwise: Slot) -> Option<Arc<Loaded>> {
     if shortage::check().is_err() {
         return None;
     }
@@ -237,7 +255,7 @@ fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<
         drop(slot);
         return Some(first);
     }
-    *slot = found.clone().map_or(Slot::Absent, Slot::Here);
+    *slot = found.clone().map_or(otherwise, Slot::Here);
     found
 }
 
@@ -260,7 +278,7 @@ fn of_user(environment: &Environment<'_>, verifies: bool, journal: &mut Journal<
 pub(super) fn loaded() -> Option<Arc<Loaded>> {
     match &*CATALOGUE.lock() {
         Slot::Here(loaded) => Some(loaded.clone()),
-        Slot::Unread | Slot::Absent => None,
+        Slot::Unread | Slot::Unmarked | Slot::Absent => None,
     }
 }
 

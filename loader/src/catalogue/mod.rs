@@ -44,7 +44,7 @@ pub(crate) struct Known {
 
 /// What is known of drivers in one call.
 pub(crate) struct KnownDrivers {
-    loaded: Option<Arc<Loaded>>,
+    loaded: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
     policies: DriverPolicies,
     same_machine: Cell<Option<bool>>,
@@ -60,9 +60,14 @@ impl KnownDrivers {
         environment: &Environment<'_>,
         journal: &mut Journal<'_>,
     ) -> Self {
-        let loaded = file::of_process(environment, journal);
+        let loaded = OnceCell::new();
+        if let Some(found) = file::of_process(environment, journal)
+            && sight::variables_are_allowed(&found, journal)
+        {
+            let _ = loaded.set(found);
+        }
         Self {
-            loaded: loaded.filter(|loaded| sight::variables_are_allowed(loaded, journal)),
+            loaded,
             purpose,
             policies,
             same_machine: Cell::new(None),
@@ -70,10 +75,22 @@ impl KnownDrivers {
         }
     }
 
+    /// Adds what the user's own catalogue says where the system has none. A scan calls this that found the mark of one.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {
+        if let Some(found) = file::of_mark(environment, journal)
+            && sight::variables_are_allowed(&found, journal)
+        {
+            // The system's is not there, so nothing is.
+            let _ = self.loaded.set(found);
+        }
+    }
+
     /// Whether nothing is known.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.loaded.is_none()
+        self.loaded.get().is_none()
     }
 
     /// What to do with the driver of a manifest.
@@ -103,7 +120,7 @@ impl KnownDrivers {
     }
 
     fn find(&self, manifest: &DriverManifest) -> Option<(&Loaded, u16, Entry<'_, Seen<'_>>)> {
-        let loaded = self.loaded.as_deref()?;
+        let loaded = self.loaded.get()?;
         let (number, entry) = loaded.find(&manifest.path, &manifest.library_path)?;
         Some((loaded, number, entry))
     }
@@ -144,7 +161,7 @@ impl KnownDrivers {
 
     /// Whether a driver is known to have devices, on the machine as it is.
     pub(crate) fn has_devices(&self, known: Option<Known>) -> bool {
-        let entry = known.and_then(|known| self.loaded.as_ref()?.entry(known.number));
+        let entry = known.and_then(|known| self.loaded.get()?.entry(known.number));
         entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
     }
 
@@ -160,7 +177,7 @@ impl KnownDrivers {
         }
         let same = self
             .loaded
-            .as_ref()
+            .get()
             .and_then(|loaded| loaded.catalogue())
             .is_some_and(|catalogue| {
                 Fingerprint::of(&sight::Kernel, catalogue.cards()).is_written(catalogue.fingerprint())
@@ -178,13 +195,10 @@ impl KnownDrivers {
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
-        let entry = self.loaded.as_ref().and_then(|loaded| loaded.entry(known.number));
-        let mut taken = Ok(());
-        each_extension(entry, &mut |one| {
-            taken = take(&properties(&one));
-            taken.is_ok()
-        });
-        taken
+        let entry = self.loaded.get().and_then(|loaded| loaded.entry(known.number));
+        // All of them were looked at before the entry counted.
+        let mut listed = entry.into_iter().flat_map(Entry::valid_extensions);
+        listed.try_for_each(|one| take(&properties(&one)))
     }
 }
 

@@ -41,6 +41,13 @@ pub(crate) struct ScanOptions<'a> {
 }
 
 impl ScanOptions<'_> {
+    /// Reads the user's own catalogue if the folders of a listing have its mark, and nothing is known of drivers.
+    fn know(&self, listing: &Listing, search: &Search<'_>, journal: &mut Journal<'_>) {
+        if listing.is_marked && self.known.is_empty() {
+            self.known.add_users(search.environment(), journal);
+        }
+    }
+
     fn scan<'a>(&'a self, search: &'a Search<'a>) -> DriverScan<'a> {
         DriverScan {
             search,
@@ -207,14 +214,16 @@ pub(crate) fn scan(
     }
     let cached = DRIVER_LIST.current(journal.is_heard(), |list| list.is_current(options));
     if let Some(list) = cached {
+        options.know(&list.listing, search, journal);
         list.open(options, search, &mut found, journal)?;
         found.with_service(&list.listing, options, search, journal)?;
     } else if options.remember && options.portability {
-        let list = remember(options, &mut found, journal)?;
+        let list = remember(options, search, &mut found, journal)?;
         found.with_service(&list.listing, options, search, journal)?;
     } else {
         let scan = options.scan(search);
         let listing = scan.list(journal)?;
+        options.know(&listing, search, journal);
         let left_out = scan.run(&listing, journal, |manifest, journal| {
             found.consider(&manifest, options.known, journal)
         })?;
@@ -230,10 +239,12 @@ pub(crate) fn scan(
 /// Looks for drivers afresh, and keeps what their manifests say.
 fn remember(
     options: &ScanOptions<'_>,
+    search: &Search<'_>,
     found: &mut Scan,
     journal: &mut Journal<'_>,
 ) -> Result<Arc<DriverList>, OutOfMemory> {
     let listing = journal.record(|environment, journal| options.scan(&Search::new(environment)).list(journal))?;
+    options.know(&listing, search, journal);
     let mut list = DriverList {
         settings: options.settings.cloned(),
         listing,

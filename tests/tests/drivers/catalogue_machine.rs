@@ -49,6 +49,55 @@ fn the_catalogue_of_the_system_is_read() {
     });
 }
 
+/// Where the drivers of a user are, with the mark of the user's catalogue.
+const OWN: &str = "xdg/data-home/vulkan/icd.d";
+
+/// The user's own file needs no variable where a folder of manifests has its mark and the system has none (DRV-274).
+#[test]
+fn the_users_own_catalogue_is_read_where_the_system_has_none() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        let system = system_file(scene, &apart);
+        scene
+            .driver("none")
+            .extension("VK_KHR_display")
+            .extension("VK_KHR_surface")
+            .folder(OWN);
+        scene
+            .driver("one")
+            .extension("VK_KHR_surface")
+            .device("gpu")
+            .folder(OWN);
+        scene.unset("VK_DRIVER_FILES");
+        file::prepare(scene);
+        file::write(scene, &both());
+        scene.unset("VK_LOADER_CATALOGUE");
+        let cache = scene.text_path("cache");
+        let outcome = scene.run(query);
+        assert_eq!(opened(outcome.ok()), ["none", "one"], "there is no mark");
+        outcome.not_logged(&cache);
+        scene.file(&format!("{OWN}/vulkan-loader.catalogue"), "");
+        let outcome = scene.run(query);
+        assert_eq!(outcome.ok().said("extensions"), [LISTED]);
+        assert_eq!(opened(&outcome), [""; 0]);
+        let outcome = scene.run(|vk| drop(vk.instance()));
+        assert_eq!(opened(outcome.ok()), ["one"], "an instance finds it too");
+        // It is not looked for where the system has one.
+        scene.on_disk(|| file::write_at(scene, &system, &both()[1..], |_| ()));
+        file::write_with(scene, &both(), |known| known["schema"] = 1.into());
+        let outcome = scene.run(query);
+        assert_eq!(opened(outcome.ok()), ["none"]);
+        outcome.not_logged(&cache);
+        scene.on_disk(|| fs::remove_file(&system).expect("a file"));
+        let outcome = scene.run(query);
+        assert_eq!(opened(outcome.ok()), ["none", "one"]);
+        outcome.logged_with("WARNING | DRIVER", "its schema is another one");
+        file::write(scene, &both());
+        scene.env("VK_LOADER_CATALOGUE", "off");
+        assert_eq!(opened(scene.run(query).ok()), ["none", "one"]);
+    });
+}
+
 /// An elevated process reads the system's file and no other, whatever the variables say.
 #[test]
 fn elevated_processes_read_the_catalogue_of_the_system_only() {
@@ -67,6 +116,7 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
             .driver("one")
             .extension("VK_KHR_surface")
             .folder("share/vulkan/icd.d");
+        scene.file("share/vulkan/icd.d/vulkan-loader.catalogue", "");
         file::prepare(scene);
         scene.unset("VK_DRIVER_FILES").elevated();
         let lie = |scene: &Scene, path: &Path| {

@@ -101,7 +101,7 @@ fn read(
     journal: &mut Journal<'_>,
 ) -> Result<(), OutOfMemory> {
     let implicit = kind == ManifestKind::ImplicitLayer;
-    for file in find(kind, places, journal)? {
+    for file in find(kind, places, journal)?.found {
         read_layer_manifest(&file.path, file.source, implicit, layers, journal)?;
         shortage::check()?;
     }

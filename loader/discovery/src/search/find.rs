@@ -1,6 +1,7 @@
 //! The manifest files in a list of places (DRV-12 to DRV-14, LAY-17 to LAY-21).
 
 use alloc::vec::Vec;
+use core::mem::take;
 
 use super::{ManifestKind, Paths, Place};
 use crate::index::{Index, Key};
@@ -13,6 +14,16 @@ use os::Errno;
 use os::Folder;
 use os::Raw;
 use os::memory::{Grow, OutOfMemory};
+use promises::CATALOGUE_MARK;
+
+/// Manifests in a list of places.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    /// The manifests, in order.
+    pub found: Vec<Found>,
+    /// `true` if a folder has a file called [`CATALOGUE_MARK`].
+    pub is_marked: bool,
+}
 
 /// A manifest file that was found, or that a variable or setting named.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +37,7 @@ pub struct Found {
 /// Returns the manifests in `places`, in order; within a folder sorted bytewise by file name. A path that names a file is listed
 /// without a check that the file exists. A path found in several places counts where it was found first (DRV-11, LAY-16). Logs
 /// the places and the manifests.
-pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
+pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Files, OutOfMemory> {
     let category = kind.category();
     let is_told = journal.wants(category);
     if is_told {
@@ -36,7 +47,8 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
             journal.note(category, format_args!("      {}", Raw(place.path)));
         }
     }
-    let mut found = Vec::new();
+    let mut files = Files::default();
+    let found = &mut files.found;
     let mut fruitful = 0;
     for place in places.iter() {
         let known = found.len();
@@ -47,7 +59,7 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
                 found.try_push(Found { path, source })?;
             }
             false => {
-                let opened = add_files_in(place, category, &mut found, journal)?;
+                let opened = add_files_in(place, category, (found, &mut files.is_marked), journal)?;
                 trace::write("searched", |record| {
                     record.word("for", kind.label());
                     record.text("folder", place.path);
@@ -63,7 +75,7 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
     }
     // A single place cannot give one path twice.
     if fruitful > 1 {
-        found = without_repeats(kind, found, journal)?;
+        *found = without_repeats(kind, take(found), journal)?;
     }
     if is_told {
         journal.note(
@@ -73,11 +85,11 @@ pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Re
                 false => format_args!("   Found the following files:"),
             },
         );
-        for file in &found {
+        for file in &*found {
             journal.note(category, format_args!("      {}", file.path));
         }
     }
-    Ok(found)
+    Ok(files)
 }
 
 /// Returns the manifests without later repeats of a path.
@@ -115,7 +127,7 @@ pub fn without_repeats(
 fn add_files_in(
     folder: Place<'_>,
     category: LogBits,
-    found: &mut Vec<Found>,
+    (found, is_marked): (&mut Vec<Found>, &mut bool),
     journal: &Journal<'_>,
 ) -> Result<Option<Errno>, OutOfMemory> {
     let paths = journal.paths();
@@ -136,6 +148,7 @@ fn add_files_in(
             let source = folder.source;
             found.try_push(Found { path, source })?;
         }
+        *is_marked |= name == CATALOGUE_MARK.as_bytes();
         Ok(())
     })?;
     if let Err(error) = read {

@@ -284,6 +284,7 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
         ".json",
         "c.JSON",
         "d.json.bak",
+        "vulkan-loader.catalogue",
         "sub/e.json",
     ] {
         scratch.file(&format!("d/{name}"), b"");
@@ -300,7 +301,9 @@ fn drv_12_to_drv_14_sorted_files_and_log_lines() {
         &mut Journal::new(&lines),
     );
     let files = [".json", "B.json", "a.json", "b.json"].map(|name| format!("{folder}/{name}"));
-    let found: Vec<String> = found.unwrap().iter().map(|file| file.path.to_string()).collect();
+    let Files { found, is_marked } = found.unwrap();
+    assert!(is_marked, "the mark of a user's driver catalogue (DRV-274)");
+    let found: Vec<String> = found.iter().map(|file| file.path.to_string()).collect();
     assert_eq!(found[..4], files);
     assert_eq!(found[4..], [file.to_string()], "each once (DRV-11, LAY-16)");
     let mut expected = vec![
@@ -323,7 +326,7 @@ fn lay_21_nothing_found() {
     let lines = Lines::default();
     assert_eq!(
         find(ManifestKind::ImplicitLayer, &of(&[]), &mut Journal::new(&lines)),
-        Ok(Vec::new())
+        Ok(Files::default())
     );
     let expected = [
         "Searching for implicit layer manifest files",

@@ -7,6 +7,7 @@ mod file;
 mod here;
 mod identify;
 mod machine;
+mod mark;
 mod others;
 mod show;
 mod update;
@@ -72,7 +73,7 @@ pub(crate) enum Command {
 /// Which catalogue.
 #[derive(Args)]
 pub(crate) struct Place {
-    /// Work on the user's own catalogue, which programs read with VK_LOADER_CATALOGUE=on.
+    /// Work on the user's own catalogue, which programs read if the system has none.
     #[arg(long)]
     user: bool,
     /// The folder that stands for the root of the machine's files.
@@ -94,24 +95,30 @@ pub(crate) struct Asking {
 impl Place {
     /// The file.
     fn path(&self) -> io::Result<PathBuf> {
-        let folder = match self.user {
-            true => user_caches()?.join(catalogue::USER_FOLDER),
-            false => self.root.join(catalogue::SYSTEM_FOLDER.trim_start_matches('/')),
-        };
-        Ok(folder.join(format!("catalogue-{}.json", catalogue::ARCHITECTURE)))
+        if !self.user {
+            return Ok(self.system());
+        }
+        let caches = user_folder("XDG_CACHE_HOME", ".cache");
+        let unknown = || io::Error::other("neither XDG_CACHE_HOME nor HOME says where the user's caches are");
+        Ok(in_folder(&caches.ok_or_else(unknown)?.join(catalogue::USER_FOLDER)))
+    }
+
+    /// The file of the system.
+    fn system(&self) -> PathBuf {
+        in_folder(&self.root.join(catalogue::SYSTEM_FOLDER.trim_start_matches('/')))
     }
 }
 
-/// The user's folder for caches.
-fn user_caches() -> io::Result<PathBuf> {
-    let set = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    set("XDG_CACHE_HOME")
-        .or_else(|| set("HOME").map(|home| home.join(".cache")))
-        .ok_or_else(|| io::Error::other("neither XDG_CACHE_HOME nor HOME says where the user's caches are"))
+/// The catalogue in a folder for catalogues.
+fn in_folder(folder: &Path) -> PathBuf {
+    folder.join(format!("catalogue-{}.json", catalogue::ARCHITECTURE))
+}
+
+/// A folder of the user: that of a variable, or the usual one below the home folder.
+fn user_folder(variable: &str, usual: &str) -> Option<PathBuf> {
+    let set =
+        |name| std::env::var_os(name).and_then(|value| std::env::split_paths(&value).find(|path| path.is_absolute()));
+    set(variable).or_else(|| set("HOME").map(|home| home.join(usual)))
 }
 
 impl Command {
@@ -136,6 +143,9 @@ impl Command {
                     made = update::make(&place, &asking, update::Extent { before, wake })?;
                 }
                 file::write(&path, &mut made)?;
+                if place.user {
+                    mark::put();
+                }
                 show::summary(&path, &made)?;
                 // A library that was named is of this word size.
                 if asking.library.is_none() {
@@ -157,7 +167,7 @@ impl Command {
                 };
                 let found = update::make(&place, &asking, everything)?;
                 let differences = show::differences(&known, &found);
-                show::verified(&path, &known, place.user, &differences)?;
+                show::verified(&path, &known, &place, &differences)?;
                 if differences.is_empty() { GOOD } else { NOT_GOOD }
             }
             Self::Clear { place } => {
@@ -165,8 +175,12 @@ impl Command {
                 others::run(&place, &["clear"]);
                 match std::fs::remove_file(&path) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
-                    _ => GOOD,
+                    _ => {}
                 }
+                if let (true, Some(folder)) = (place.user, path.parent()) {
+                    mark::remove(folder)?;
+                }
+                GOOD
             }
         };
         Ok(ExitCode::from(code))
@@ -183,7 +197,7 @@ fn show(path: &Path, place: &Place, json: bool) -> io::Result<u8> {
     };
     match json {
         true => show::json(&known)?,
-        false => show::all(path, &known, place.user, &Machine::observe(&place.root))?,
+        false => show::all(path, &known, place, &Machine::observe(&place.root))?,
     }
     Ok(GOOD)
 }

@@ -3,6 +3,7 @@
 use super::file::{self, Catalogue, Driver, Outcome};
 use super::here::{Judge, Seen};
 use super::machine::Machine;
+use super::{Place, mark};
 use crate::show::plain;
 use catalogue::{Problem, Reader};
 use serde_json::Value;
@@ -101,7 +102,7 @@ fn devices(driver: &Driver) -> String {
 }
 
 /// All of it, with what a program in this environment would not use.
-pub(super) fn all(path: &Path, known: &Catalogue, is_own: bool, machine: &Machine) -> io::Result<()> {
+pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machine) -> io::Result<()> {
     let mut text = String::new();
     let _ = writeln!(
         text,
@@ -114,7 +115,7 @@ pub(super) fn all(path: &Path, known: &Catalogue, is_own: bool, machine: &Machin
     let value = serde_json::to_value(known).map_err(io::Error::other)?;
     match judge(&value) {
         Ok(judge) => {
-            if let Some(why) = ignored(path, is_own, &judge) {
+            if let Some(why) = ignored(path, place, &judge) {
                 let _ = writeln!(text, "A program in this environment ignores it: {}", plain(&why));
             }
             drivers(&mut text, known, |driver| judge.doubt(&driver.manifest.path));
@@ -152,17 +153,24 @@ fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
 }
 
 /// Returns why a program with the environment of this process would ignore the whole file.
-fn ignored(path: &Path, is_own: bool, judge: &Judge<'_>) -> Option<String> {
+fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     let mode = std::env::var("VK_LOADER_CATALOGUE").unwrap_or_default();
-    let is_kept = file::is_kept(path, is_own);
-    let variable = judge.variable();
-    match (mode.as_str(), is_own) {
-        ("off", _) => Some("VK_LOADER_CATALOGUE is off".into()),
-        ("verify", _) => Some("VK_LOADER_CATALOGUE is verify, so every driver is opened".into()),
-        (word, true) if word != "on" => Some("VK_LOADER_CATALOGUE is not on, which the user's own takes".into()),
-        _ if !is_kept => Some("it is a link, belongs to another user, or others may write to it".into()),
-        _ => variable.map(|name| format!("{name} is not as it was when it was made")),
+    match mode.as_str() {
+        "off" => return Some("VK_LOADER_CATALOGUE is off".into()),
+        "verify" => return Some("VK_LOADER_CATALOGUE is verify, so every driver is opened".into()),
+        _ => {}
     }
+    let unread = if place.user && mode != "on" {
+        mark::unread(place)
+    } else {
+        None
+    };
+    unread.or_else(|| match file::is_kept(path, place.user) {
+        false => Some("it is a link, belongs to another user, or others may write to it".into()),
+        true => judge
+            .variable()
+            .map(|name| format!("{name} is not as it was when it was made")),
+    })
 }
 
 /// What a catalogue says otherwise than the drivers do, one line each.
@@ -206,7 +214,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
 }
 
 /// What verifying gave.
-pub(super) fn verified(path: &Path, known: &Catalogue, is_own: bool, differences: &[String]) -> io::Result<()> {
+pub(super) fn verified(path: &Path, known: &Catalogue, place: &Place, differences: &[String]) -> io::Result<()> {
     let mut text = match differences {
         [] => format!("{}: as the drivers say\n", path.display()),
         _ => format!("{}:\n", path.display()),
@@ -223,7 +231,7 @@ pub(super) fn verified(path: &Path, known: &Catalogue, is_own: bool, differences
             let _ = writeln!(text, "Programs ignore it: {why}");
         }
         Ok(judge) => {
-            if let Some(why) = ignored(path, is_own, &judge) {
+            if let Some(why) = ignored(path, place, &judge) {
                 let _ = writeln!(text, "A program in this environment ignores it: {}", plain(&why));
             }
             for driver in &known.drivers {

@@ -6,6 +6,7 @@ mod evil;
 mod linker;
 #[path = "../machine/mod.rs"]
 mod machine;
+mod own;
 mod programs;
 
 use asked::*;

@@ -1,0 +1,64 @@
+//! The mark by which programs learn that a user has a driver catalogue. It lies in a folder that they read anyway.
+
+use super::{Place, file, user_folder};
+use crate::child::naming;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The content of the mark, for people who find it.
+const TEXT: &str = "This user has a driver catalogue, which programs read if the system has none.\n\
+    To remove both: vkloader catalogue clear --user\n";
+
+/// Returns the path of the mark; `None` if the environment names no folder for the user's data.
+fn path() -> Option<PathBuf> {
+    let data = user_folder("XDG_DATA_HOME", ".local/share")?;
+    Some(data.join("vulkan/icd.d").join(catalogue::USER_MARK))
+}
+
+/// Creates the mark. A failure is reported only, because the catalogue itself was written.
+pub(super) fn put() {
+    let Some(path) = path().filter(|path| !path.is_file()) else {
+        return;
+    };
+    let folder = path.parent().unwrap_or(&path);
+    if let Err(error) = fs::create_dir_all(folder).and_then(|()| fs::write(&path, TEXT)) {
+        let error = naming(&path, error);
+        anstream::eprintln!("vkloader: {error}; programs read this catalogue only with VK_LOADER_CATALOGUE=on");
+    }
+}
+
+/// Removes the mark, unless the folder still has a catalogue of another architecture.
+///
+/// # Errors
+/// The system's.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    let is_catalogue = |name: &str| name.starts_with("catalogue-") && name.ends_with(".json");
+    let mut others = fs::read_dir(folder).into_iter().flatten().flatten();
+    if others.any(|entry| entry.file_name().to_str().is_some_and(is_catalogue)) {
+        return Ok(());
+    }
+    let Some(path) = path() else { return Ok(()) };
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
+        _ => {}
+    }
+    if let Some(folder) = path.parent() {
+        // Only an empty folder goes, which programs then need not open.
+        let _ = fs::remove_dir(folder);
+    }
+    Ok(())
+}
+
+/// Returns why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue.
+pub(super) fn unread(place: &Place) -> Option<String> {
+    let system = place.system();
+    if file::is_kept(&system, false) {
+        return Some(format!("programs read {}", system.display()));
+    }
+    match path() {
+        Some(path) if path.is_file() => None,
+        Some(path) => Some(format!("{} is missing; an update creates it", path.display())),
+        None => Some("neither XDG_DATA_HOME nor HOME is set".into()),
+    }
+}

@@ -1,0 +1,93 @@
+//! The user's own catalogue, which programs read without a variable if the system has none.
+
+use crate::asked::*;
+use crate::closure::update;
+use crate::machine::{Machine, skip};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A machine with one driver; `None` if programs here have a catalogue of the system.
+fn machine_of_one() -> Option<Machine> {
+    if Path::new(OsStr::from_bytes(catalogue::SYSTEM_FILE.to_bytes())).exists() {
+        skip("this system has a driver catalogue");
+        return None;
+    }
+    let machine = machine();
+    machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
+    Some(machine)
+}
+
+fn mark(machine: &Machine) -> PathBuf {
+    machine.path("data/vulkan/icd.d").join(catalogue::USER_MARK)
+}
+
+/// Returns `true` if a program takes the extensions of the driver from a catalogue.
+fn is_read(machine: &Machine) -> bool {
+    let report = machine.explain().report;
+    let what = report["catalogue"][0]["what"].as_str().unwrap_or_default();
+    what.contains("It was not opened for its extensions")
+}
+
+#[test]
+fn an_update_marks_the_catalogue_for_programs() {
+    let Some(machine) = machine_of_one() else { return };
+    assert!(!is_read(&machine));
+    update(&machine);
+    assert!(is_read(&machine));
+    assert!(!good(&machine, &["show"]).contains("ignores it"));
+    fs::remove_file(mark(&machine)).expect("a file");
+    assert!(!is_read(&machine));
+    let shown = good(&machine, &["show"]);
+    assert!(shown.contains("vulkan-loader.catalogue is missing"), "{shown}");
+    update(&machine);
+    assert!(is_read(&machine));
+    good(&machine, &["clear"]);
+    assert!(!mark(&machine).exists() && !is_read(&machine));
+    good(&machine, &["clear"]);
+}
+
+/// Programs of another architecture learn of their catalogue by the same mark.
+#[test]
+fn the_mark_stays_while_another_architecture_has_a_catalogue() {
+    let machine = machine();
+    machine.driver("a", "");
+    update(&machine);
+    let other = machine.file("cache/vulkan-loader/catalogue-vax.json", "{}");
+    good(&machine, &["clear"]);
+    assert!(mark(&machine).is_file());
+    fs::remove_file(other).expect("a file");
+    good(&machine, &["clear"]);
+    assert!(!mark(&machine).exists());
+}
+
+#[test]
+fn a_catalogue_of_the_system_comes_before_the_users_own() {
+    let machine = machine();
+    machine.driver("a", "");
+    update(&machine);
+    let system = machine.path("root/var/cache/vulkan-loader");
+    fs::create_dir_all(&system).expect("folders");
+    let system = system.join(file(&machine).file_name().expect("a name"));
+    fs::copy(file(&machine), &system).expect("a copy");
+    let shown = good(&machine, &["show"]);
+    let is_root = fs::metadata(&system).is_ok_and(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0);
+    let words = format!("ignores it: programs read {}", system.display());
+    assert_eq!(shown.contains(&words), is_root, "{shown}");
+}
+
+#[test]
+fn a_mark_that_cannot_be_written_is_reported() {
+    let mut machine = machine();
+    machine.driver("a", "");
+    let folder = machine.file("no-folder", "");
+    machine.variable("XDG_DATA_HOME", folder.display().to_string());
+    let output = run(&machine, &["update"]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && text.contains("only with VK_LOADER_CATALOGUE=on"),
+        "{text}"
+    );
+    assert!(file(&machine).is_file());
+}
