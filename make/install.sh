@@ -118,11 +118,11 @@ install_pages() {
 uninstall_pages() {
     local base=${DESTDIR:-}$PREFIX name folder
     for name in vkloader vk-loader-service; do
-        rm -f "$base/share/man/man1/$name.1" "$base/share/man/man1/$name"-*.1 "$base/share/bash-completion/completions/$name" \
+        rm -f "$base/share/man/man"[18]"/$name".[18] "$base/share/man/man"[18]"/$name"-*.[18] "$base/share/bash-completion/completions/$name" \
             "$base/share/fish/vendor_completions.d/$name.fish" "$base/$ZSHDIR/_$name"
     done
     rm -f "$base/share/man/man5/vk-loader-service.json.5" "$base/share/man/man7/vulkan-loader.7"
-    for folder in share/man/man{1,5,7} share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
+    for folder in share/man/man{1,5,7,8} share/bash-completion/completions share/fish/vendor_completions.d "$ZSHDIR"; do
         rmdir "$base/$folder" 2>/dev/null || true
         # The folder of manual pages belongs to the system, but a shell's folder was created for the completions.
         [[ $folder == share/man/* ]] || rmdir "$base/${folder%/*}" 2>/dev/null || true

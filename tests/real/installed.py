@@ -97,7 +97,8 @@ def units():
     expect(not tree(destination), f"left behind: {tree(destination)}")
 
 
-PROGRAMS = "vkloader", "vk-loader-service"
+# Each program, with the section of its manual pages.
+PROGRAMS = {"vkloader": 1, "vk-loader-service": 8}
 # The pages that belong to no command.
 OTHER_PAGES = "vk-loader-service.json.5", "vulkan-loader.7"
 
@@ -109,9 +110,9 @@ def fake_build(triple):
     for folder in ("man", "bash", "fish", "zsh"):
         (release / "pages" / folder).mkdir(parents=True)
     shutil.copy(loader.ours(), release / "libvulkan.so")
-    for name in PROGRAMS:
+    for name, section in PROGRAMS.items():
         (release / name).write_text("#!/bin/sh\n")
-        for page in (f"man/{name}.1", f"man/{name}-what.1", f"bash/{name}.bash", f"fish/{name}.fish", f"zsh/_{name}"):
+        for page in (f"man/{name}.{section}", f"man/{name}-what.{section}", f"bash/{name}.bash", f"fish/{name}.fish", f"zsh/_{name}"):
             (release / "pages" / page).write_text(f"{page}\n")
     for page in OTHER_PAGES:
         (release / "pages/man" / page).write_text(f"{page}\n")
@@ -126,8 +127,9 @@ def expected_modes(folder, library):
     modes |= {f"bin/{name}": 0o755 for name in PROGRAMS}
     modes["libexec/vulkan-loader-rs/libvulkan.so.1"] = library
     modes |= {f"share/man/man{page[-1]}/{page}": 0o644 for page in OTHER_PAGES}
-    for name in PROGRAMS:
-        places = f"man/man1/{name}.1", f"man/man1/{name}-what.1", f"bash-completion/completions/{name}"
+    for name, section in PROGRAMS.items():
+        pages = f"man/man{section}/{name}.{section}", f"man/man{section}/{name}-what.{section}"
+        places = *pages, f"bash-completion/completions/{name}"
         places += f"fish/vendor_completions.d/{name}.fish", f"{folder}/_{name}"
         modes |= {f"share/{place}": 0o644 for place in places}
     return modes

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Inside the root: every manual page without a warning, and completions that shells load and that know the commands.
 set -eu
-pages=$(ls /usr/share/man/man1/vkloader*.gz /usr/share/man/man1/vk-loader-service*.gz /usr/share/man/man5/vk-loader-service.json.5.gz \
+pages=$(ls /usr/share/man/man1/vkloader*.gz /usr/share/man/man8/vk-loader-service*.gz /usr/share/man/man5/vk-loader-service.json.5.gz \
     /usr/share/man/man7/vulkan-loader.7.gz)
 for page in $pages; do
     words=$(MANWIDTH=80 man --warnings --encoding=UTF-8 --local-file "$page" 2>&1 >/dev/null)

@@ -17,8 +17,9 @@ pub(crate) fn write(command: &Command, folder: &Path) -> io::Result<()> {
         write(inner, folder)?;
     }
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let page = Man::new(command.clone());
-    let mut text = title(name, "1").into_bytes();
+    let section = sections::number(name);
+    let page = Man::new(command.clone()).section(section);
+    let mut text = title(name, section).into_bytes();
     page.render_name_section(&mut text)?;
     synopsis(command).to_writer(&mut text)?;
     page.render_description_section(&mut text)?;

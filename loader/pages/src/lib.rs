@@ -16,7 +16,7 @@ pub use other::write_others;
 /// The shells whose completions are written; each has a folder of its own in packages.
 const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
 
-/// Writes `man/NAME.1`, a page for each command that is not hidden, and the completions in `bash`, `fish` and `zsh`, below a folder, which
+/// Writes `man/NAME.1`, or `man/NAME.8` for a program of administrators, a page for each command that is not hidden, and the completions in `bash`, `fish` and `zsh`, below a folder, which
 /// is created. The same definition gives the same bytes.
 ///
 /// # Errors

@@ -32,9 +32,18 @@ const TABLE: [(&str, &str); 12] = [
         "vk-loader-service-package",
         include_str!("../sections/vk-loader-service-package.roff"),
     ),
+    (
+        "vk-loader-service-packages",
+        include_str!("../sections/vk-loader-service-packages.roff"),
+    ),
 ];
 
 /// The sections of a page, or `None` if the table has no such page.
 pub(crate) fn of(page: &str) -> Option<&'static str> {
     TABLE.iter().find(|(name, _)| *name == page).map(|(_, text)| *text)
+}
+
+/// Returns the section of the manual for a program or one of its commands: 8 is for what administrators run.
+pub(crate) fn number(name: &str) -> &'static str {
+    if name.starts_with("vk-loader-service") { "8" } else { "1" }
 }
