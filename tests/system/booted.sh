@@ -53,7 +53,7 @@ not grep HUNG /root/system/shown
 echo "figure ldconfig renews it"
 
 mkdir -p /usr/lib/vulkan-icd
-vk-loader-service package /usr/lib/x86_64-linux-gnu/libvulkan_lvp.so /usr/share/vulkan/icd.d/lvp_icd.x86_64.json /usr/lib/vulkan-icd/lavapipe
+vk-loader-service package --replace /usr/lib/x86_64-linux-gnu/libvulkan_lvp.so /usr/share/vulkan/icd.d/lvp_icd.x86_64.json /usr/lib/vulkan-icd/lavapipe
 systemctl enable --now vulkan-loader-service.socket
 is vulkan-loader-service.service ActiveState inactive
 vkloader service || true

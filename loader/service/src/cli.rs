@@ -59,6 +59,18 @@ pub enum Command {
         manifest: PathBuf,
         /// The folder to create
         out: PathBuf,
+        /// Replace a package that is there
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Makes packages of all installed drivers, and renews or removes those that it made before
+    Packages {
+        /// A folder with manifests of drivers; may be given several times [default: those of the system]
+        #[arg(long, value_name = "DIR")]
+        manifests: Vec<PathBuf>,
+        /// The folder for packages
+        #[arg(long, value_name = "DIR", default_value = "/usr/lib/vulkan-icd")]
+        out: PathBuf,
     },
 }
 

@@ -1,9 +1,9 @@
 //! A client's socket: packets in, packets out, and never a wait (LSV-46).
 
 use crate::drivers::Driver;
-use crate::library::{Library, Text};
-use crate::limits::{self, Rate};
-use crate::package::Class;
+use crate::library::{self, Library};
+use crate::limits;
+use nix::sched::CloneFlags;
 use nix::sys::socket::sockopt::PeerCredentials;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -14,33 +14,18 @@ use std::collections::VecDeque;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 use std::time::Instant;
+use tracing::warn;
 use wire::{HEADER_BYTES, MOST_IN_REQUEST, Packet, PacketError};
 
-/// Bytes of a packet that is too long for a request, so that such a one is noticed.
+/// Bytes of a packet that is one byte too long for a request, so that such a packet is noticed.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
-/// Bytes that may wait in the socket: a longest reply, and room for what the system adds. The system takes twice as much. What
-/// a client has not read holds descriptors, of which there are limits for all clients together.
-const SEND_BUFFER: usize = wire::MOST_IN_REPLY + 4096;
-
-/// Who is at the other end, as the system vouches for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer {
-    /// The user, as this process sees the number.
-    pub user: u32,
-    /// The process; none if it is not visible here.
-    pub process: Option<i32>,
-}
-
-/// What a client can load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// It is being found out; until then answers that depend on it are held back.
-    Asked,
-    /// What its program is, or nothing if that is unknown.
-    Known(Option<Class>),
-}
+/// Bytes that may wait in the socket. The system takes twice as much, which has room for the longest reply. Unread replies hold
+/// descriptors, of which there is a limit for all clients together: `harden::DESCRIPTORS`.
+const SEND_BUFFER: usize = wire::MOST_IN_REPLY / 2 + 4096;
+/// Bytes of the stack of a thread that closes a connection.
+const CLOSING_STACK: usize = 128 << 10;
 
 /// What comes with a packet. The descriptor is made when the packet is sent.
 #[derive(Clone, Debug)]
@@ -50,15 +35,15 @@ pub enum Attachment {
     /// A library.
     Library(Rc<Driver<Library>>),
     /// A text.
-    Text(Rc<Text>),
+    Text(Rc<Vec<u8>>),
 }
 
 impl Attachment {
-    fn descriptor(&self) -> io::Result<Option<OwnedFd>> {
+    fn descriptor(&self, user: u32) -> io::Result<Option<OwnedFd>> {
         match self {
             Self::None => Ok(None),
-            Self::Library(driver) => driver.library.reopened().map(Some),
-            Self::Text(text) => text.reopened().map(Some),
+            Self::Library(driver) => driver.library.for_client(user == 0).map(Some),
+            Self::Text(text) => library::text_file(text).map(Some),
         }
     }
 }
@@ -70,23 +55,16 @@ pub enum End {
     Closed,
     /// The client closed it and left something unread.
     Reset,
-    /// It sent what is no packet (LSV-35).
+    /// The client sent a malformed packet (LSV-59), or one of another version, which was answered (LSV-35).
     Garbage(PacketError),
-    /// It reads too slowly.
+    /// The client sent descriptors (LSV-61).
+    Descriptors,
+    /// The client reads too slowly.
     Slow,
-    /// The system says so.
+    /// The place was needed for another connection.
+    Displaced,
+    /// An error of the system.
     Failed(io::Error),
-}
-
-/// What came in.
-#[derive(Debug)]
-pub enum Incoming<'a> {
-    /// Nothing more for now.
-    Nothing,
-    /// A packet.
-    Packet(Packet<'a>),
-    /// A packet that carries descriptors. It is still there: see [`discard()`].
-    WithDescriptors(Packet<'a>),
 }
 
 /// Space for a packet.
@@ -101,19 +79,13 @@ impl Default for Buffer {
 /// A client.
 #[derive(Debug)]
 pub struct Client {
-    socket: Arc<OwnedFd>,
-    /// Who it is.
-    pub peer: Peer,
-    /// What it can load.
-    pub kind: Kind,
-    /// Until when `kind` is waited for.
-    pub kind_until: Instant,
-    /// How much it asked lately.
-    pub rate: Rate,
+    socket: OwnedFd,
+    /// The user, as this process sees the number and the system vouches for it.
+    pub user: u32,
+    /// The last time at which the client was heard.
+    pub heard: Instant,
     /// Whether it wants to know of changes.
     pub watches: bool,
-    /// Whether another thread takes a packet with descriptors away.
-    pub is_discarding: bool,
     queue: VecDeque<(Vec<u8>, Attachment)>,
 }
 
@@ -121,62 +93,61 @@ impl Client {
     /// A connection that was accepted.
     ///
     /// # Errors
-    /// The system does not say who it is.
-    pub fn new(socket: OwnedFd, now: Instant, kind_until: Instant) -> io::Result<Self> {
-        let peer = peer(&socket)?;
-        sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER)?;
-        Ok(Self {
-            socket: Arc::new(socket),
-            peer,
-            kind: Kind::Asked,
-            kind_until,
-            rate: Rate::new(now),
-            watches: false,
-            is_discarding: false,
-            queue: VecDeque::new(),
-        })
+    /// The socket, and why the system does not say whose it is.
+    pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
+        // The type of rustix cannot hold the process 0, which is one outside of this process's namespace.
+        let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
+        let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
+        match user.and_then(|user| prepared.map(|()| user.uid())) {
+            Ok(user) => Ok(Self {
+                socket,
+                user,
+                heard: now,
+                watches: false,
+                queue: VecDeque::new(),
+            }),
+            Err(error) => Err((socket, error)),
+        }
     }
 
-    /// Whether packets wait to be sent.
+    /// Returns `true` if packets wait to be sent.
     pub fn has_queue(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// What came in. A packet with descriptors is looked at and left where it is: the last one to close a file may have to wait for
-    /// it, a socket that lingers for example, and that must not be this thread.
+    /// Looks at the next packet and leaves it where it is; `None` if there is none yet. It is left because closing a descriptor
+    /// in it can take long, and because a client that asked too much is heard later.
     ///
     /// # Errors
     /// The connection is over.
-    pub fn receive<'a>(&self, buffer: &'a mut Buffer) -> Result<Incoming<'a>, End> {
+    pub fn peek<'a>(&self, buffer: &'a mut Buffer) -> Result<Option<Result<Packet<'a>, PacketError>>, End> {
         // Without space for control data the system hands out no descriptor, and says that there were some.
         let mut control = RecvAncillaryBuffer::default();
         let mut parts = [IoSliceMut::new(&mut buffer.0)];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
         let received = match rustix::net::recvmsg(&self.socket, &mut parts, &mut control, flags) {
             Ok(received) => received,
-            Err(Errno::AGAIN | Errno::INTR) => return Ok(Incoming::Nothing),
+            Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             Err(Errno::CONNRESET | Errno::PIPE) => return Err(End::Reset),
             Err(error) => return Err(End::Failed(error.into())),
         };
+        if received.flags.contains(ReturnFlags::CTRUNC) {
+            return Err(End::Descriptors);
+        }
         if received.bytes == 0 {
             return Err(End::Closed);
         }
-        let packet = Packet::read(&buffer.0[..received.bytes], MOST_IN_REQUEST).map_err(End::Garbage)?;
-        if received.flags.contains(ReturnFlags::CTRUNC) {
-            return Ok(Incoming::WithDescriptors(packet));
-        }
+        Ok(Some(Packet::read(&buffer.0[..received.bytes], MOST_IN_REQUEST)))
+    }
+
+    /// Takes away the packet that [`peek`](Self::peek) showed, which has no descriptor.
+    pub fn take(&self) {
         discard(&self.socket);
-        Ok(Incoming::Packet(packet))
     }
 
-    /// The socket, for a thread that may wait to [`discard()`] what carries descriptors, or to close it.
-    pub fn socket(&self) -> Arc<OwnedFd> {
-        self.socket.clone()
-    }
-
-    /// The socket alone, to be closed elsewhere.
-    pub fn into_socket(self) -> Arc<OwnedFd> {
-        self.socket
+    /// Closes the connection.
+    pub fn close(self) {
+        close(self.socket);
     }
 
     /// Sends a packet, now or when the client has read others.
@@ -199,7 +170,7 @@ impl Client {
     /// The connection is over.
     pub fn flush(&mut self) -> Result<(), End> {
         while let Some((bytes, attachment)) = self.queue.front() {
-            match send(self.socket.as_fd(), bytes, attachment) {
+            match send(self.socket.as_fd(), bytes, attachment.descriptor(self.user)) {
                 Ok(()) => drop(self.queue.pop_front()),
                 Err(error) => match Errno::from_io_error(&error) {
                     Some(Errno::AGAIN) => return Ok(()),
@@ -220,11 +191,40 @@ impl AsFd for Client {
     }
 }
 
-/// Whether a connection can be closed without waiting: nothing more is received, and no descriptor is in what was.
-pub fn is_harmless(socket: &OwnedFd) -> bool {
-    // With this each packet says who sent it, so that an empty one is told from the end.
+/// Closes a connection without waiting for anything that the client left in it.
+///
+/// A packet may hold descriptors, the last close of which can wait for hours: that of a TCP socket with `SO_LINGER`, for example. The
+/// system never lingers for a thread that ends. So a thread takes copies of all descriptors as its own, the descriptor here is closed,
+/// which is not the last one, and the thread ends.
+pub fn close(socket: OwnedFd) {
+    if is_harmless(&socket) {
+        return;
+    }
+    let (copied, has_copied) = sync_channel(0);
+    let (socket_to, closing) = sync_channel::<OwnedFd>(1);
+    let thread = std::thread::Builder::new()
+        .name("closing".to_owned())
+        .stack_size(CLOSING_STACK);
+    let started = thread.spawn(move || {
+        let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
+        // The wait ends when the descriptor is closed. Where copies are not allowed, the descriptor comes here to be closed.
+        drop(closing.recv());
+    });
+    match started {
+        Ok(_) if has_copied.recv() == Ok(true) => drop(socket),
+        Ok(_) => drop(socket_to.send(socket)),
+        Err(error) => {
+            warn!("a connection stays open, as no thread can be started to close it: {error}");
+            std::mem::forget(socket);
+        }
+    }
+}
+
+/// Returns `true` if a connection can be closed without waiting: nothing more is received, and no unread packet has descriptors.
+fn is_harmless(socket: &OwnedFd) -> bool {
+    // With this each packet says who sent it, which tells an empty one from the end.
     let prepared = sockopt::set_socket_passcred(socket, true)
-        .and_then(|()| rustix::net::shutdown(socket, rustix::net::Shutdown::Read));
+        .and_then(|()| rustix::net::shutdown(socket, rustix::net::Shutdown::Both));
     if prepared.is_err() {
         return false;
     }
@@ -237,22 +237,21 @@ pub fn is_harmless(socket: &OwnedFd) -> bool {
             Ok(received) if received.flags.contains(ReturnFlags::CTRUNC) => return false,
             Ok(_) if control.drain().next().is_none() => return true,
             Ok(_) => discard(socket),
-            Err(Errno::INTR) => {}
-            // An error that the other end left is told once.
-            Err(Errno::CONNRESET) => {}
+            // The other end's error is reported once.
+            Err(Errno::INTR | Errno::CONNRESET) => {}
             Err(_) => return false,
         }
     }
 }
 
-/// Takes the next packet away, and closes the descriptors in it.
-pub fn discard(socket: &OwnedFd) {
+/// Takes the next packet away.
+fn discard(socket: &OwnedFd) {
     // There is one, or the connection is over, which the next look tells.
     let _ = rustix::io::retry_on_intr(|| rustix::net::recv(socket, &mut [0; 1], RecvFlags::DONTWAIT));
 }
 
-fn send(socket: BorrowedFd<'_>, bytes: &[u8], attachment: &Attachment) -> io::Result<()> {
-    let descriptor = attachment.descriptor()?;
+fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptor: io::Result<Option<OwnedFd>>) -> io::Result<()> {
+    let descriptor = descriptor?;
     let descriptors: Vec<_> = descriptor.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
@@ -262,14 +261,4 @@ fn send(socket: BorrowedFd<'_>, bytes: &[u8], attachment: &Attachment) -> io::Re
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     rustix::io::retry_on_intr(|| rustix::net::sendmsg(socket, &[IoSlice::new(bytes)], &mut control, flags))?;
     Ok(())
-}
-
-/// Who is at the other end of a connection. A process outside of this one's namespace has the number 0, which is why this does not
-/// come from rustix: its type cannot hold that.
-fn peer(socket: &OwnedFd) -> io::Result<Peer> {
-    let credentials = nix::sys::socket::getsockopt(socket, PeerCredentials)?;
-    Ok(Peer {
-        user: credentials.uid(),
-        process: Some(credentials.pid()).filter(|process| *process > 0),
-    })
 }

@@ -10,6 +10,8 @@ use tracing::warn;
 
 /// Where the file is if nothing says otherwise.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
+/// The user that a daemon of root becomes by default: none that a system gives to a person or a service.
+pub const USER: u32 = 65530;
 /// Bytes of the longest file.
 const MOST: u64 = 1 << 20;
 
@@ -28,6 +30,8 @@ pub struct Config {
     pub run: PathBuf,
     /// Whether udev is listened to.
     pub udev: bool,
+    /// The user that a daemon of root becomes; root to stay root.
+    pub user: u32,
     /// How libraries are handed out.
     pub libraries: HandOut,
     /// Which packages serve which devices.
@@ -43,6 +47,7 @@ impl Default for Config {
             sys: "/sys".into(),
             run: "/run/vulkan-loader".into(),
             udev: true,
+            user: USER,
             libraries: HandOut::Memory,
             rules: Rules::default(),
         }
@@ -121,6 +126,7 @@ impl Config {
                 "sys" => config.sys = at.path(value)?,
                 "run" => config.run = at.path(value)?,
                 "no-udev" => config.udev = !at.truth(value)?,
+                "user" => config.user = at.user(value)?,
                 "libraries" => config.libraries = at.hand_out(value)?,
                 "devices" => {
                     let rules = at.list(value)?.iter().map(|rule| at.rule(rule));
@@ -163,6 +169,7 @@ impl Config {
             ("sys", path(&self.sys)),
             ("run", path(&self.run)),
             ("no-udev", Json::Bool(!self.udev)),
+            ("user", Json::Number(self.user.into())),
             ("libraries", text(libraries)),
             ("devices", Json::List(devices.collect())),
             ("fallback", text(&self.rules.fallback)),
@@ -215,6 +222,13 @@ impl At {
         let name = value.text().filter(|name| is_name(name));
         name.map(str::to_owned)
             .ok_or_else(|| self.wrong("the name of a package"))
+    }
+
+    fn user(&self, value: &Json) -> Result<u32, ConfigError> {
+        let user = value.natural().and_then(|user| u32::try_from(user).ok());
+        // The last one means no user.
+        user.filter(|user| *user < u32::MAX)
+            .ok_or_else(|| self.wrong("the number of a user"))
     }
 
     fn hand_out(&self, value: &Json) -> Result<HandOut, ConfigError> {
@@ -292,7 +306,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_is_read_again() {
-        let text = r#"{"socket":"/s","root":["/a","/b"],"dri":"/d","sys":"/y","run":"/r","no-udev":true,"libraries":"file","devices":[{"vendor":"0x1002","device":"0x0001","icds":[]}],"fallback":"x","allow_fallback":false}"#;
+        let text = r#"{"socket":"/s","root":["/a","/b"],"dri":"/d","sys":"/y","run":"/r","no-udev":true,"user":7,"libraries":"file","devices":[{"vendor":"0x1002","device":"0x0001","icds":[]}],"fallback":"x","allow_fallback":false}"#;
         assert_eq!(parse(text).unwrap().json().to_string(), text);
         let config = Config::default();
         assert_eq!(parse(&config.json().to_string()), Ok(config));
@@ -311,6 +325,8 @@ mod tests {
             (r#"{"fallback":"a/b"}"#, "name of a package"),
             (r#"{"allow_fallback":1}"#, "true or false"),
             (r#"{"libraries":"copy"}"#, "memory"),
+            (r#"{"user":"nobody"}"#, "number of a user"),
+            (r#"{"user":4294967295}"#, "number of a user"),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.starts_with("c.json: ") && error.contains(word), "{text}: {error}");

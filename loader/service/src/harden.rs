@@ -4,26 +4,41 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;
 
+use rustix::fs::{Gid, Uid};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::io;
+use tracing::warn;
 
-/// Descriptors that may be open or on their way to clients: what 256 clients can leave unread.
+/// Upper bound on descriptors that are open or on their way to clients: what 512 clients can leave unread, some 96 replies each.
 const DESCRIPTORS: u64 = 65536;
 
-/// Gives up what threads inherit: to be called before any is started.
+/// Gives up what threads inherit, and becomes `user` unless that is root or this process is not root's: to be called before any thread
+/// is started.
 ///
 /// # Errors
 /// What the system says.
-pub fn drop_privileges() -> io::Result<()> {
+pub fn drop_privileges(user: u32) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     limit(Resource::Core, 0)?;
     let most = rustix::process::getrlimit(Resource::Nofile)
         .maximum
         .unwrap_or(DESCRIPTORS);
     limit(Resource::Nofile, most.min(DESCRIPTORS))?;
+    drop_bounding_set()?;
+    if user != 0 && rustix::process::geteuid().is_root() {
+        leave_root(user).unwrap_or_else(|error| warn!("the service stays root, as user {user} is refused: {error}"));
+    }
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     drop_capabilities()
+}
+
+/// Becomes another user, with a group of the same number and no others.
+fn leave_root(user: u32) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(group, group, group)?;
+    Ok(rustix::thread::set_thread_res_uid(user, user, user)?)
 }
 
 fn limit(resource: Resource, most: u64) -> io::Result<()> {
@@ -34,8 +49,7 @@ fn limit(resource: Resource, most: u64) -> io::Result<()> {
     Ok(rustix::process::setrlimit(resource, limit)?)
 }
 
-fn drop_capabilities() -> io::Result<()> {
-    let none = CapabilitySet::empty();
+fn drop_bounding_set() -> io::Result<()> {
     if rustix::thread::capabilities(None)?
         .permitted
         .contains(CapabilitySet::SETPCAP)
@@ -45,6 +59,11 @@ fn drop_capabilities() -> io::Result<()> {
             let _ = rustix::thread::remove_capability_from_bounding_set(capability);
         }
     }
+    Ok(())
+}
+
+fn drop_capabilities() -> io::Result<()> {
+    let none = CapabilitySet::empty();
     let _ = rustix::thread::clear_ambient_capability_set();
     Ok(rustix::thread::set_capabilities(
         None,
@@ -62,8 +81,11 @@ fn drop_capabilities() -> io::Result<()> {
 /// What the system says.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 pub fn filter_calls() -> io::Result<()> {
-    let program = calls::program().map_err(io::Error::other)?;
-    seccompiler::apply_filter_all_threads(&program).map_err(io::Error::other)
+    for program in [calls::no_clone3(), calls::program()] {
+        let program = program.map_err(io::Error::other)?;
+        seccompiler::apply_filter_all_threads(&program).map_err(io::Error::other)?;
+    }
+    Ok(())
 }
 
 /// Says that there is no filter for this processor.

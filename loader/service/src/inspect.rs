@@ -4,7 +4,7 @@ use crate::drivers::{Drivers, Identity, State};
 use crate::json::Json;
 use crate::package::Published;
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -84,16 +84,22 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Makes the folder and those in it.
+    /// Makes the folder and those in it. Root and this process's user alone can look into it, as they alone may ask for the state
+    /// (LSV-45); `user` is the one that this process becomes.
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(folder: &Path) -> io::Result<Self> {
+    pub fn new(folder: &Path, user: u32) -> io::Result<Self> {
+        let is_given = user != 0 && rustix::process::geteuid().is_root();
+        let owner = is_given.then(|| (Uid::from_raw(user), Gid::from_raw(user)));
         std::fs::create_dir_all(folder)?;
         let open = |path: &Path| -> io::Result<OwnedFd> {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
-            rustix::fs::fchmod(&opened, Mode::from_raw_mode(0o755))?;
+            rustix::fs::fchmod(&opened, Mode::from_raw_mode(0o700))?;
+            if let Some((user, group)) = owner {
+                rustix::fs::fchown(&opened, Some(user), Some(group))?;
+            }
             Ok(opened)
         };
         let inner = |path: &str| {
@@ -155,8 +161,8 @@ fn fill(folder: &OwnedFd, files: Vec<(String, String)>) -> io::Result<()> {
 fn replace(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     const NEW: &str = ".new";
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(folder, NEW, flags, Mode::from_raw_mode(0o644))?;
-    rustix::fs::fchmod(&file, Mode::from_raw_mode(0o644))?;
+    let file = rustix::fs::openat(folder, NEW, flags, Mode::from_raw_mode(0o600))?;
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(0o600))?;
     io::Write::write_all(&mut std::fs::File::from(file), bytes)?;
     Ok(rustix::fs::renameat(folder, NEW, folder, name)?)
 }

@@ -3,13 +3,15 @@
 //!
 //! [`drivers`] decides and does nothing else: it is told what was seen and what time it is. Around it [`watch`] hears of devices and
 //! packages, [`reader`] reads packages on a thread of [`worker`], [`client`] and [`protocol`] speak with clients, [`held`] and
-//! [`limits`] say when and whether a client is answered, [`inspect`] writes down how things are, and [`server`] is the loop that turns
-//! all of it.
+//! [`limits`] say when a client is answered, and which one makes room, [`inspect`] writes down how things are, [`log`] what happens, and
+//! [`server`] is the loop that turns all of it.
+//!
+//! A connection is open or gone: there is no state in between. What a client left in it is never waited for ([`client::close`]).
 //!
 //! # Why there is no async runtime
 //!
-//! There are at most 256 clients, each request is answered from what is in memory, and the two things that take long, reading packages
-//! and looking at the programs of clients, have a thread each. A loop over `epoll` says in one place when anything is done, needs no
+//! There are at most 512 clients, each request is answered from what is in memory, and what takes long, reading packages and writing the
+//! log, has a thread each. A loop over `epoll` says in one place when anything is done, needs no
 //! task or timer of its own for a client, and leaves a list of system calls that is short enough to be a filter (`harden`).
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
@@ -25,10 +27,12 @@ pub mod inspect;
 pub mod json;
 pub mod library;
 pub mod limits;
+pub mod log;
 pub mod make_package;
 pub mod package;
 pub mod protocol;
 pub mod reader;
+pub mod renew;
 pub mod server;
 pub mod socket;
 pub mod watch;

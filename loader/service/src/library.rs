@@ -1,23 +1,28 @@
 //! What clients get: a library in a sealed memory file or as the file itself (LSV-30), and texts that are too long for a packet, in
 //! sealed memory files too (LSV-34).
 
-use crate::package::{Elf, Fault, File, HEADER_BYTES};
+use crate::limits::Rate;
+use crate::package::{Elf, Fault, File, HEADER_BYTES, is_cut_off};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// Bytes that are read at once.
 const PORTION: usize = 1 << 20;
 
-/// What clients may never do to a memory file.
+/// What nobody may ever do to a memory file.
 const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::GROW)
     .union(SealFlags::SHRINK)
     .union(SealFlags::SEAL);
+/// Copies in a second that take the place of copies whose permissions somebody changed.
+const RENEWALS: u32 = 4;
 
 /// How libraries are handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,100 +68,178 @@ impl Drop for Share {
 }
 
 /// A library that can be handed out.
+///
+/// Nobody can write to a sealed copy, but its owner and root can change its permissions, and then nobody else can open it. A container's
+/// root is root too. So root's programs and those of other users have copies of their own, and a copy that was changed is replaced.
 #[derive(Debug)]
 pub struct Library {
-    file: OwnedFd,
+    /// The file itself, where other users than root get that.
+    file: Option<OwnedFd>,
+    /// The copies for users and for root, as far as they were needed.
+    copies: RefCell<[Option<MemoryCopy>; 2]>,
+    renewals: Cell<Rate>,
+    memory: Memory,
     /// Bytes.
     pub size: u64,
     /// Of its bytes, in hexadecimal digits.
     pub sha256: String,
     /// What it is for.
     pub elf: Elf,
-    /// The memory that it has, if it is a copy.
-    share: Option<Share>,
+}
+
+/// A copy in a memory file.
+#[derive(Debug)]
+struct MemoryCopy {
+    file: OwnedFd,
+    /// Its owner and permissions, as they must be.
+    access: (u32, u32, u32),
+    _share: Share,
+}
+
+impl MemoryCopy {
+    /// Makes a copy of so many bytes, which `fill` writes.
+    fn new(size: u64, memory: &Memory, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<Self, Fault> {
+        let share = memory.take(size)?;
+        let file = memory_file(MemfdFlags::EXEC).map_err(|error| match error {
+            Errno::ACCESS => Fault::NoExecutableMemory,
+            error => failed(error),
+        })?;
+        rustix::fs::ftruncate(&file, size).map_err(failed)?;
+        fill(&file)?;
+        seal(&file, Mode::from_raw_mode(0o555)).map_err(failed)?;
+        Ok(Self {
+            access: access(&file).map_err(failed)?,
+            file,
+            _share: share,
+        })
+    }
+
+    fn is_as_it_was(&self) -> bool {
+        access(&self.file) == Ok(self.access)
+    }
+}
+
+fn failed(error: Errno) -> Fault {
+    Fault::io("a memory file", error)
+}
+
+fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
+    rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
 }
 
 impl Library {
     /// Copies a file into memory.
     ///
     /// # Errors
-    /// It is too large, no library, or changed meanwhile; or there is no memory.
+    /// It is too large, no library, or changed meanwhile; or there is no memory, or none that may be executed.
     pub fn copy(file: &File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(file)?;
-        let share = memory.take(size)?;
-        let memory = memory_file(MemfdFlags::EXEC).map_err(|error| Fault::io("a memory file", error))?;
-        let failed = |error| Fault::io("a memory file", error);
-        rustix::fs::ftruncate(&memory, size).map_err(failed)?;
-        let mut at = 0;
-        let (elf, sha256) = read(file, size, &mut |bytes| {
-            write_at(&memory, bytes, at)?;
-            at += bytes.len() as u64;
+        let mut found = None;
+        let copy = MemoryCopy::new(size, memory, |to| {
+            let mut at = 0;
+            found = Some(read(file, size, &mut |bytes| {
+                write_at(to, bytes, at)?;
+                at += bytes.len() as u64;
+                Ok(())
+            })?);
             Ok(())
         })?;
-        seal(&memory, Mode::from_raw_mode(0o555)).map_err(failed)?;
-        Ok(Self {
-            file: memory,
-            size,
-            sha256,
-            elf,
-            share: Some(share),
-        })
+        let found = found.ok_or_else(|| Fault::Changed(file.shown.clone()))?;
+        Ok(Self::new(None, Some(copy), size, found, memory))
     }
 
     /// The file itself, which the caller knows to be root's alone.
     ///
     /// # Errors
     /// It is too large, no library, or changed meanwhile.
-    pub fn itself(file: File) -> Result<Self, Fault> {
+    pub fn itself(file: File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(&file)?;
-        let (elf, sha256) = read(&file, size, &mut |_| Ok(()))?;
-        Ok(Self {
-            file: file.fd,
+        let found = read(&file, size, &mut |_| Ok(()))?;
+        Ok(Self::new(Some(file.fd), None, size, found, memory))
+    }
+
+    fn new(
+        file: Option<OwnedFd>,
+        copy: Option<MemoryCopy>,
+        size: u64,
+        (elf, sha256): (Elf, String),
+        memory: &Memory,
+    ) -> Self {
+        Self {
+            file,
+            copies: RefCell::new([copy, None]),
+            renewals: Cell::new(Rate::new(RENEWALS, Duration::from_secs(1), Instant::now())),
+            memory: memory.clone(),
             size,
             sha256,
             elf,
-            share: None,
-        })
+        }
     }
 
-    /// Whether it is a copy.
+    /// Returns `true` if users get a copy.
     pub fn is_copy(&self) -> bool {
-        self.share.is_some()
+        self.file.is_none()
     }
 
     /// A descriptor for a client: read-only, with a position of its own.
     ///
     /// # Errors
-    /// What the system says.
-    pub fn reopened(&self) -> io::Result<OwnedFd> {
-        reopened(&self.file)
+    /// What the system says, or that copies are spoilt faster than they are made.
+    pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
+        // Root could open the file behind the descriptor for writing, unless it is on a file system that can only be read.
+        if let Some(file) = &self.file
+            && (!is_root || is_read_only(file))
+        {
+            return reopened(file);
+        }
+        let mut copies = self.copies.borrow_mut();
+        let which = usize::from(is_root);
+        if !copies[which].as_ref().is_some_and(MemoryCopy::is_as_it_was) {
+            let mut renewals = self.renewals.get();
+            let is_admitted = renewals.admits(Instant::now());
+            self.renewals.set(renewals);
+            let from = self
+                .file
+                .as_ref()
+                .or_else(|| copies.iter().flatten().next().map(|copy| &copy.file));
+            let from = from
+                .filter(|_| is_admitted)
+                .ok_or_else(|| io::Error::other("copies are spoilt too often"))?;
+            let copy = MemoryCopy::new(self.size, &self.memory, |to| copy_bytes(from, to).map_err(failed));
+            copies[which] = Some(copy.map_err(io::Error::other)?);
+        }
+        let copy = copies[which]
+            .as_ref()
+            .ok_or_else(|| io::Error::other("there is no copy"))?;
+        reopened(&copy.file)
     }
 }
 
-/// A text in a sealed memory file.
-#[derive(Debug)]
-pub struct Text {
-    file: OwnedFd,
+/// A text in a sealed memory file that one client alone gets.
+///
+/// # Errors
+/// What the system says.
+pub fn text_file(text: &[u8]) -> io::Result<OwnedFd> {
+    let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
+    write_at(&file, text, 0)?;
+    seal(&file, Mode::from_raw_mode(0o444))?;
+    reopened(&file)
 }
 
-impl Text {
-    /// Writes the text.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn new(text: &[u8]) -> io::Result<Self> {
-        let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
-        write_at(&file, text, 0)?;
-        seal(&file, Mode::from_raw_mode(0o444))?;
-        Ok(Self { file })
-    }
+fn is_read_only(file: &OwnedFd) -> bool {
+    rustix::fs::fstatvfs(file).is_ok_and(|state| state.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
 
-    /// A descriptor for a client: read-only, with a position of its own.
-    ///
-    /// # Errors
-    /// What the system says.
-    pub fn reopened(&self) -> io::Result<OwnedFd> {
-        reopened(&self.file)
+fn copy_bytes(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
+    let mut buffer = vec![0; PORTION];
+    let mut at = 0;
+    loop {
+        let count = rustix::io::retry_on_intr(|| rustix::io::pread(from, buffer.as_mut_slice(), at))?;
+        if count == 0 {
+            return Ok(());
+        }
+        write_at(to, &buffer[..count], at)?;
+        at += count as u64;
     }
 }
 
@@ -171,7 +254,8 @@ fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
 
 fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::fchmod(file, mode)?;
-    rustix::fs::fcntl_add_seals(file, SEALS)
+    // Older systems do not know the seal of the bits that allow executing.
+    rustix::fs::fcntl_add_seals(file, SEALS | SealFlags::EXEC).or_else(|_| rustix::fs::fcntl_add_seals(file, SEALS))
 }
 
 fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
@@ -214,10 +298,14 @@ fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Err
         let bytes = &buffer[..count.map_err(|error| Fault::io(&*file.shown, error))?];
         if elf.is_none() {
             let header = &bytes[..bytes.len().min(HEADER_BYTES)];
-            elf = Some(Elf::read_library(header).map_err(|wrong| Fault::Elf {
+            let wrong = |wrong| Fault::Elf {
                 file: file.shown.clone(),
                 wrong,
-            })?);
+            };
+            elf = Some(Elf::read_library(header).map_err(wrong)?);
+            if is_cut_off(bytes, size) {
+                return Err(wrong("it is cut off"));
+            }
         }
         if bytes.is_empty() {
             break;
@@ -248,7 +336,9 @@ mod tests {
     use std::io::Read;
     use std::os::unix::fs::PermissionsExt;
 
-    const HEADER: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0";
+    /// A header without segments.
+    const HEADER: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\
+        \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
     fn with_file<T>(bytes: &[u8], look: impl FnOnce(File, &std::path::Path) -> T) -> T {
         let place = tempfile::tempdir().unwrap();
@@ -269,26 +359,41 @@ mod tests {
     fn lsv_30_a_copy_can_be_read_and_nothing_else() {
         let bytes = [HEADER, &[7; 3 * PORTION]].concat();
         let library = with_file(&bytes, |file, _| Library::copy(&file, &Memory::default())).unwrap();
-        let descriptor = library.reopened().unwrap();
+        let descriptor = library.for_client(false).unwrap();
         assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
         assert_eq!(rustix::io::write(&descriptor, b"x"), Err(Errno::BADF));
-        assert!(rustix::fs::fcntl_add_seals(&library.file, SealFlags::FUTURE_WRITE).is_err());
         assert_eq!(library.size, bytes.len() as u64);
         assert_eq!(library.sha256, hexadecimal(&Sha256::digest(&bytes)));
         assert_eq!(contents(descriptor), bytes);
         // The next client starts at the beginning.
-        assert_eq!(contents(library.reopened().unwrap()), bytes);
+        assert_eq!(contents(library.for_client(false).unwrap()), bytes);
         // Whoever opens it anew gets no further.
-        let path = format!("/proc/self/fd/{}", library.file.as_raw_fd());
+        let copy = library.for_client(true).unwrap();
+        let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         if let Ok(writable) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
             assert_eq!(rustix::io::write(&writable, b"x"), Err(Errno::PERM));
         }
     }
 
     #[test]
+    fn lsv_18_a_copy_whose_permissions_change_is_replaced() {
+        let memory = Memory::default();
+        let library = with_file(HEADER, |file, _| Library::copy(&file, &memory)).unwrap();
+        let inode = |descriptor: &OwnedFd| rustix::fs::fstat(descriptor).unwrap().st_ino;
+        let [user, root] = [false, true].map(|is_root| library.for_client(is_root).unwrap());
+        assert_ne!(inode(&user), inode(&root));
+        rustix::fs::fchmod(&root, Mode::empty()).ok();
+        rustix::fs::fchmod(&root, Mode::from_raw_mode(0o111)).unwrap();
+        let [other, renewed] = [false, true].map(|is_root| library.for_client(is_root).unwrap());
+        assert_eq!(inode(&user), inode(&other));
+        assert_ne!(inode(&root), inode(&renewed));
+        assert_eq!(contents(renewed), HEADER);
+        assert_eq!(memory.0.load(Relaxed), 2 * HEADER.len() as u64);
+    }
+
+    #[test]
     fn lsv_34_a_text_is_sealed_too() {
-        let text = Text::new(b"[]").unwrap();
-        let descriptor = text.reopened().unwrap();
+        let descriptor = text_file(b"[]").unwrap();
         assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
         assert_eq!(contents(descriptor), b"[]");
     }
@@ -296,10 +401,10 @@ mod tests {
     #[test]
     fn lsv_50_memory_has_a_limit() {
         let memory = Memory::default();
-        let left = memory.take(MOST_MEMORY - 39).unwrap();
+        let left = memory.take(MOST_MEMORY - 127).unwrap();
         let copy = || with_file(HEADER, |file, _| Library::copy(&file, &memory));
         let first = copy().unwrap();
-        assert_eq!(copy().unwrap_err(), Fault::NoRoom { size: 20, left: 19 });
+        assert_eq!(copy().unwrap_err(), Fault::NoRoom { size: 64, left: 63 });
         drop(first);
         assert!(copy().is_ok());
         drop(left);
@@ -321,7 +426,7 @@ mod tests {
         }
         let fault = with_file(HEADER, |mut file, _| {
             file.stat.st_size = (1 << 30) + 1;
-            Library::itself(file).unwrap_err()
+            Library::itself(file, &Memory::default()).unwrap_err()
         });
         assert!(matches!(fault, Fault::TooLarge { .. }), "{fault}");
     }

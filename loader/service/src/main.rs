@@ -3,36 +3,56 @@
 
 use clap::Parser;
 use std::error::Error;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use tracing::info;
+use std::sync::Arc;
+use tracing::{info, warn};
 use vk_loader_service::cli::{Cli, Command, Options};
+use vk_loader_service::config::Config;
+use vk_loader_service::inspect::Debug;
+use vk_loader_service::log::{Log, print};
 use vk_loader_service::package::Owner;
 use vk_loader_service::server::Server;
 use vk_loader_service::socket::Listener;
-use vk_loader_service::{check, harden, make_package};
+use vk_loader_service::{check, harden, make_package, renew};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let log = Arc::new(Log::default());
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(log.clone())
+        .log_internal_errors(false)
         .with_ansi(false)
         .without_time()
         .with_target(false)
         .with_max_level(tracing::Level::INFO)
         .init();
-    match run(cli) {
+    match run(cli, &log) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("vk-loader-service: {error}");
+            print(&format!("vk-loader-service: {error}\n"));
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(cli: Cli) -> Result<(), Box<dyn Error>> {
-    if let Some(Command::Package { library, manifest, out }) = cli.command {
-        make_package::make(&library, &manifest, &out)?;
-        return Ok(());
+fn run(cli: Cli, log: &Log) -> Result<(), Box<dyn Error>> {
+    match cli.command {
+        Some(Command::Package {
+            library,
+            manifest,
+            out,
+            replace,
+        }) => return Ok(make_package::make(&library, &manifest, &out, replace, None)?),
+        Some(Command::Packages { manifests, out }) => {
+            let usual = || renew::MANIFESTS.iter().map(PathBuf::from).collect();
+            let manifests = if manifests.is_empty() { usual() } else { manifests };
+            for line in renew::renew(&manifests, &out)? {
+                print(&format!("{line}\n"));
+            }
+            return Ok(());
+        }
+        None => {}
     }
     let config = cli.options.settings()?;
     if cli.print_config {
@@ -40,30 +60,42 @@ fn run(cli: Cli) -> Result<(), Box<dyn Error>> {
     } else if let Some(folder) = cli.check {
         print!("{}", check::check(&folder, Owner::ROOT, config.libraries)?);
     } else {
-        serve(&cli.options)?;
+        serve(&cli.options, log)?;
     }
     Ok(())
 }
 
-fn serve(options: &Options) -> Result<(), Box<dyn Error>> {
+fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     let config = options.settings()?;
     // The socket's folder and the written state are readable for all users (LSV-33, LSV-44), whatever the umask at the start.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o022));
     let variable = |name| std::env::var(name).ok();
     let inherited = Listener::inherited(variable("LISTEN_PID").as_deref(), variable("LISTEN_FDS").as_deref())?;
-    let listener = match inherited {
-        Some(listener) => {
-            info!("listening on an inherited socket");
-            listener
-        }
-        None => {
-            info!("listening on {}", config.socket.display());
-            Listener::bind(&config.socket)?
-        }
+    let place = match inherited {
+        Some(_) => "an inherited socket".to_owned(),
+        None => config.socket.display().to_string(),
     };
-    harden::drop_privileges()?;
-    let server = Server::new(config, listener)?;
+    let listener = match inherited {
+        Some(listener) => listener,
+        None => Listener::bind(&config.socket)?,
+    };
+    let debug = open_debug(&config);
+    harden::drop_privileges(config.user)?;
+    log.start()?;
+    info!("listening on {place}");
+    let server = Server::new(config, listener, debug)?;
     harden::filter_calls()?;
     server.run()?;
     Ok(())
+}
+
+fn open_debug(config: &Config) -> Option<Debug> {
+    let folder = config.run.join("debug");
+    match Debug::new(&folder, config.user) {
+        Ok(debug) => Some(debug),
+        Err(error) => {
+            warn!("the state is not written to {}: {error}", folder.display());
+            None
+        }
+    }
 }

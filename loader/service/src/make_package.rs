@@ -2,6 +2,7 @@
 
 use crate::json::Json;
 use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata};
+use rustix::fs::{CWD, RenameFlags};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The manifest's name in a package.
 const MANIFEST: &str = "manifest.json";
+/// Where the description of a package is.
+const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
 /// Why there is no package.
 #[derive(Debug)]
@@ -21,6 +24,8 @@ pub enum MakeError {
     NotFound(String),
     /// There is something already.
     Exists(PathBuf),
+    /// Something else than a package would be replaced.
+    NoPackage(PathBuf),
 }
 
 impl std::fmt::Display for MakeError {
@@ -29,7 +34,8 @@ impl std::fmt::Display for MakeError {
             Self::Io(path, error) => write!(formatter, "{}: {error}", path.display()),
             Self::Fault(fault) => write!(formatter, "{fault}"),
             Self::NotFound(name) => write!(formatter, "no folder of libraries has {name}; name its path"),
-            Self::Exists(path) => write!(formatter, "{} exists already", path.display()),
+            Self::Exists(path) => write!(formatter, "{} exists already; --replace replaces it", path.display()),
+            Self::NoPackage(path) => write!(formatter, "{} is not a package, and is not replaced", path.display()),
         }
     }
 }
@@ -42,29 +48,49 @@ impl From<Fault> for MakeError {
     }
 }
 
-fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
+/// Makes an error of the system one about a file.
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }
 
-/// Makes the folder `out`. It appears when it is whole, so that a service that watches sees no half of it.
+/// Makes the folder `out`. It appears when it is whole, so that a service that watches sees no half of it; a package that is replaced is
+/// whole until then. `more` is a further member of `metadata.json`.
 ///
 /// # Errors
 /// What is wrong, with the file.
-pub fn make(library: &Path, manifest: &Path, out: &Path) -> Result<(), MakeError> {
-    if fs::symlink_metadata(out).is_ok() {
+pub fn make(
+    library: &Path,
+    manifest: &Path,
+    out: &Path,
+    replace: bool,
+    more: Option<(&str, &str)>,
+) -> Result<(), MakeError> {
+    let is_there = fs::symlink_metadata(out).is_ok();
+    if is_there && !replace {
         return Err(MakeError::Exists(out.to_owned()));
+    }
+    if is_there && !DESCRIPTIONS.iter().any(|description| out.join(description).is_file()) {
+        return Err(MakeError::NoPackage(out.to_owned()));
     }
     let text = fs::read(manifest).map_err(at(manifest))?;
     Manifest::read(&text, &manifest.to_string_lossy())?;
     let found = find(library)?;
-    check(&found)?;
+    header(&found)?;
     let name = library.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Fault::Key(library.to_string_lossy().into_owned()))?;
     if let Some(folder) = out.parent() {
         fs::create_dir_all(folder).map_err(at(folder))?;
     }
     let made = beside(out);
-    let result = fill(&made, name, &found, &text).and_then(|()| fs::rename(&made, out).map_err(at(out)));
+    let put = || {
+        if is_there {
+            let exchanged = rustix::fs::renameat_with(CWD, &made, CWD, out, RenameFlags::EXCHANGE);
+            exchanged.map_err(|error| MakeError::Io(out.to_owned(), error.into()))?;
+            return fs::remove_dir_all(&made).map_err(at(&made));
+        }
+        fs::rename(&made, out).map_err(at(out))
+    };
+    let result = fill(&made, name, &found, &text, more).and_then(|()| put());
     if result.is_err() {
         // What is half is of no use; the first error is the one to tell.
         let _ = fs::remove_dir_all(&made);
@@ -80,7 +106,13 @@ fn beside(out: &Path) -> PathBuf {
     out.with_file_name(name)
 }
 
-fn fill(folder: &Path, name: &str, library: &Path, manifest: &[u8]) -> Result<(), MakeError> {
+fn fill(
+    folder: &Path,
+    name: &str,
+    library: &Path,
+    manifest: &[u8],
+    more: Option<(&str, &str)>,
+) -> Result<(), MakeError> {
     let (contents, metadata) = (folder.join("contents"), folder.join("metadata"));
     for path in [folder, &contents, &metadata] {
         fs::DirBuilder::new().mode(0o755).create(path).map_err(at(path))?;
@@ -96,7 +128,8 @@ fn fill(folder: &Path, name: &str, library: &Path, manifest: &[u8]) -> Result<()
         ("file_path", text(name)),
         ("manifest_path", text(MANIFEST)),
     ];
-    let description = Json::Object(members.map(|(key, value)| (key.to_owned(), value)).into());
+    let members = members.into_iter().chain(more.map(|(key, value)| (key, text(value))));
+    let description = Json::Object(members.map(|(key, value)| (key.to_owned(), value)).collect());
     let place = metadata.join("metadata.json");
     for (path, bytes) in [
         (contents.join(MANIFEST), manifest),
@@ -119,16 +152,19 @@ fn create(path: &Path) -> Result<fs::File, MakeError> {
     Ok(file)
 }
 
-/// Whether a file is a shared library.
-fn check(library: &Path) -> Result<(), MakeError> {
+/// Returns the header of a shared library.
+///
+/// # Errors
+/// The file cannot be read, or is no shared library.
+pub(crate) fn header(library: &Path) -> Result<Elf, MakeError> {
     let mut header = Vec::new();
     let file = fs::File::open(library).map_err(at(library))?;
     io::Read::read_to_end(&mut io::Read::take(file, HEADER_BYTES as u64), &mut header).map_err(at(library))?;
-    Elf::read_library(&header).map_err(|wrong| Fault::Elf {
+    let elf = Elf::read_library(&header).map_err(|wrong| Fault::Elf {
         file: library.to_string_lossy().into_owned(),
         wrong,
     })?;
-    Ok(())
+    Ok(elf)
 }
 
 /// A library by its path, or by its name where the system has libraries.
@@ -136,6 +172,14 @@ fn find(library: &Path) -> Result<PathBuf, MakeError> {
     if library.components().count() != 1 || library.exists() {
         return Ok(library.to_owned());
     }
+    installed(library)
+}
+
+/// A library by its name where the system has libraries.
+///
+/// # Errors
+/// No folder has a library of this name.
+pub(crate) fn installed(library: &Path) -> Result<PathBuf, MakeError> {
     let folders = folders();
     let found = folders
         .iter()

@@ -2,6 +2,7 @@
 //! The packets themselves are those of `vulkan-loader-wire`.
 
 use crate::json::Json;
+use crate::package::Class;
 use serde::Serialize;
 use wire::{Header, Operation, Packet, status};
 
@@ -16,6 +17,8 @@ pub enum Request {
     Manifests {
         /// Whether to wait until nothing is pending.
         wait_for_idle: bool,
+        /// The class of the client's program; nothing if the client does not say it.
+        class: Option<Class>,
     },
     /// The devices.
     Devices,
@@ -49,6 +52,12 @@ impl Request {
                     Some(Json::Bool(wait)) => *wait,
                     Some(_) => return Err(status::BAD_REQUEST),
                 },
+                class: match payload.member("bits").map(Json::natural) {
+                    None => None,
+                    Some(Some(32)) => Some(Class::Bits32),
+                    Some(Some(64)) => Some(Class::Bits64),
+                    Some(_) => return Err(status::BAD_REQUEST),
+                },
             },
             Operation::Devices => Self::Devices,
             Operation::Watch => Self::Watch,
@@ -65,6 +74,13 @@ pub enum Reply {
     Status {
         /// A word of `wire::status`.
         status: &'static str,
+    },
+    /// The version of the protocol that the service speaks.
+    Version {
+        /// `wire::status::UNSUPPORTED`.
+        status: &'static str,
+        /// `wire::VERSION`.
+        version: u16,
     },
     /// What the service can do.
     Features {
@@ -150,8 +166,14 @@ mod tests {
             read(2, br#"{"name":"0-a.so","more":1}"#),
             Ok(Request::Get("0-a.so".into()))
         );
-        for (payload, wait_for_idle) in [(&b"{}"[..], false), (br#"{"wait_for_idle":true}"#, true)] {
-            assert_eq!(read(3, payload), Ok(Request::Manifests { wait_for_idle }));
+        for (payload, wait_for_idle, class) in [
+            ("{}", false, None),
+            (r#"{"wait_for_idle":true}"#, true, None),
+            (r#"{"bits":32}"#, false, Some(Class::Bits32)),
+            (wire::MANIFESTS, true, Some(Class::Bits64)),
+        ] {
+            let request = Request::Manifests { wait_for_idle, class };
+            assert_eq!(read(3, payload.as_bytes()), Ok(request), "{payload}");
         }
         assert_eq!(read(4, b"{}"), Ok(Request::Devices));
         assert_eq!(read(5, b"{}"), Ok(Request::Watch));
@@ -181,7 +203,9 @@ mod tests {
         ] {
             assert_eq!(read(2, payload), Err(status::BAD_REQUEST), "{payload:?}");
         }
-        assert_eq!(read(3, br#"{"wait_for_idle":1}"#), Err(status::BAD_REQUEST));
+        for payload in [r#"{"wait_for_idle":1}"#, r#"{"bits":16}"#, r#"{"bits":"64"}"#] {
+            assert_eq!(read(3, payload.as_bytes()), Err(status::BAD_REQUEST), "{payload}");
+        }
         let header = Header::request(Operation::Features, 1).reply();
         assert_eq!(
             Request::read(&Packet { header, payload: b"{}" }),

@@ -80,12 +80,15 @@ impl Reader {
         step: &mut dyn FnMut(Step),
     ) -> Result<Package, Fault> {
         let files = open(folder, visit, step)?;
-        let as_file = self.hand_out == HandOut::File && files.is_safe && files.library.may_be_executed();
+        let may_be_file = files.is_safe && files.library.may_be_executed();
         step(Step::Library);
-        let library = if as_file {
-            Library::itself(files.library)?
-        } else {
-            Library::copy(&files.library, &self.memory)?
+        let copied = match self.hand_out {
+            HandOut::File if may_be_file => Err(Fault::NoExecutableMemory),
+            _ => Library::copy(&files.library, &self.memory),
+        };
+        let library = match copied {
+            Err(Fault::NoExecutableMemory) if may_be_file => Library::itself(files.library, &self.memory)?,
+            copied => copied?,
         };
         Ok(Package {
             file_path: files.metadata.library.as_str().to_owned(),

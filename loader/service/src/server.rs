@@ -2,15 +2,16 @@
 
 mod requests;
 
-use crate::client::{Buffer, Client, End, Incoming, Kind};
+use crate::client::{self, Attachment, Buffer, Client, End};
 use crate::config::Config;
 use crate::drivers::{Drivers, State};
-use crate::held::{Held, KIND};
+use crate::held::Held;
 use crate::inspect::{self, Debug};
 use crate::json::Json;
-use crate::library::{Library, Memory, Text};
-use crate::limits;
+use crate::library::{Library, Memory};
+use crate::limits::{self, Place, Rates};
 use crate::package::Class;
+use crate::protocol::Reply;
 use crate::reader::Step;
 use crate::socket::Listener;
 use crate::watch::{self, DeviceFolder, FolderWatch, Udev};
@@ -26,6 +27,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
+use wire::{PacketError, VERSION, status};
 
 /// Events that are taken at once.
 const EVENTS: usize = 64;
@@ -35,6 +37,8 @@ const TURN: usize = 16;
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
 /// How long changes of the state are collected before it is written.
 const BETWEEN_WRITES: Duration = Duration::from_millis(100);
+/// How long clients that asked too much, and the listening socket without a free descriptor, are left alone.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What a descriptor in the loop is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,33 +90,37 @@ pub struct Server {
     packages: Arc<FolderWatch>,
     clients: BTreeMap<u64, Client>,
     next_client: u64,
+    rates: Rates,
     held: Vec<Held>,
     /// The manifests for each class, as they were last sent.
-    texts: BTreeMap<Option<ClassKey>, (u64, Rc<Text>, usize)>,
+    lists: BTreeMap<Option<Class>, List>,
     /// What watching clients know.
     told: u64,
     scan_at: Option<Instant>,
-    /// When connections are accepted again after there was no descriptor left.
-    accept_at: Option<Instant>,
+    /// What is not listened to until [`Server::resume_at`].
+    paused: Vec<Source>,
+    resume_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
     /// This process's user.
     user: u32,
 }
 
-/// A class as a key.
-type ClassKey = bool;
-
-fn class_key(class: Option<Class>) -> Option<ClassKey> {
-    class.map(|class| class == Class::Bits64)
+/// A list of manifests.
+#[derive(Clone)]
+struct List {
+    /// The generation of what is published.
+    generation: u64,
+    text: Rc<Vec<u8>>,
+    count: usize,
 }
 
 impl Server {
-    /// Opens everything that the loop needs. From then on the process can give up what it needs no more.
+    /// Opens everything else that the loop needs. From then on the process can give up what it needs no more.
     ///
     /// # Errors
     /// What the system says.
-    pub fn new(config: Config, listener: Listener) -> io::Result<Self> {
+    pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
         let packages = Arc::new(FolderWatch::new()?);
         let reader = crate::reader::Reader {
             roots: config.roots.clone(),
@@ -136,13 +144,15 @@ impl Server {
             packages,
             clients: BTreeMap::new(),
             next_client: 0,
+            rates: Rates::new(now),
             held: Vec::new(),
-            texts: BTreeMap::new(),
+            lists: BTreeMap::new(),
             told: 0,
             scan_at: Some(now),
-            accept_at: None,
+            paused: Vec::new(),
+            resume_at: None,
             write_at: Some(now),
-            debug: open_debug(&config),
+            debug,
             user: rustix::process::geteuid().as_raw(),
             config,
         };
@@ -228,8 +238,11 @@ impl Server {
             self.drivers.devices_seen(now, seen);
             self.write_soon(now);
         }
-        if self.accept_at.is_some_and(|at| at <= now) && self.add(&self.listener.socket, Source::Listener).is_ok() {
-            self.accept_at = None;
+        if self.resume_at.is_some_and(|at| at <= now) {
+            self.resume_at = None;
+            for source in std::mem::take(&mut self.paused) {
+                self.listen_to(source);
+            }
         }
         let before = self.drivers.generation();
         self.drivers.advance(now);
@@ -251,12 +264,9 @@ impl Server {
     /// When there is something to do although nothing happened.
     fn next(&self) -> Option<Instant> {
         let now = Instant::now();
-        let held = self.held.iter().flat_map(|held| {
-            let kind = self.clients.get(&held.client).map(|client| client.kind_until);
-            [Some(held.until), kind.filter(|at| *at > now)]
-        });
-        let own = [self.drivers.next(now), self.scan_at, self.write_at, self.accept_at];
-        own.into_iter().chain(held).flatten().min()
+        let own = [self.drivers.next(now), self.scan_at, self.write_at, self.resume_at];
+        let held = self.held.iter().map(|held| held.until);
+        own.into_iter().flatten().chain(held).min()
     }
 
     fn take_reports(&mut self, now: Instant) {
@@ -278,23 +288,13 @@ impl Server {
                     }
                     self.drivers.package_finished(now, &package, outcome);
                 }
-                Report::Class { client, class } => {
-                    if let Some(client) = self.clients.get_mut(&client) {
-                        client.kind = Kind::Known(class);
-                    }
-                }
-                Report::Discarded { client: number } => self.resume(number, now),
             }
         }
         self.write_soon(now);
     }
 
     fn accept(&mut self, now: Instant) {
-        for _ in 0..EVENTS {
-            if self.workers.is_crowded() {
-                info!("no connection is accepted: descriptors that clients sent cannot be closed");
-                return self.accept_later(now);
-            }
+        for _ in 0..TURN {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             let socket = match rustix::net::accept_with(&self.listener.socket, flags) {
                 Ok(socket) => socket,
@@ -302,127 +302,124 @@ impl Server {
                 Err(Errno::AGAIN) => return,
                 Err(error) => {
                     warn!("a connection cannot be accepted: {error}");
-                    return self.accept_later(now);
+                    if let Some(client) = limits::largest(&self.places()) {
+                        self.close(client, &End::Displaced, now);
+                    }
+                    return self.pause(Source::Listener, now);
                 }
             };
-            if let Err(error) = self.admit(socket, now) {
-                debug!("a client is refused: {error}");
+            match Client::new(socket, now) {
+                Ok(client) => self.admit(client, now),
+                Err((socket, error)) => {
+                    info!("a client is refused: {error}");
+                    client::close(socket);
+                }
             }
         }
     }
 
-    /// Leaves the listening socket alone for a moment: it would be ready for as long as nothing changes.
-    fn accept_later(&mut self, now: Instant) {
-        if epoll::delete(&self.epoll, &self.listener.socket).is_ok() {
-            self.accept_at = Some(now + BETWEEN_WRITES);
-        }
-    }
-
-    /// Makes a client of a connection, or closes it.
-    fn admit(&mut self, socket: OwnedFd, now: Instant) -> io::Result<()> {
-        let mut client = Client::new(socket, now, now + KIND)?;
-        let users = self.clients.values().map(|client| client.peer.user);
-        if !limits::admits(users, client.peer.user) {
-            let user = client.peer.user;
-            self.workers.close(client.into_socket());
-            return Err(io::Error::other(format!("user {user} or all have enough")));
+    /// Takes a client in. Another one makes room if there are too many.
+    fn admit(&mut self, client: Client, now: Instant) {
+        if let Some(other) = limits::displaced(&self.places(), client.user) {
+            self.close(other, &End::Displaced, now);
         }
         let number = self.next_client;
-        let is_asked = client
-            .peer
-            .process
-            .is_some_and(|process| self.workers.ask_class(number, process));
-        if !is_asked {
-            client.kind = Kind::Known(None);
-        }
         if let Err(error) = self.add(&client, Source::Client(number)) {
-            self.workers.close(client.into_socket());
-            return Err(error);
+            warn!("a client is refused: {error}");
+            return client.close();
         }
-        debug!("client {number}: {:?}", client.peer);
+        debug!("client {number}: user {}", client.user);
         self.next_client += 1;
         self.clients.insert(number, client);
         self.write_soon(now);
-        Ok(())
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let place = |(number, client): (&u64, &Client)| Place {
+            client: *number,
+            user: client.user,
+            is_waiting: self.held.iter().any(|held| held.client == *number),
+            heard: client.heard,
+        };
+        self.clients.iter().map(place).collect()
     }
 
     fn serve(&mut self, number: u64, flags: epoll::EventFlags, now: Instant) {
-        let mut result = Ok(());
-        if flags.contains(epoll::EventFlags::OUT)
-            && let Some(client) = self.clients.get_mut(&number)
-        {
-            result = client.flush();
-            self.await_room(number);
-        }
-        if result.is_ok() {
-            result = self.receive(number, now);
-        }
-        if let Err(end) = result {
+        if let Err(end) = self.flush_and_receive(number, flags, now) {
             self.close(number, &end, now);
         }
     }
 
-    fn receive(&mut self, number: u64, now: Instant) -> Result<(), End> {
+    fn flush_and_receive(&mut self, number: u64, flags: epoll::EventFlags, now: Instant) -> Result<(), End> {
+        if flags.contains(epoll::EventFlags::OUT)
+            && let Some(client) = self.clients.get_mut(&number)
+        {
+            client.flush()?;
+            self.listen_to(Source::Client(number));
+        }
+        if flags.contains(epoll::EventFlags::HUP) && self.paused.contains(&Source::Client(number)) {
+            return Err(End::Closed);
+        }
         let mut buffer = Buffer::default();
         for _ in 0..TURN {
-            let client = self.clients.get(&number).filter(|client| !client.is_discarding);
-            let Some(client) = client else { return Ok(()) };
-            match client.receive(&mut buffer)? {
-                Incoming::Packet(packet) => self.answer(number, &packet, false, now)?,
-                Incoming::WithDescriptors(packet) => {
-                    self.answer(number, &packet, true, now)?;
-                    self.pause(number);
-                }
-                Incoming::Nothing => return Ok(()),
+            let Some(client) = self.clients.get_mut(&number) else {
+                return Ok(());
+            };
+            let Some(packet) = client.peek(&mut buffer)? else {
+                return Ok(());
+            };
+            if !self.rates.admit(client.user, now) {
+                self.pause(Source::Client(number), now);
+                return Ok(());
+            }
+            client.take();
+            client.heard = now;
+            match packet {
+                Ok(packet) => self.answer(number, &packet, now)?,
+                Err(error) => return Err(self.refuse(number, error)),
             }
         }
         Ok(())
     }
 
-    /// Leaves a client alone until its packet with descriptors is gone.
-    fn pause(&mut self, number: u64) {
-        let Some(client) = self.clients.get_mut(&number) else {
-            return;
-        };
-        client.is_discarding = true;
-        // Also of its end nothing is to be heard meanwhile.
-        if let Err(error) = epoll::delete(&self.epoll, &*client) {
-            warn!("client {number}: {error}");
+    /// Answers a packet of another version, and ends the connection as for any malformed packet.
+    fn refuse(&mut self, number: u64, error: PacketError) -> End {
+        if let PacketError::Version(_, asked) = error {
+            let status = status::UNSUPPORTED;
+            let reply = Reply::Version {
+                status,
+                version: VERSION,
+            };
+            if let Err(end) = self.send(number, asked, &reply, Attachment::None) {
+                return end;
+            }
         }
-        self.workers.discard(number, client.socket());
+        End::Garbage(error)
     }
 
-    /// Listens to a client again.
-    fn resume(&mut self, number: u64, now: Instant) {
-        let Some(client) = self.clients.get_mut(&number) else {
-            return;
-        };
-        client.is_discarding = false;
-        let added = epoll::add(
-            &self.epoll,
-            &*client,
-            Source::Client(number).data(),
-            epoll::EventFlags::IN,
-        );
-        let result = added
-            .map_err(|error| End::Failed(error.into()))
-            .and_then(|()| client.flush());
-        match result {
-            Ok(()) => self.await_room(number),
-            Err(end) => self.close(number, &end, now),
+    /// Does not listen to a client or for connections for a moment.
+    fn pause(&mut self, source: Source, now: Instant) {
+        if !self.paused.contains(&source) {
+            self.paused.push(source);
+            self.listen_to(source);
         }
+        self.resume_at.get_or_insert(now + PAUSE);
     }
 
-    /// Asks to be told when a client takes packets again, or no longer.
-    fn await_room(&self, number: u64) {
-        let client = self.clients.get(&number).filter(|client| !client.is_discarding);
-        let Some(client) = client else { return };
-        let mut flags = epoll::EventFlags::IN;
-        if client.has_queue() {
-            flags |= epoll::EventFlags::OUT;
-        }
-        if let Err(error) = epoll::modify(&self.epoll, client, Source::Client(number).data(), flags) {
-            warn!("client {number}: {error}");
+    /// Tells the system what is awaited of a client or of the listening socket.
+    fn listen_to(&self, source: Source) {
+        let (socket, has_queue) = match source {
+            Source::Client(number) => match self.clients.get(&number) {
+                Some(client) => (client.as_fd(), client.has_queue()),
+                None => return,
+            },
+            _ => (self.listener.socket.as_fd(), false),
+        };
+        let mut flags = epoll::EventFlags::empty();
+        flags.set(epoll::EventFlags::IN, !self.paused.contains(&source));
+        flags.set(epoll::EventFlags::OUT, has_queue);
+        if let Err(error) = epoll::modify(&self.epoll, socket, source.data(), flags) {
+            warn!("{source:?} is not listened to: {error}");
         }
     }
 
@@ -430,13 +427,20 @@ impl Server {
         match end {
             End::Closed | End::Reset => debug!("client {number} is gone"),
             End::Garbage(error) => info!("client {number} is closed: it sent {error}"),
+            End::Descriptors => info!("client {number} is closed: it sent descriptors"),
             End::Slow => info!("client {number} is closed: it does not read what it is sent"),
+            End::Displaced => info!("client {number} is closed: it makes room for another connection"),
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
         if let Some(client) = self.clients.remove(&number) {
-            self.workers.close(client.into_socket());
+            // A thread may keep a copy of the descriptor for a moment, of which nothing is to be heard any more.
+            if let Err(error) = epoll::delete(&self.epoll, &client) {
+                warn!("client {number}: {error}");
+            }
+            client.close();
         }
         self.held.retain(|held| held.client != number);
+        self.paused.retain(|source| *source != Source::Client(number));
         self.write_soon(now);
     }
 
@@ -470,17 +474,6 @@ fn listen_to_udev() -> Option<Udev> {
         Ok(udev) => Some(udev),
         Err(error) => {
             info!("udev cannot be listened to, and the folder of devices is watched alone: {error}");
-            None
-        }
-    }
-}
-
-fn open_debug(config: &Config) -> Option<Debug> {
-    let folder = config.run.join("debug");
-    match Debug::new(&folder) {
-        Ok(debug) => Some(debug),
-        Err(error) => {
-            warn!("the state is not written to {}: {error}", folder.display());
             None
         }
     }

@@ -65,6 +65,19 @@ const ROWS: &[Row] = &[
         |m| m.write(MANIFEST, " ".repeat(70_000)),
         "70000 bytes",
     ),
+    (
+        "name with a control character",
+        |m| m.write(MANIFEST, manifest("x\\u001f.so")),
+        "library_path",
+    ),
+    (
+        "library is cut off",
+        |m| {
+            let whole = fs::read(machine::PROGRAM).unwrap();
+            m.write(LIBRARY, &whole[..1 << 16]);
+        },
+        "cut off",
+    ),
     ("empty name", |m| m.write(MANIFEST, manifest("lib/")), "library_path"),
     (
         "path is absolute",

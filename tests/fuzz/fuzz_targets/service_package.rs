@@ -12,8 +12,9 @@ use service::library::{HandOut, Memory};
 use service::package::{Fault, Manifest, Metadata, Owner};
 use service::reader::Reader;
 
-/// As much of a library as is looked at.
-const LIBRARY: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0 inside";
+/// As much of a library as is looked at: a header without segments.
+const LIBRARY: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\
+    \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0 inside";
 
 static FILES: LazyLock<(Files, Reader)> = LazyLock::new(|| {
     let files = Files::create();

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::twice;
-use service::client::Kind;
 use service::drivers::{Drivers, Lookup, Rules};
 use service::held::{Answer, Awaited};
 use service::json::{DEPTH, Json};
@@ -58,7 +57,10 @@ fn check_answer(request: &Request) {
             assert!(wire::is_key(key.as_bytes()));
             Awaited::Library(key.clone())
         }
-        Request::Manifests { wait_for_idle } => Awaited::Manifests { idle: *wait_for_idle },
+        Request::Manifests { wait_for_idle, class } => Awaited::Manifests {
+            idle: *wait_for_idle,
+            class: *class,
+        },
         _ => return,
     };
     let now = *START;
@@ -68,14 +70,13 @@ fn check_answer(request: &Request) {
     };
     let mut drivers = Drivers::<()>::new(rules);
     let until = now + wire::HELD_BACK;
-    let kind = (Kind::Known(None), now);
-    let waits = !matches!(awaited, Awaited::Manifests { idle: false });
+    let waits = !matches!(awaited, Awaited::Manifests { idle: false, .. });
     assert_eq!(
-        matches!(awaited.answer(&drivers, now, until, kind), Answer::Wait),
+        matches!(awaited.answer(&drivers, now, until), Answer::Wait),
         waits
     );
     assert_eq!(
-        matches!(awaited.answer(&drivers, until, until, kind), Answer::Timeout),
+        matches!(awaited.answer(&drivers, until, until), Answer::Timeout),
         waits
     );
     drivers.devices_seen(now, Vec::new());
@@ -83,7 +84,7 @@ fn check_answer(request: &Request) {
         assert!(matches!(drivers.look_up(now, key), Lookup::Absent));
     }
     assert!(!matches!(
-        awaited.answer(&drivers, now, until, kind),
+        awaited.answer(&drivers, now, until),
         Answer::Wait | Answer::Timeout
     ));
 }

@@ -8,6 +8,7 @@ use seccompiler::{
 use std::collections::BTreeMap;
 
 /// Calls that are allowed with any arguments. No program is started, no socket made, nothing is signalled.
+/// `clone3` is among them because [`no_clone3`] decides about it.
 const ALLOWED: &[c_long] = &[
     // The loop and its clients.
     libc::SYS_accept4,
@@ -46,6 +47,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_writev,
     // What the standard library and the C library need for memory, threads and time.
     libc::SYS_brk,
+    libc::SYS_clone3,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
     libc::SYS_exit,
@@ -62,7 +64,9 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
+    libc::SYS_sched_getaffinity,
     libc::SYS_sched_yield,
+    libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
     // A panic ends in this.
     libc::SYS_tgkill,
@@ -100,9 +104,31 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         vec![SeccompRule::new(vec![is_no_program()?, is_no_file])?],
     );
     rules.insert(libc::SYS_mprotect, vec![SeccompRule::new(vec![is_no_program()?])?]);
+    // Threads close what clients sent, each with descriptors of its own; no process is started.
+    let is_thread = masked(
+        0,
+        libc::CLONE_THREAD | libc::CLONE_VM,
+        libc::CLONE_THREAD | libc::CLONE_VM,
+    )?;
+    rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]);
+    let are_files = masked(0, -1, libc::CLONE_FILES)?;
+    rules.insert(libc::SYS_unshare, vec![SeccompRule::new(vec![are_files])?]);
+    let is_name = masked(0, -1, libc::PR_SET_NAME)?;
+    rules.insert(libc::SYS_prctl, vec![SeccompRule::new(vec![is_name])?]);
     let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, processor)?;
     BpfProgram::try_from(filter)
+}
+
+/// The filter that makes the C library start threads with `clone`, whose flags a filter can see.
+///
+/// # Errors
+/// The table is invalid for this processor.
+pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
+    let processor = TargetArch::try_from(std::env::consts::ARCH)?;
+    let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    let unknown = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());
+    BpfProgram::try_from(SeccompFilter::new(rules, SeccompAction::Allow, unknown, processor)?)
 }
 
 /// An argument whose bits under a mask have a value.

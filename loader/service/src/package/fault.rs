@@ -62,6 +62,8 @@ pub enum Fault {
         /// What is left of the limit in bytes.
         left: u64,
     },
+    /// The system allows no memory files that are executed, and the file itself cannot be handed out.
+    NoExecutableMemory,
     /// It changed while it was read, so that nobody knows what was read.
     Changed(String),
     /// It is no JSON that the service accepts (LSV-51).
@@ -150,6 +152,9 @@ impl fmt::Display for Fault {
             Self::NoRoom { size, left } => write!(
                 formatter,
                 "the library has {size} bytes, and {left} are left for memory files"
+            ),
+            Self::NoExecutableMemory => formatter.write_str(
+                "the system forbids memory files that can be executed (vm.memfd_noexec), and others than root could change the library",
             ),
             Self::Changed(file) => write!(formatter, "{file} changed while it was read"),
             Self::Json { file, error } => write!(formatter, "{file}: {error}"),

@@ -5,7 +5,7 @@ mod fault;
 mod folder;
 mod text;
 
-pub use elf::{Class, Elf, HEADER_BYTES};
+pub use elf::{Class, Elf, HEADER_BYTES, is_cut_off};
 pub use fault::{Fault, PathRule};
 pub use folder::{File, Folder, Owner, Stamp};
 pub use text::{InnerPath, Manifest, Metadata, Published, is_name};

@@ -114,10 +114,21 @@ impl Manifest {
         }
         let path = required(icd, file, "library_path")?;
         let base = path.rsplit('/').next().unwrap_or_default().to_owned();
-        if base.is_empty() || base.contains('\0') {
+        // Clients refuse such a name, and with it the whole list.
+        if base.is_empty() || base.contains(char::is_control) {
             return Err(Fault::Key(path.to_owned()));
         }
-        Ok(Self { json, base })
+        let manifest = Self { json, base };
+        // Written anew it may be longer than it was, and clients refuse a list with a longer one.
+        let size = manifest.published(u64::MAX).contents.len();
+        if size > wire::MOST_IN_MANIFEST {
+            return Err(Fault::TooLarge {
+                file: file.to_owned(),
+                size: size as u64,
+                most: wire::MOST_IN_MANIFEST as u64,
+            });
+        }
+        Ok(manifest)
     }
 
     /// The manifest of an instance of the package. Keys of different instances differ, however long the name of the library is.
@@ -263,6 +274,9 @@ mod tests {
             ("lib/libvulkan_x.so", "", "library_path"),
             ("lib/libvulkan_x.so", "lib/", "library_path"),
             ("lib/libvulkan_x.so", "a\\u0000b", "library_path"),
+            ("lib/libvulkan_x.so", "a\\u001fb", "library_path"),
+            ("lib/libvulkan_x.so", "a\\nb", "library_path"),
+            ("[1]", &format!("[{}]", "\"\u{7f}\",1e9,".repeat(6500) + "1"), "bytes"),
         ] {
             let fault = manifest(&GOOD.replace(from, to)).unwrap_err().to_string();
             assert!(fault.contains(word), "{from} -> {to}: {fault}");

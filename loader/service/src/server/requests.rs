@@ -1,38 +1,24 @@
 //! What the service answers.
 
-use super::{Server, class_key};
+use super::{List, Server, Source};
 use crate::client::{Attachment, End};
 use crate::held::{Answer, Awaited, Held};
-use crate::library::Text;
 use crate::limits;
 use crate::package::Class;
 use crate::protocol::{Device, ManifestText, Reply, Request};
-use std::io;
 use std::rc::Rc;
 use std::time::Instant;
-use tracing::{debug, warn};
+use tracing::debug;
 use wire::{Features, Header, Operation, Packet, status};
 
 impl Server {
     /// Answers a packet, or holds the answer back.
-    pub(super) fn answer(
-        &mut self,
-        number: u64,
-        packet: &Packet<'_>,
-        with_descriptors: bool,
-        now: Instant,
-    ) -> Result<(), End> {
+    pub(super) fn answer(&mut self, number: u64, packet: &Packet<'_>, now: Instant) -> Result<(), End> {
         let Some(client) = self.clients.get_mut(&number) else {
             return Ok(());
         };
         let asked = packet.header;
-        let request = if !client.rate.admits(now) {
-            Err(status::BUSY)
-        } else if with_descriptors {
-            Err(status::BAD_REQUEST)
-        } else {
-            Request::read(packet)
-        };
+        let request = Request::read(packet);
         debug!("client {number}: {request:?}");
         let refused = |status| (Reply::status(status), Attachment::None);
         let (reply, attachment) = match request {
@@ -42,19 +28,20 @@ impl Server {
                 (Reply::Features { features }, Attachment::None)
             }
             Ok(Request::Get(key)) => return self.hold(number, asked, Awaited::Library(key), now),
-            Ok(Request::Manifests { wait_for_idle: idle }) => {
-                return self.hold(number, asked, Awaited::Manifests { idle }, now);
+            Ok(Request::Manifests {
+                wait_for_idle: idle,
+                class,
+            }) => {
+                return self.hold(number, asked, Awaited::Manifests { idle, class }, now);
             }
             Ok(Request::Devices) => (self.device_list(), Attachment::None),
             Ok(Request::Watch) => {
                 client.watches = true;
                 refused(status::OK)
             }
-            Ok(Request::Inspect) if client.peer.user == 0 || client.peer.user == self.user => {
-                match Text::new(self.state().to_string().as_bytes()) {
-                    Ok(text) => (Reply::status(status::OK), Attachment::Text(Rc::new(text))),
-                    Err(error) => refused(no_memory(&error)),
-                }
+            Ok(Request::Inspect) if client.user == 0 || client.user == self.user => {
+                let text = self.state().to_string().into_bytes();
+                (Reply::status(status::OK), Attachment::Text(Rc::new(text)))
             }
             Ok(Request::Inspect) => refused(status::DENIED),
         };
@@ -84,7 +71,9 @@ impl Server {
         if let Some((reply, attachment)) = answer {
             return self.send(number, asked, &reply, attachment);
         }
-        if self.held.iter().filter(|held| held.client == number).count() >= limits::OUTSTANDING {
+        let user = |client: &u64| self.clients.get(client).map(|client| client.user);
+        let of_user = self.held.iter().filter(|held| user(&held.client) == user(&number));
+        if of_user.count() >= limits::OUTSTANDING {
             return self.send(number, asked, &Reply::status(status::BUSY), Attachment::None);
         }
         self.held.push(held);
@@ -93,10 +82,8 @@ impl Server {
 
     /// The answer to a request that may have to wait.
     fn outcome(&mut self, held: &Held, now: Instant) -> Option<(Reply, Attachment)> {
-        let client = self.clients.get(&held.client)?;
-        let kind = (client.kind, client.kind_until);
         let only = |status| Some((Reply::status(status), Attachment::None));
-        match held.awaited.answer(&self.drivers, now, held.until, kind) {
+        match held.awaited.answer(&self.drivers, now, held.until) {
             Answer::Wait => None,
             Answer::NotFound => only(status::NOT_FOUND),
             Answer::Timeout => only(status::TIMEOUT),
@@ -108,20 +95,20 @@ impl Server {
                 };
                 Some((reply, Attachment::Library(driver)))
             }
-            Answer::Manifests(class) => match self.manifests(class) {
-                Ok((text, count)) => Some((Reply::Manifests { count }, Attachment::Text(text))),
-                Err(error) => only(no_memory(&error)),
-            },
+            Answer::Manifests(class) => {
+                let List { text, count, .. } = self.manifests(class);
+                Some((Reply::Manifests { count }, Attachment::Text(text)))
+            }
         }
     }
 
     /// The manifests for a class, which are written once for all who have it.
-    fn manifests(&mut self, class: Option<Class>) -> io::Result<(Rc<Text>, usize)> {
+    fn manifests(&mut self, class: Option<Class>) -> List {
         let generation = self.drivers.generation();
-        if let Some((written, text, count)) = self.texts.get(&class_key(class))
-            && *written == generation
+        if let Some(list) = self.lists.get(&class)
+            && list.generation == generation
         {
-            return Ok((text.clone(), *count));
+            return list.clone();
         }
         let manifests: Vec<_> = self
             .drivers
@@ -131,10 +118,14 @@ impl Server {
                 contents: &driver.published.contents,
             })
             .collect();
-        let bytes = serde_json::to_vec(&manifests).map_err(io::Error::other)?;
-        let (text, count) = (Rc::new(Text::new(&bytes)?), manifests.len());
-        self.texts.insert(class_key(class), (generation, text.clone(), count));
-        Ok((text, count))
+        let list = List {
+            generation,
+            // Texts are always JSON; an empty file would be a malformed list.
+            text: Rc::new(serde_json::to_vec(&manifests).unwrap_or_default()),
+            count: manifests.len(),
+        };
+        self.lists.insert(class, list.clone());
+        list
     }
 
     /// Answers what need not wait any more.
@@ -171,21 +162,21 @@ impl Server {
         }
     }
 
-    fn send(&mut self, number: u64, asked: Header, reply: &Reply, attachment: Attachment) -> Result<(), End> {
+    pub(super) fn send(
+        &mut self,
+        number: u64,
+        asked: Header,
+        reply: &Reply,
+        attachment: Attachment,
+    ) -> Result<(), End> {
         let Some(client) = self.clients.get_mut(&number) else {
             return Ok(());
         };
         let had_queue = client.has_queue();
         client.send(reply.packet(asked), attachment)?;
         if client.has_queue() != had_queue {
-            self.await_room(number);
+            self.listen_to(Source::Client(number));
         }
         Ok(())
     }
-}
-
-/// The status for a memory file that there is no memory for.
-fn no_memory(error: &io::Error) -> &'static str {
-    warn!("a memory file cannot be made: {error}");
-    status::BUSY
 }

@@ -18,7 +18,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 pub(crate) use steady::{HANG, eventually, skip};
 use vk_loader_service::json::Json;
 use wire::{Header, Operation, Packet};
@@ -41,6 +41,8 @@ pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     let mut bytes = vec![
         0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0,
     ];
+    // It has no segments.
+    bytes.resize(64, 0);
     bytes.resize(size.max(bytes.len()), 7);
     bytes
 }
@@ -205,7 +207,14 @@ impl Machine {
 
     /// Starts the service and waits until it listens.
     pub(crate) fn start(&mut self) {
-        let child = self.command().spawn().expect("the program is there");
+        self.start_with(|_| ());
+    }
+
+    /// Starts the service with a changed command, and waits until it listens.
+    pub(crate) fn start_with(&mut self, change: impl FnOnce(&mut Command)) {
+        let mut command = self.command();
+        change(&mut command);
+        let child = command.spawn().expect("the program is there");
         self.daemon = Some(child);
         eventually("the service listens", || Connection::try_new(&self.socket()).is_ok());
     }
@@ -236,6 +245,15 @@ impl Machine {
         found.expect("there is such a row").trim().to_owned()
     }
 
+    /// The processor time that the process has used.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.process())).expect("it runs");
+        // The name of the program may have spaces. A tick is a hundredth of a second on all processors.
+        let rows = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let ticks: u64 = rows.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+        Duration::from_millis(10 * ticks)
+    }
+
     /// What the service logged.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
@@ -264,7 +282,7 @@ impl Machine {
             if last == names {
                 return;
             }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
         }
         panic!("published are {last:?} and not {names:?}\n{}", self.log());
     }
@@ -318,6 +336,20 @@ pub(crate) struct Connection {
     /// The socket.
     pub(crate) socket: OwnedFd,
     next: u32,
+}
+
+/// So many connections of a user, none of which is checked to be open.
+pub(crate) fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connection> {
+    let socket = socket.to_owned();
+    let thread = std::thread::spawn(move || {
+        let user = rustix::fs::Uid::from_raw(user);
+        // Of this thread alone: it is what the system vouches for.
+        rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
+        (0..count)
+            .map(|_| Connection::try_new(&socket).expect("the service listens"))
+            .collect()
+    });
+    thread.join().expect("the thread does not fail")
 }
 
 /// A packet of the service.

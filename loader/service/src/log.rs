@@ -1,0 +1,145 @@
+//! The log on standard error, which nobody else waits for (LSV-64): a thread writes it, so a pipe that is full holds up that thread alone,
+//! errors of writing are ignored, and messages beyond a rate are counted and left out.
+
+use crate::limits::Rate;
+use std::io::{self, Write};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Messages in [`PERIOD`], and at once.
+const MESSAGES: u32 = 100;
+/// The time for so many messages.
+const PERIOD: Duration = Duration::from_secs(60);
+/// Messages that wait to be written.
+const WAITING: usize = 64;
+/// Characters of the longest message; the rest is cut off.
+const LONGEST: usize = 2000;
+
+/// The log.
+#[derive(Debug)]
+pub struct Log(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    rate: Rate,
+    left_out: u64,
+    /// The way to the thread; `None` before there is one.
+    thread: Option<SyncSender<String>>,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self(Mutex::new(State {
+            rate: Rate::new(MESSAGES, PERIOD, Instant::now()),
+            left_out: 0,
+            thread: None,
+        }))
+    }
+}
+
+impl Log {
+    /// Starts the thread that writes from now on: to be called when the process has given up what threads inherit.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(&self) -> io::Result<()> {
+        let (to, messages) = sync_channel::<String>(WAITING);
+        let thread = std::thread::Builder::new().name("log".to_owned());
+        thread.spawn(move || messages.into_iter().for_each(|message| print(&message)))?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).thread = Some(to);
+        Ok(())
+    }
+}
+
+impl State {
+    fn add(&mut self, message: &str, now: Instant) {
+        if !self.rate.admits(now) {
+            self.left_out += 1;
+            return;
+        }
+        let mut lines = String::new();
+        if self.left_out > 0 {
+            lines = format!("{} messages were left out\n", self.left_out);
+        }
+        lines.push_str(&line(message));
+        match &self.thread {
+            None => print(&lines),
+            Some(thread) if thread.try_send(lines).is_err() => self.left_out += 1,
+            Some(_) => self.left_out = 0,
+        }
+    }
+}
+
+/// A message as one line: what a package or a client brought into it cannot begin another line, or move the cursor of a terminal.
+fn line(message: &str) -> String {
+    let message = message.strip_suffix('\n').unwrap_or(message);
+    let mut line = String::new();
+    for character in message.chars().take(LONGEST) {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line.push('\n');
+    line
+}
+
+/// Writes to standard error, if that can be done.
+pub fn print(text: &str) {
+    // Nobody could be told that nobody can be told.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+impl Write for &Log {
+    /// Takes one whole message, as the formatter gives it.
+    fn write(&mut self, message: &[u8]) -> io::Result<usize> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.add(&String::from_utf8_lossy(message), Instant::now());
+        Ok(message.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_64_a_message_is_one_line() {
+        assert_eq!(line("INFO a\nb\x1b[2Jc\u{9b}\n"), "INFO a\\nb\\u{1b}[2Jc\\u{9b}\n");
+        assert_eq!(line("\u{e4}\"'\n"), "\u{e4}\"'\n");
+        assert_eq!(line(&"x".repeat(10_000)).len(), LONGEST + 1);
+    }
+
+    #[test]
+    fn lsv_64_messages_have_a_rate() {
+        let (to, messages) = sync_channel(1000);
+        let log = Log::default();
+        let mut state = log.0.into_inner().unwrap();
+        state.thread = Some(to);
+        let start = Instant::now();
+        (0..1000).for_each(|_| state.add("a\n", start));
+        assert_eq!(messages.try_iter().count(), MESSAGES as usize);
+        state.add("b\n", start + PERIOD);
+        assert_eq!(messages.try_recv().unwrap(), "900 messages were left out\nb\n");
+        state.add("c\n", start + PERIOD);
+        assert_eq!(messages.try_recv().unwrap(), "c\n");
+    }
+
+    #[test]
+    fn lsv_64_a_log_that_nobody_reads_is_left_out() {
+        let (to, messages) = sync_channel(2);
+        let mut state = Log::default().0.into_inner().unwrap();
+        state.thread = Some(to);
+        let now = Instant::now();
+        (0..10).for_each(|_| state.add("a\n", now));
+        assert_eq!(messages.try_iter().count(), 2);
+        state.add("b\n", now);
+        assert_eq!(messages.try_recv().unwrap(), "8 messages were left out\nb\n");
+    }
+}

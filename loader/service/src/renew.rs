@@ -1,0 +1,169 @@
+//! `packages`: a package of each installed driver, kept as new as the driver (LSV-65). Package managers run it whenever a driver comes,
+//! goes or changes.
+
+use crate::json::Json;
+use crate::make_package::{MakeError, at, header, installed, make};
+use crate::package::Class;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The folders of manifests that are looked into if no other is named.
+pub const MANIFESTS: &[&str] = &[
+    "/etc/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+    "/usr/share/vulkan/icd.d",
+];
+
+/// The key of `metadata.json` whose value names the files of which a package was made.
+const MADE_OF: &str = "made_of";
+
+/// The name of the package for each name of a manifest, without what follows the first dot and without `_icd`.
+const NAMES: &[(&str, &str)] = &[
+    ("radeon", "radv"),
+    ("amd_icd64", "amdvlk"),
+    ("intel", "anv"),
+    ("intel_hasvk", "hasvk"),
+    ("nvidia", "nvidia"),
+    ("nouveau", "nvk"),
+    ("freedreno", "turnip"),
+    ("broadcom", "v3dv"),
+    ("panfrost", "panvk"),
+    ("asahi", "honeykrisp"),
+    ("virtio", "venus"),
+    ("gfxstream_vk", "gfxstream"),
+    ("lvp", "lavapipe"),
+];
+
+/// Makes, renews and removes packages in the folder `out`, and returns a line for each change and each error. Packages that it did not
+/// make stay as they are.
+///
+/// # Errors
+/// The folder with packages cannot be read.
+pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> {
+    let mut lines = Vec::new();
+    let mut seen = BTreeSet::new();
+    for manifest in folders.iter().flat_map(|folder| files(folder)) {
+        let Some(package) = package_of(&manifest).filter(|package| !seen.contains(package)) else {
+            continue;
+        };
+        match renew_one(&manifest, &out.join(package)) {
+            Ok(Renewed::OtherClass) => continue,
+            Ok(Renewed::Unchanged) => {}
+            Ok(Renewed::Made) => lines.push(format!("{package}: made of {}", manifest.display())),
+            Err(error) => lines.push(format!("{package}: {error}")),
+        }
+        seen.insert(package);
+    }
+    for package in files(out) {
+        let name = package.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if made_of(&package).is_some() && !seen.contains(name) {
+            fs::remove_dir_all(&package).map_err(at(&package))?;
+            lines.push(format!("{name}: removed"));
+        }
+    }
+    Ok(lines)
+}
+
+/// The outcome for a driver.
+enum Renewed {
+    Made,
+    Unchanged,
+    /// The driver is for programs of another word size than this one.
+    OtherClass,
+}
+
+fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
+    let text = fs::read(manifest).map_err(at(manifest))?;
+    let json = Json::read(&text).map_err(|error| MakeError::Io(manifest.to_owned(), io::Error::other(error)))?;
+    let library = json
+        .member("ICD")
+        .and_then(|icd| icd.member("library_path"))
+        .and_then(Json::text);
+    let library = Path::new(library.unwrap_or_default());
+    let library = if library.components().count() > 1 {
+        // A relative path begins at the manifest.
+        manifest.parent().unwrap_or(Path::new("/")).join(library)
+    } else {
+        installed(library)?
+    };
+    let own = if usize::BITS == 64 {
+        Class::Bits64
+    } else {
+        Class::Bits32
+    };
+    if header(&library)?.class != own {
+        return Ok(Renewed::OtherClass);
+    }
+    let source = source(manifest, &library)?;
+    let before = made_of(out);
+    if before.as_ref() == Some(&source) || (before.is_none() && fs::symlink_metadata(out).is_ok()) {
+        return Ok(Renewed::Unchanged);
+    }
+    make(&library, manifest, out, before.is_some(), Some((MADE_OF, &source)))?;
+    Ok(Renewed::Made)
+}
+
+/// The files of a driver, with what changes when they do.
+fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
+    let mut parts = Vec::new();
+    for path in [manifest, library] {
+        let state = fs::metadata(path).map_err(at(path))?;
+        let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.ctime(), state.ctime_nsec());
+        parts.push(format!("{} {inode} {size} {seconds}.{parts_of_second}", path.display()));
+    }
+    Ok(parts.join(", "))
+}
+
+/// What a package was made of; `None` if it is no package, or one that somebody else made.
+fn made_of(package: &Path) -> Option<String> {
+    let text = fs::read(package.join("metadata/metadata.json")).ok()?;
+    Some(Json::read(&text).ok()?.member(MADE_OF)?.text()?.to_owned())
+}
+
+/// The paths in a folder in the order of their names; none if it cannot be read.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    paths
+}
+
+/// The name of the package for a manifest; `None` if no device would ask for it.
+fn package_of(manifest: &Path) -> Option<&'static str> {
+    let name = manifest.file_name()?.to_str()?.strip_suffix(".json")?;
+    let stem = name.split('.').next().unwrap_or_default();
+    let stem = stem.strip_suffix("_icd").unwrap_or(stem);
+    let row = NAMES.iter().find(|(driver, _)| *driver == stem)?;
+    Some(row.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drivers::Rules;
+
+    #[test]
+    fn lsv_65_each_package_of_the_configuration_has_a_manifest() {
+        let rules = Rules::default();
+        let asked = rules
+            .devices
+            .iter()
+            .flat_map(|rule| rule.packages.iter().map(String::as_str));
+        let asked: BTreeSet<_> = asked.chain([rules.fallback.as_str()]).collect();
+        let made: BTreeSet<_> = NAMES.iter().map(|(_, package)| *package).collect();
+        assert_eq!(asked, made);
+        for (manifest, package) in [
+            ("radeon_icd.x86_64.json", Some("radv")),
+            ("nvidia_icd.json", Some("nvidia")),
+            ("intel_hasvk_icd.x86_64.json", Some("hasvk")),
+            ("amd_icd64.json", Some("amdvlk")),
+            ("other_icd.json", None),
+            ("lvp_icd.json.dpkg-new", None),
+        ] {
+            assert_eq!(package_of(Path::new(manifest)), package, "{manifest}");
+        }
+    }
+}
