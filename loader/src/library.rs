@@ -7,7 +7,7 @@ use discovery::text::Text;
 use discovery::trace::Step;
 use os::Raw;
 use os::memory::copy_or_note;
-use os::service::LibraryFile;
+use os::service::SharedLibrary;
 use os::{file_of, is_separator, with_terminated};
 
 pub(crate) use os::OpenError;
@@ -17,7 +17,6 @@ use core::ffi::CStr;
 use core::fmt;
 use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicBool, Ordering};
-use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
 /// `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` at load (DRV-236).
@@ -30,9 +29,15 @@ pub(crate) fn keep_all() {
 
 /// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
 pub(crate) struct Library {
-    opened: ManuallyDrop<os::Library>,
-    /// What it was opened from, if that is no path.
-    file: ManuallyDrop<Option<Arc<LibraryFile>>>,
+    opened: ManuallyDrop<Opened>,
+}
+
+/// An open library, by the way in which the system knows it.
+enum Opened {
+    /// By its path.
+    Path(os::Library),
+    /// By a path that leads nowhere any more (LSV-40).
+    Shared(SharedLibrary),
 }
 
 impl Library {
@@ -52,52 +57,31 @@ impl Library {
         Self::open_with(path, os::Library::open_layer)
     }
 
-    /// Opens the library in a file that has no path (LSV-39). Messages call it by `name`.
-    ///
-    /// # Errors
-    /// The system's, in its words.
-    pub(crate) fn open_file(name: &[u8], file: Arc<LibraryFile>) -> Result<Self, OpenError> {
-        let mut opened = Self::open_with(name, |_| file.open())?;
-        opened.file = ManuallyDrop::new(Some(file));
-        Ok(opened)
-    }
-
     /// Opens the library of a driver once more, which messages and, where it has a path, the system know by `name`.
     ///
     /// # Errors
     /// The system's, in its words.
     pub(crate) fn open_again(&self, name: &[u8]) -> Result<Self, OpenError> {
-        match &*self.file {
-            Some(file) => Self::open_file(name, file.clone()),
-            None => Self::open_driver(name),
+        match &*self.opened {
+            Opened::Path(_) => Self::open_driver(name),
+            Opened::Shared(library) => Ok(library.clone().into()),
         }
     }
 
     fn open_with(path: &[u8], open: impl FnOnce(&[u8]) -> Result<os::Library, OpenError>) -> Result<Self, OpenError> {
-        let step = Step::Open.begin(path);
-        let opened = open(path);
-        step.end_with(|record| {
-            record.flag("opened", opened.is_ok());
-            if let Err(error) = &opened {
-                record.shown("system", format_args!("{}", error.text()));
-            }
-        });
-        opened.map(|opened| Self {
-            opened: ManuallyDrop::new(opened),
-            file: ManuallyDrop::new(None),
+        let opened = traced(path, || open(path))?;
+        Ok(Self {
+            opened: ManuallyDrop::new(Opened::Path(opened)),
         })
-    }
-
-    /// Lets go of what it was opened from, which finds out by itself whether it may be closed (LSV-40).
-    #[cold]
-    fn let_go_of_file(&mut self) {
-        drop(self.file.take());
     }
 
     /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
     /// because calling it would never come back (LAY-215).
     pub(crate) fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
-        let address = self.opened.symbol(name);
+        let address = match &*self.opened {
+            Opened::Path(library) => library.symbol(name),
+            Opened::Shared(library) => library.symbol(name),
+        };
         let known = lookup::find(name.to_bytes());
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
             return None;
@@ -112,16 +96,37 @@ impl Library {
     }
 }
 
+impl From<SharedLibrary> for Library {
+    fn from(library: SharedLibrary) -> Self {
+        Self {
+            opened: ManuallyDrop::new(Opened::Shared(library)),
+        }
+    }
+}
+
 impl Drop for Library {
     fn drop(&mut self) {
         if !KEEP_LIBRARIES.load(Ordering::Relaxed) {
             // SAFETY: dropped once, here.
             unsafe { ManuallyDrop::drop(&mut self.opened) };
         }
-        if self.file.is_some() {
-            self.let_go_of_file();
-        }
     }
+}
+
+/// Opens a library, which is a step of the trace under this name.
+///
+/// # Errors
+/// The system's, in its words.
+pub(crate) fn traced<T>(name: &[u8], open: impl FnOnce() -> Result<T, OpenError>) -> Result<T, OpenError> {
+    let step = Step::Open.begin(name);
+    let opened = open();
+    step.end_with(|record| {
+        record.flag("opened", opened.is_ok());
+        if let Err(error) = &opened {
+            record.shown("system", format_args!("{}", error.text()));
+        }
+    });
+    opened
 }
 
 /// Whether an address that a driver or layer gave for a command is the loader's own function, which would never come back

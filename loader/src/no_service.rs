@@ -1,4 +1,4 @@
-//! What stands in for the client of a driver service where there is none.
+//! Stand-in for the client of a driver service in builds without it.
 
 use crate::library::{Library, OpenError};
 use discovery::env::Environment;
@@ -8,63 +8,75 @@ use discovery::text::Text;
 use os::memory::OutOfMemory;
 use rust_alloc::vec::Vec;
 
-/// A driver manifest that a service published: there is none.
+/// An offer of a service. None exists without a service.
+pub(crate) enum Offer {}
+
+/// A driver manifest that a service published.
 #[derive(Debug)]
 pub(crate) struct Publication {
     /// The name under which it was published.
     pub name: Text,
-    /// What messages call it.
+    /// The name in messages.
     pub path: Text,
     /// Its text.
     pub content: Vec<u8>,
-    /// Of which there is none.
-    pub service: Never,
 }
 
-/// What there is none of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Never {}
+/// The library of a driver.
+pub(crate) struct Fetched {
+    /// The name in messages.
+    pub name: Text,
+    /// Without a service none is fetched.
+    never: Offer,
+}
 
-/// Why the library of a driver did not open.
+/// Reason why the library of a driver did not open.
 #[derive(Debug)]
 #[expect(dead_code, reason = "nothing is opened without the service")]
 pub(crate) enum Unopened {
-    /// It did not come.
+    /// The library did not come.
     NotSent(ServiceReason),
     /// The system does not take it.
     Refused(OpenError),
 }
 
-/// There is no service.
+/// This build has no service.
 #[inline(always)]
 pub(crate) fn is_off() -> bool {
     true
 }
 
-/// No manifests.
+/// Asks nobody.
 ///
 /// # Errors
 /// Never.
 #[inline(always)]
-pub(crate) fn published(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Vec<Publication>, OutOfMemory> {
-    Ok(Vec::new())
+pub(crate) fn ask(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Option<Offer>, OutOfMemory> {
+    Ok(None)
 }
 
 /// Nothing is kept.
 #[inline(always)]
 pub(crate) fn forget() {}
 
-impl Publication {
-    /// What messages call the library of this key.
-    pub(crate) fn library_name(&self, _: &Text) -> Text {
-        match self.service {}
+impl Offer {
+    /// The manifests.
+    pub(crate) fn take_manifests(&mut self) -> core::iter::Empty<Publication> {
+        match *self {}
     }
 
-    /// Opens the library of this key, which messages call by `name`.
+    /// The library of a published driver by its key.
+    pub(crate) fn fetch(&mut self, _: &Publication, _: &Text) -> Fetched {
+        match *self {}
+    }
+}
+
+impl Fetched {
+    /// Opens the library.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(crate) fn open_library(&self, _: &Text, _: &Text) -> Result<Library, Unopened> {
-        match self.service {}
+    /// Why it does not open.
+    pub(crate) fn open(&self) -> Result<Library, Unopened> {
+        match self.never {}
     }
 }

@@ -1,17 +1,18 @@
-//! What stands in for the client of a driver service where there is none.
+//! Stand-in for the client of a driver service in builds without it.
 
-use crate::{Library, OpenError};
+use core::ffi::CStr;
 
-/// The file that a library is opened from: there is none.
-#[derive(Debug)]
-pub enum LibraryFile {}
+/// A library that was opened from a file. Without the service there is none.
+#[derive(Clone, Copy)]
+pub struct SharedLibrary(Never);
 
-impl LibraryFile {
-    /// Opens the library in the file.
-    ///
-    /// # Errors
-    /// The system's, in its words.
-    pub fn open(&self) -> Result<Library, OpenError> {
-        match *self {}
+/// A value that never exists.
+#[derive(Clone, Copy)]
+enum Never {}
+
+impl SharedLibrary {
+    /// The address of an exported symbol, or null.
+    pub fn symbol(&self, _: &CStr) -> *mut () {
+        match self.0 {}
     }
 }

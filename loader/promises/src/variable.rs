@@ -97,7 +97,7 @@ variables! {
         "Driver manifests, or folders of them, searched before all others; ignored when a replacing variable is set.";
     #[cfg(all(feature = "service", target_os = "linux"))]
     ServiceSocket = "VK_LOADER_SERVICE_SOCKET", Secure, Whole, FirstScan,
-        "The socket of a driver service, or fd: and the number of a connection to one; empty for none at all.";
+        "The socket of a driver service; empty for none at all.";
     LayerPath = "VK_LAYER_PATH", Secure, Path, EachUse,
         "Layer manifests, or folders of them, that replace the places where explicit layers are searched.";
     AddLayerPath = "VK_ADD_LAYER_PATH", Secure, Path, EachUse,

@@ -126,6 +126,8 @@ pub struct ManifestText<'a> {
     pub name: &'a str,
     /// Its text.
     pub contents: &'a str,
+    /// Hash of the library's bytes, in hexadecimal digits: a client that has the library need not ask for it again.
+    pub sha256: &'a str,
 }
 
 impl Reply {

@@ -3,7 +3,7 @@
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::catalogue::Known;
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
-use crate::service::{Publication, Unopened};
+use crate::service::{Fetched, Unopened};
 use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
 use discovery::manifest::DriverManifest;
@@ -32,16 +32,16 @@ pub(crate) struct OpenDriver {
 pub(crate) enum LibraryPlace<'a> {
     /// It is a path, or a name for the system's own search.
     Path,
-    /// It is a key of the service that published the manifest (LSV-39).
-    Service(&'a Publication),
+    /// A key of the service, for which this came (LSV-39).
+    Service(&'a Fetched),
 }
 
 impl LibraryPlace<'_> {
-    /// Opens the library, which messages call by `name`.
-    fn open(self, name: &Text, manifest: &DriverManifest, journal: &Journal<'_>) -> Result<Library, Reason> {
+    /// Opens the library.
+    fn open(self, manifest: &DriverManifest, journal: &Journal<'_>) -> Result<Library, Reason> {
         let opened = match self {
             Self::Path => open_path(manifest),
-            Self::Service(publication) => match publication.open_library(&manifest.library_path, name) {
+            Self::Service(fetched) => match fetched.open() {
                 Ok(library) => Ok(library),
                 Err(Unopened::Refused(error)) => Err(error),
                 Err(Unopened::NotSent(reason)) => return Err(reason.into()),
@@ -101,7 +101,7 @@ impl OpenDriver {
                 source,
             });
         };
-        let library = match place.open(path, manifest, journal) {
+        let library = match place.open(manifest, journal) {
             Ok(library) => library,
             Err(reason) => {
                 give_up(reason, path, journal);

@@ -165,20 +165,30 @@ impl Scan {
         search: &Search<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        for mut published in service::published(search.environment(), journal)? {
+        let Some(mut offer) = service::ask(search.environment(), journal)? else {
+            return Ok(());
+        };
+        let mut wanted = Vec::new();
+        for mut published in offer.take_manifests() {
             shortage::check()?;
             let content = take(&mut published.content);
             let path = &published.path;
             match read_published_manifest(path, content, options.portability, journal)? {
                 DriverOutcome::Driver(manifest) => {
                     if listing.keeps_published(path, &published.name, journal) {
-                        let library = published.library_name(&manifest.library_path);
-                        self.open(&manifest, &library, LibraryPlace::Service(&published), journal)?;
+                        let library = offer.fetch(&published, &manifest.library_path);
+                        wanted.try_push((manifest, library))?;
                     }
                 }
                 DriverOutcome::Portability => self.skipped_portability = true,
                 DriverOutcome::Unusable => {}
             }
+        }
+        // The connection ends before any code of a driver runs (LSV-42).
+        drop(offer);
+        for (manifest, library) in wanted {
+            shortage::check()?;
+            self.open(&manifest, &library.name, LibraryPlace::Service(&library), journal)?;
         }
         Ok(())
     }

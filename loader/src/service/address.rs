@@ -1,9 +1,11 @@
 //! Where the service is, and who may run it (LSV-37, LSV-47, LSV-48).
 
+use super::failure::Failure;
 use discovery::env::{Environment, Variable};
 use discovery::journal::reason::ServiceReason;
 use discovery::search::build_dirs::{SERVICE_SOCKET, SERVICE_USER};
 use discovery::text::{Text, folder_of};
+use os::memory::OutOfMemory;
 use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 use os::{Errno, render};
 
@@ -26,68 +28,79 @@ const fn number(digits: &str) -> u32 {
     }
 }
 
-/// What begins the name of a descriptor in place of a path.
-const DESCRIPTOR: &[u8] = b"fd:";
-
-/// Where the service is.
-#[derive(Clone, Debug)]
-pub(super) enum Address {
-    /// A socket listens at this path.
-    Path(Text),
-    /// The process was started with a connection under this number, and its parent vouches for the other end.
-    Inherited(u32),
+/// The socket at which the service listens.
+#[derive(Debug)]
+pub(super) struct Address {
+    path: Text,
+    /// Whether the environment named it.
+    is_named: bool,
 }
 
 impl Address {
     /// The address that this process uses from now on; `None` where it asks no service. With nothing in the environment that is one
     /// system call.
-    pub(super) fn find(environment: &Environment<'_>) -> Option<Self> {
-        match environment.get(Variable::ServiceSocket) {
-            None => is_socket(SOCKET.as_bytes()).then(|| Self::Path(SOCKET.into())),
-            Some(named) if named.is_empty() => None,
-            Some(named) => Some(match named.strip_prefix(DESCRIPTOR) {
-                Some(digits) => {
-                    let digits = core::str::from_utf8(digits).ok();
-                    // Under the largest number nothing is open.
-                    Self::Inherited(digits.and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX))
-                }
-                None => Self::Path(named.into()),
-            }),
-        }
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn find(environment: &Environment<'_>) -> Result<Option<Self>, OutOfMemory> {
+        let (path, is_named) = match environment.get(Variable::ServiceSocket) {
+            None if is_socket(SOCKET.as_bytes()) => (Text::try_new(SOCKET.as_bytes())?, false),
+            Some(named) if !named.is_empty() => (Text::try_new(&named)?, true),
+            None | Some(_) => return Ok(None),
+        };
+        Ok(Some(Self { path, is_named }))
+    }
+
+    /// A copy.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn try_copy(&self) -> Result<Self, OutOfMemory> {
+        Ok(Self {
+            path: Text::try_new(&self.path)?,
+            is_named: self.is_named,
+        })
     }
 
     /// What messages call it.
     pub(super) fn name(&self) -> Text {
-        match self {
-            Self::Path(path) => path.clone(),
-            Self::Inherited(number) => render(format_args!("fd:{number}")).into(),
-        }
+        self.path.clone()
     }
 
     /// A connection to whoever may be trusted with code.
-    pub(super) fn connect(&self) -> Result<Connection, ServiceReason> {
-        let not_reached = |error: Errno| match error.is_lack_of_time() {
-            true => ServiceReason::TimedOut,
-            false => ServiceReason::NotReached(render(format_args!("{error}")).into()),
-        };
-        let path = match self {
-            Self::Inherited(number) => return Connection::inherited(*number).map_err(not_reached),
-            Self::Path(path) => path,
-        };
-        let owner = folder_of(path).and_then(owner_of_folder);
+    ///
+    /// # Errors
+    /// Why there is none; [`Failure::Silent`] if the service accepts none.
+    pub(super) fn connect(&self) -> Result<Connection, Failure> {
+        let owner = folder_of(&self.path).and_then(owner_of_folder);
         if is_elevated() && owner != Some(0) {
-            return Err(ServiceReason::Folder);
+            return Err(ServiceReason::Folder.into());
         }
-        let connection = Connection::to(path, wire::CONNECT_LIMIT).map_err(not_reached)?;
+        let connection = Connection::to(&self.path, wire::CONNECT_LIMIT).map_err(not_reached)?;
         let user = connection.peer().map_err(not_reached)?;
-        let is_trusted = user == 0
-            || TRUSTED == Some(user)
-            // Most sandboxes do not know the superuser's number. Who made one chose what lies in folders that nobody there can change, or
-            // nobody but the user of this process: a sandbox to which the socket alone was brought has made its folder.
-            || !is_elevated() && is_unknown_user(user) && [Some(user), Some(own_user())].contains(&owner);
-        match is_trusted {
+        match user == 0 || TRUSTED == Some(user) || !is_elevated() && self.vouches_for(user, owner) {
             true => Ok(connection),
-            false => Err(ServiceReason::NotTrusted(user)),
+            false => Err(ServiceReason::NotTrusted(user).into()),
         }
+    }
+
+    /// Returns `true` if the place of the socket says that this user is the right one, because nobody but the folder's owner can
+    /// change what lies in the folder.
+    fn vouches_for(&self, user: u32, owner: Option<u32>) -> bool {
+        match owner {
+            // Whoever set the variable chose the folder, and with it its owner.
+            Some(owner) if owner == user && self.is_named => true,
+            // Most sandboxes do not know the superuser's number. Who made one chose what lies in such a folder of an unknown user, or
+            // of the user of this process: a sandbox to which the socket alone was brought has made its folder.
+            Some(owner) => is_unknown_user(user) && (owner == user || owner == own_user()),
+            None => false,
+        }
+    }
+}
+
+fn not_reached(error: Errno) -> Failure {
+    match error.is_lack_of_time() {
+        true => Failure::Silent,
+        false => ServiceReason::NotReached(render(format_args!("{error}")).into()).into(),
     }
 }

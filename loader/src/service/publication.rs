@@ -1,20 +1,60 @@
 //! Manifests of the service as a scan has them, and the libraries behind their keys (LSV-38, LSV-39).
 
-use super::client;
+use super::address::Address;
 use super::failure::Failure;
-use super::reply::Manifest;
-use crate::library::{Library, OpenError};
+use super::library;
+use super::reply::{Described, Manifest, Sum};
+use super::session::Session;
+use crate::library::{Library, OpenError, traced};
+use core::mem::take;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
 use discovery::env::Environment;
 use discovery::journal::reason::ServiceReason;
 use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
 use discovery::text::Text;
 use discovery::trace;
-use os::memory::{Grow, OutOfMemory, shortage};
-use os::render;
+use os::memory::{OutOfMemory, shortage};
+use os::service::SharedLibrary;
+use os::{File, Mutex, render, since_start};
 use rust_alloc::vec::Vec;
 
-/// What the paths of manifests and libraries of a service begin with in messages.
+/// Prefix of the paths of manifests and libraries of a service in messages.
 const PREFIX: &str = "service:";
+
+/// How long scans ask no service that kept a thread waiting in vain: a program makes a handful of scans when it starts (LSV-42).
+const REST: Duration = Duration::from_secs(30);
+
+/// Whether this process was found to ask no service.
+static IS_OFF: AtomicBool = AtomicBool::new(false);
+
+/// Where this process asks.
+static PLACE: Mutex<Place> = Mutex::new(Place {
+    address: None,
+    silent: None,
+});
+
+/// Where a process asks, and since when nothing answers there.
+struct Place {
+    /// The address, once it was looked for.
+    address: Option<Address>,
+    /// When a thread last waited in vain.
+    silent: Option<u64>,
+}
+
+impl Place {
+    /// Whether scans ask no service at a moment.
+    fn rests(&self, now: u64) -> bool {
+        let silent = self.silent.map(|since| Duration::from_nanos(now.saturating_sub(since)));
+        silent.is_some_and(|silent| silent < REST)
+    }
+}
+
+/// What the service offers to one scan, as long as the connection lasts.
+pub(crate) struct Offer {
+    session: Session,
+    manifests: Vec<Manifest>,
+}
 
 /// A driver manifest that the service published.
 #[derive(Debug)]
@@ -25,8 +65,23 @@ pub(crate) struct Publication {
     pub path: Text,
     /// Its text.
     pub content: Vec<u8>,
-    /// The number of the connection through which it came. Keys mean nothing to another one.
-    connection: u32,
+    /// The checksum of its library, if the service told.
+    pub sum: Option<Sum>,
+}
+
+/// The library of a driver, before any of its code runs.
+pub(crate) struct Fetched {
+    /// What messages call it.
+    pub name: Text,
+    library: Result<Received, ServiceReason>,
+}
+
+/// What came for a key.
+enum Received {
+    /// This library, which is open already.
+    Open(SharedLibrary),
+    /// This file, with what it is said to be.
+    File(File, Described),
 }
 
 /// Why the library of a driver did not open.
@@ -38,80 +93,141 @@ pub(crate) enum Unopened {
     Refused(OpenError),
 }
 
-/// The manifests that the service has now, in its order; none where there is no service (LSV-37, LSV-38). What goes wrong is in the
-/// journal.
+/// Whether this process was found to ask no service.
+#[inline]
+pub(crate) fn is_off() -> bool {
+    IS_OFF.load(Ordering::Relaxed)
+}
+
+/// Closes what came as far as nothing uses it.
+pub(crate) fn forget() {
+    library::forget();
+}
+
+/// Asks the service what it has now; `None` where there is no service or no answer (LSV-37, LSV-38). What goes wrong is in the journal.
 ///
 /// # Errors
 /// Only when memory runs out.
-pub(crate) fn published(
-    environment: &Environment<'_>,
-    journal: &mut Journal<'_>,
-) -> Result<Vec<Publication>, OutOfMemory> {
-    let Some((socket, listed)) = client::list(environment) else {
-        return Ok(Vec::new());
+pub(crate) fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Offer>, OutOfMemory> {
+    let Some(address) = address(environment)? else {
+        return Ok(None);
     };
-    let count = listed.as_ref().map_or(0, |(list, _)| list.len());
+    let asked = match PLACE.lock().rests(since_start()) {
+        true => Err(ServiceReason::TimedOut.into()),
+        false => Session::begin(&address),
+    };
+    if matches!(asked, Err(Failure::Silent)) {
+        PLACE.lock().silent = Some(since_start());
+    }
+    let manifests = asked.as_ref().map_or(&[][..], |(_, list)| list);
+    library::keep_only(manifests);
     trace::write("searched", |record| {
         record.word("for", "driver");
-        record.text("folder", &socket);
+        record.text("folder", &address.name());
         Source::Service.describe(record);
-        record.number("manifests", count as u64);
+        record.number("manifests", manifests.len() as u64);
     });
-    match listed {
-        Ok((list, connection)) => {
-            let mut published = Vec::new();
-            published.try_exact_room(list.len())?;
-            published.extend(list.into_iter().map(|manifest| Publication::new(manifest, connection)));
-            Ok(published)
-        }
-        Err(Failure::OutOfMemory) => Err(OutOfMemory),
-        Err(Failure::Because(reason)) => {
+    match asked {
+        Ok((session, manifests)) => Ok(Some(Offer { session, manifests })),
+        Err(failure) => {
             journal.decide(Decision {
                 subject: Subject::Service,
-                name: socket,
+                name: address.name(),
                 path: Text::default(),
-                verdict: Verdict::Dropped(reason.into()),
+                verdict: Verdict::Dropped(failure.reason()?.into()),
                 source: Source::Service,
             });
-            Ok(Vec::new())
+            Ok(None)
         }
     }
 }
 
-impl Publication {
-    /// One that came through the connection of this number.
-    fn new(manifest: Manifest, connection: u32) -> Self {
-        Self {
+/// Where the service is, which is looked for once in a process and its copies.
+fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory> {
+    if let Some(known) = &PLACE.lock().address {
+        return known.try_copy().map(Some);
+    }
+    let found = Address::find(environment)?;
+    match &found {
+        Some(found) => PLACE.lock().address = Some(found.try_copy()?),
+        None => {
+            // Without memory, a variable looks empty.
+            shortage::check()?;
+            IS_OFF.store(true, Ordering::Relaxed);
+        }
+    }
+    Ok(found)
+}
+
+impl Offer {
+    /// The manifests, in the order of the service.
+    pub(crate) fn take_manifests(&mut self) -> impl Iterator<Item = Publication> + use<> {
+        take(&mut self.manifests).into_iter().map(|manifest| Publication {
             path: named(&manifest.name),
             name: manifest.name,
             content: manifest.content,
-            connection,
+            sum: manifest.sum,
+        })
+    }
+
+    /// The library of a published driver by its key: the one that is open already, or else one that is asked for (LSV-39, LSV-40).
+    pub(crate) fn fetch(&mut self, published: &Publication, key: &Text) -> Fetched {
+        let library = match published.sum.as_ref().and_then(library::known) {
+            Some(library) => Ok(Received::Open(library)),
+            None => self.get(key).map_err(Failure::noted),
+        };
+        Fetched {
+            name: named(key),
+            library,
         }
     }
 
-    /// What messages call the library of this key.
-    pub(crate) fn library_name(&self, key: &Text) -> Text {
-        named(key)
+    fn get(&mut self, key: &Text) -> Result<Received, Failure> {
+        if !wire::is_key(key) {
+            return Err(ServiceReason::BadReply("a key that is none").into());
+        }
+        let (described, file) = self.session.get(key)?;
+        Ok(Received::File(file, described))
     }
+}
 
-    /// Opens the library of this key, which messages call by `name`: the one that came before through the same connection, or else one that
-    /// is asked for (LSV-39, LSV-40).
+impl Fetched {
+    /// Opens the library.
     ///
     /// # Errors
-    /// Why there is none.
-    pub(crate) fn open_library(&self, key: &Text, name: &Text) -> Result<Library, Unopened> {
-        client::library(key, self.connection, name).map_err(|unopened| match unopened {
-            client::Unopened::Failed(Failure::Because(reason)) => Unopened::NotSent(reason),
-            client::Unopened::Failed(Failure::OutOfMemory) => {
-                shortage::note();
-                Unopened::NotSent(ServiceReason::Lost)
-            }
-            client::Unopened::Refused(error) => Unopened::Refused(error),
-        })
+    /// Why it does not open.
+    pub(crate) fn open(&self) -> Result<Library, Unopened> {
+        let (file, described) = match &self.library {
+            Ok(Received::Open(library)) => return Ok(library.clone().into()),
+            Ok(Received::File(file, described)) => (file, described),
+            Err(reason) => return Err(Unopened::NotSent(reason.clone())),
+        };
+        library::check(file, described).map_err(|failure| Unopened::NotSent(failure.noted()))?;
+        let opened = traced(&self.name, || SharedLibrary::open(file)).map_err(Unopened::Refused)?;
+        library::keep(described.sum, opened.clone());
+        Ok(opened.into())
     }
 }
 
 /// What messages call something that the service has a name for.
 fn named(name: &Text) -> Text {
     render(format_args!("{PREFIX}{name}")).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_42_a_silent_service_is_not_asked_for_a_while() {
+        let second = 1_000_000_000;
+        let mut place = Place {
+            address: None,
+            silent: None,
+        };
+        assert!(!place.rests(0));
+        place.silent = Some(5 * second);
+        assert!(place.rests(5 * second) && place.rests(34 * second));
+        assert!(!place.rests(35 * second));
+    }
 }

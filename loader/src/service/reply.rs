@@ -9,6 +9,8 @@ use os::memory::{Grow, copy};
 use rust_alloc::vec::Vec;
 use wire::{Header, MOST_IN_LIBRARY, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_PACKAGES, Packet, status};
 
+/// SHA-256 of the bytes of a library.
+pub(crate) type Sum = [u8; SUM];
 /// Bytes of a checksum.
 const SUM: usize = 32;
 /// Bytes of the longest published name: a key with the ending of a manifest, and more.
@@ -21,6 +23,8 @@ pub(crate) struct Manifest {
     pub name: Text,
     /// Its text.
     pub content: Vec<u8>,
+    /// The checksum of its library, if the service told.
+    pub sum: Option<Sum>,
 }
 
 /// What a library is said to be.
@@ -29,7 +33,7 @@ pub(crate) struct Described {
     /// Bytes.
     pub size: u64,
     /// SHA-256 of the bytes.
-    pub sum: [u8; SUM],
+    pub sum: Sum,
 }
 
 fn bad(problem: &'static str) -> Failure {
@@ -96,6 +100,7 @@ fn manifest(entry: Value<'_>) -> Result<Manifest, Failure> {
     Ok(Manifest {
         name: Text::try_new(name)?,
         content: copy(content)?,
+        sum: text("sha256").and_then(checksum),
     })
 }
 
@@ -138,7 +143,7 @@ fn whole_number(value: Value<'_>) -> Option<u64> {
     (f64::from(whole) == number).then_some(whole.into())
 }
 
-fn checksum(digits: &[u8]) -> Option<[u8; SUM]> {
+fn checksum(digits: &[u8]) -> Option<Sum> {
     let mut sum = [0; SUM];
     if digits.len() != 2 * SUM {
         return None;

@@ -85,6 +85,10 @@ fn lsv_34_a_list_has_as_many_manifests_as_were_said() {
         (&found[1].name[..], &found[1].content[..]),
         (&b"1-b.json"[..], &b"x\"y"[..])
     );
+    assert_eq!(found[0].sum, None);
+    let sum = "0f".repeat(32);
+    let summed = format!(r#"[{{"name":"a.json","contents":"{{}}","sha256":"{sum}"}}]"#);
+    assert_eq!(listed(&summed, 1).unwrap()[0].sum, Some([15; 32]));
     assert_eq!(listed("[]", 0), Ok(Vec::new()));
     assert_eq!(problem(listed(two, 1)), "another number of manifests than it says");
     assert_eq!(

@@ -1,7 +1,6 @@
 //! Drivers of a service (LSV-37 to LSV-48), which runs in the process of the program.
 
 use std::fs;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -10,7 +9,7 @@ use loader_tests::{Outcome, Scene, Vk, case, eventually, settle};
 use serde_json::{Value, json};
 use wire::Operation;
 
-use crate::service_server::{Package, Server, Then, pair};
+use crate::service_server::{Package, Server, Then};
 
 /// A driver in a standard folder, and others that only the service knows.
 pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
@@ -79,8 +78,8 @@ fn lsv_38_drivers_of_the_service_follow_those_of_folders() {
             }
             let instance = vk.instance();
             drop(instance.device(instance.named("b"), &[]));
-            // One connection, six scans, and each library was asked for once.
-            assert_eq!((server.connections(), server.requests()), (1, 6 + 2));
+            // Six scans with a connection each, and each library was asked for once.
+            assert_eq!((server.connections(), server.requests()), (6, 6 + 2));
         });
         outcome.ok();
         outcome.logged(
@@ -229,7 +228,6 @@ fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
             assert_eq!(names(vk), ["here", "a", "b"]);
             server.publish(&[package(vk, 1, "b")]);
             assert_eq!(names(vk), ["here", "b"]);
-            assert_eq!(server.connections(), 1);
         });
         outcome.ok();
     });
@@ -255,7 +253,7 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
             let server = Server::honest(&socket(vk), &[other]);
             assert_eq!(names(vk), ["here", "b"]);
             assert_eq!(names(vk), ["here", "b"]);
-            assert_eq!((server.connections(), server.requests()), (1, 3));
+            assert_eq!((server.connections(), server.requests()), (2, 3));
             drop(instance.device(instance.named("a"), &[]));
         });
         outcome.ok();
@@ -264,9 +262,9 @@ fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
     });
 }
 
-/// LSV-40: what no instance uses any more goes with the connection that it came through, and its descriptor too.
+/// LSV-40: a library that no service offers any more is closed once no instance uses it.
 #[test]
-fn lsv_40_libraries_of_a_lost_connection_are_closed_when_nothing_uses_them() {
+fn lsv_40_libraries_of_a_lost_service_are_closed_when_nothing_uses_them() {
     let descriptors = || fs::read_dir("/proc/self/fd").expect("it is there").count();
     case(|scene| {
         scene_with(scene, &["a"]);
@@ -290,7 +288,64 @@ fn lsv_40_libraries_of_a_lost_connection_are_closed_when_nothing_uses_them() {
     });
 }
 
-/// LSV-42: a copy of the process makes a connection of its own, and that of the first one goes on.
+/// LSV-40: a library that the service replaced is closed at the next scan, unless an instance uses it.
+#[test]
+fn lsv_40_a_library_that_was_replaced_is_closed() {
+    let is_mapped = |driver: &str| {
+        let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+        maps.contains(&format!("libmock_{driver}.so"))
+    };
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            assert_eq!(names(vk), ["here", "a"]);
+            let instance = vk.instance();
+            server.publish(&[package(vk, 1, "b")]);
+            assert_eq!(names(vk), ["here", "b"]);
+            assert!(is_mapped("a") && is_mapped("b"));
+            drop(instance.device(instance.named("a"), &[]));
+            drop(instance);
+            assert!(!is_mapped("a") && is_mapped("b"));
+            // A new number, and the same library: it is not asked for again.
+            let before = server.requests();
+            server.publish(&[package(vk, 2, "b")]);
+            assert_eq!(names(vk), ["here", "b"]);
+            assert_eq!(server.requests(), before + 1);
+        });
+        outcome.ok();
+        assert_eq!(loads(&outcome, "b"), 1);
+    });
+}
+
+/// LSV-40, LSV-42: between calls the library has no descriptor, so that the program may do with descriptors what it wants.
+#[test]
+fn lsv_42_no_descriptor_stays_between_calls() {
+    let descriptors = || {
+        let opened = fs::read_dir("/proc/self/fd").expect("it is there");
+        let targets = opened.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        let mut targets: Vec<PathBuf> = targets.filter(|target| !target.starts_with("/proc")).collect();
+        targets.sort();
+        targets
+    };
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            let before = descriptors();
+            vk.extensions().expect("the query succeeds");
+            let instance = vk.instance();
+            assert_eq!(instance.device_names(), ["a", "here"]);
+            // The service has threads that end when they find their clients gone.
+            eventually("no descriptor stays open", || descriptors() == before);
+            drop(instance);
+            assert_eq!(server.connections(), 3);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-42: a copy of the process asks for itself, and uses the libraries that are there.
 #[test]
 fn lsv_42_a_copy_of_the_process_connects_itself() {
     case(|scene| {
@@ -302,46 +357,12 @@ fn lsv_42_a_copy_of_the_process_connects_itself() {
                 let ending = isolated(|| assert_eq!(names(vk), ["here", "a"]));
                 assert_eq!(ending.signal, 0, "{}", ending.stderr);
                 assert!(!ending.stderr.contains("panicked"), "{}", ending.stderr);
-                assert_eq!(server.connections(), 1 + copies);
+                assert_eq!(server.connections(), 2 * copies);
                 assert_eq!(names(vk), ["here", "a"]);
             }
-            assert_eq!(server.connections(), 3);
+            assert_eq!((server.connections(), server.requests()), (5, 5 + 1));
         });
         outcome.ran();
-    });
-}
-
-/// LSV-37, LSV-47: a connection that the program was started with is used, whoever is at its other end; it is not the program's alone, so a
-/// copy does without.
-#[test]
-fn lsv_37_a_connection_that_was_inherited() {
-    case(|scene| {
-        scene_with(scene, &["a"]);
-        let outcome = scene.run(|vk| {
-            let own = pair(&[package(vk, 0, "a")]);
-            let number = format!("fd:{}", own.as_raw_fd());
-            vk.set_env("VK_LOADER_SERVICE_SOCKET", Some(&number));
-            assert_eq!(names(vk), ["here", "a"]);
-            let ending = isolated(|| assert_eq!(names(vk), ["here"]));
-            assert!(!ending.stderr.contains("panicked"), "{}", ending.stderr);
-            assert!(
-                ending
-                    .stderr
-                    .contains("belongs to the process that this one is a copy of")
-            );
-            assert_eq!(names(vk), ["here", "a"]);
-            vk.say("number", number);
-        });
-        outcome.ran();
-        for (value, words) in [
-            ("fd:999", "Bad file descriptor"),
-            ("fd:x", "Bad file descriptor"),
-            ("fd:1", "Socket operation on non-socket"),
-        ] {
-            scene.env("VK_LOADER_SERVICE_SOCKET", value);
-            let outcome = scene.run(|vk| assert_eq!(names(vk), ["here"]));
-            outcome.ok().logged_with("WARNING | DRIVER", words);
-        }
     });
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use wire::{Header, Operation};
 
 use crate::service::{names, package, scene_with, socket};
-use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed, sum};
+use crate::service_server::{Reply, Request, SEALS, Server, Then, bytes_of, copy_with, memory, sealed, sum};
 
 /// Runs a program whose service changes what it says. The driver in a folder is always there; `good` is, where only the other one is
 /// concerned.
@@ -97,6 +97,9 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the superuser may");
             let change = move |request: &Request, reply: &mut Reply| {
                 if request.is(Operation::Get) {
+                    let bytes = fs::read(&path).expect("it is there");
+                    reply.set("size", json!(bytes.len()));
+                    reply.set("sha256", json!(sum(&bytes)));
                     reply.files = vec![File::open(&path).expect("it is there").into()];
                 }
                 Then::Send
@@ -116,7 +119,7 @@ fn lsv_62_other_bytes_than_promised_are_refused() {
         let both = ["here", "good"];
         let library = scene.library("bad");
         let change = with_bad(move |reply| {
-            let mut bytes = fs::read(&library).expect("it is there");
+            let mut bytes = bytes_of(&library);
             *bytes.last_mut().expect("it is not empty") ^= 1;
             reply.files = vec![memory("other", &bytes, SEALS)];
             Then::Send
@@ -245,7 +248,7 @@ fn lsv_63_malformed_answers() {
             &["here"],
         );
         outcome.logged_with("ERROR | DRIVER", "sent a file that others can change");
-        for (word, words) in [("busy", "answered \"busy\""), ("timeout", "gave no answer in time")] {
+        for (word, words) in [("denied", "answered \"denied\""), ("timeout", "gave no answer in time")] {
             let change = move |request: &Request, reply: &mut Reply| {
                 if request.is(Operation::Manifests) {
                     reply.payload = json!({"status": word}).to_string().into();
@@ -301,6 +304,33 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
             });
             let line = format!("The driver service is run by user {user}, who is not trusted");
             outcome.ok().logged_with("ERROR | DRIVER", &line);
+        }
+    });
+}
+
+/// LSV-47: where the variable names a socket, it vouches for the owner of the folder, if nobody else can write there.
+#[test]
+fn lsv_47_the_variable_vouches_for_the_owner_of_the_folder() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        let socket = scene.path("own/s");
+        scene.env("VK_LOADER_SERVICE_SOCKET", socket);
+        for (mode, user, expected) in [
+            (0o755, 1000, &["here", "a"][..]),
+            (0o755, 65534, &["here", "a"]),
+            (0o775, 1000, &["here"]),
+        ] {
+            let outcome = scene.run(|vk| {
+                let folder = vk.path("own");
+                fs::create_dir(&folder).expect("the folder is the case's");
+                chown(&folder, Some(user), None).expect("the superuser may");
+                fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("the superuser may");
+                let _server = Server::of_user(&folder.join("s"), &[package(vk, 0, "a")], user);
+                assert_eq!(names(vk), expected);
+                drop(_server);
+                fs::remove_dir(&folder).expect("it is empty");
+            });
+            outcome.ok();
         }
     });
 }

@@ -58,6 +58,11 @@ impl Package {
     pub(crate) fn name(&self) -> String {
         format!("{}.json", self.key)
     }
+
+    /// The checksum of its library.
+    pub(crate) fn sum(&self) -> String {
+        sum(&bytes_of(&self.library))
+    }
 }
 
 /// What a client asked for.
@@ -82,7 +87,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    fn new(request: &Request, payload: &Value, files: Vec<OwnedFd>) -> Self {
+    pub(crate) fn new(request: &Request, payload: &Value, files: Vec<OwnedFd>) -> Self {
         Self {
             header: request.header.reply(),
             payload: payload.to_string().into(),
@@ -216,19 +221,6 @@ impl Drop for Server {
     }
 }
 
-/// Two connected ends; an honest service has one of them.
-pub(crate) fn pair(packages: &[Package]) -> OwnedFd {
-    let mut ends = [0; 2];
-    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
-    // SAFETY: room for two descriptors.
-    let result = unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) };
-    assert_eq!(result, 0);
-    // SAFETY: just made, and nobody else's.
-    let [ours, theirs] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
-    Arc::new(Shared::new(packages, |_, _| Then::Send)).take_up(theirs);
-    ours
-}
-
 impl Shared {
     fn new(packages: &[Package], change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static) -> Self {
         Self {
@@ -286,7 +278,7 @@ impl Shared {
             Some(Operation::Manifests) => {
                 assert_eq!(request.payload["wait_for_idle"], json!(true));
                 assert!(matches!(request.payload["bits"].as_u64(), Some(32 | 64)));
-                let entry = |package: &Package| json!({"name": package.name(), "contents": package.manifest});
+                let entry = |package: &Package| json!({"name": package.name(), "contents": package.manifest, "sha256": package.sum()});
                 let list: Vec<Value> = packages.iter().map(entry).collect();
                 let file = memory("manifests", Value::from(list).to_string().as_bytes(), SEALS);
                 Reply::new(request, &json!({"count": packages.len()}), vec![file])
@@ -297,7 +289,7 @@ impl Shared {
                     .find(|package| request.payload == json!({"name": package.key}))
                 {
                     Some(package) => {
-                        let bytes = fs::read(&package.library).expect("the library is there");
+                        let bytes = bytes_of(&package.library);
                         let described = json!({"status": "ok", "size": bytes.len(), "sha256": sum(&bytes)});
                         Reply::new(request, &described, vec![sealed(&package.library)])
                     }
@@ -322,6 +314,13 @@ pub(crate) fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The bytes that a service sends for a library. All mock drivers are the same file, so its name at the end makes the difference.
+pub(crate) fn bytes_of(library: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(library).expect("the library is there");
+    bytes.extend_from_slice(library.file_name().expect("a library has a name").as_bytes());
+    bytes
+}
+
 /// A sealed copy of a library, by whose name the mock driver finds its configuration.
 pub(crate) fn sealed(library: &Path) -> OwnedFd {
     copy_with(library, SEALS)
@@ -329,7 +328,7 @@ pub(crate) fn sealed(library: &Path) -> OwnedFd {
 
 /// The same with these seals.
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
-    let bytes = fs::read(library).expect("the library is there");
+    let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);
     // As the service does: a client cannot even try to write.
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))

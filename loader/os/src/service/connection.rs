@@ -1,8 +1,7 @@
 //! A connection of packets to a server of this machine.
 
-use super::terminated;
 use crate::system::errno::retried;
-use crate::{Errno, File, since_start};
+use crate::{Errno, File, since_start, with_terminated};
 use core::ffi::c_int;
 use core::mem::{MaybeUninit, offset_of, zeroed};
 use core::time::Duration;
@@ -13,7 +12,7 @@ const MOST_FILES: usize = 8;
 const CONTROL_BYTES: usize = 128;
 
 /// A moment until which something may last.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(u64);
 
 impl Deadline {
@@ -27,11 +26,33 @@ impl Deadline {
     fn left(self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(since_start()))
     }
+
+    /// Waits for a while, or until the deadline. Returns `false` if that is over.
+    pub fn pause(self, limit: Duration) -> bool {
+        let milliseconds = milliseconds(self.left().min(limit));
+        // SAFETY: no structures, so the call only waits. A signal makes it shorter, which does no harm.
+        unsafe { libc::poll(core::ptr::null_mut(), 0, milliseconds) };
+        !self.left().is_zero()
+    }
 }
 
-/// A connection; closed when dropped. Programs that this one starts do not get it.
+/// A duration as calls that wait take it, rounded up, so that none is shorter than the clock can tell.
+fn milliseconds(limit: Duration) -> c_int {
+    c_int::try_from(limit.as_micros().div_ceil(1000)).unwrap_or(c_int::MAX)
+}
+
+/// A connection. Programs that this one starts do not get it.
+///
+/// Dropping it ends it for the server as well, even if a copy of the process has the descriptor too.
 #[derive(Debug)]
 pub struct Connection(File);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: the call takes numbers only.
+        unsafe { libc::shutdown(self.0.0, libc::SHUT_RDWR) };
+    }
+}
 
 /// What one packet brought.
 #[derive(Debug)]
@@ -70,15 +91,18 @@ impl Connection {
     /// # Errors
     /// The system's; that it would have to wait where the time was not enough.
     pub fn to(path: &[u8], limit: Duration) -> Result<Self, Errno> {
+        with_terminated(path, |path| Self::to_terminated(path.to_bytes_with_nul(), limit))
+    }
+
+    fn to_terminated(path: &[u8], limit: Duration) -> Result<Self, Errno> {
         const FOLDERS: usize = offset_of!(libc::sockaddr_un, sun_path);
-        let path = terminated(path)?;
-        // SAFETY: a structure of numbers.
+        // SAFETY: a structure of numbers, for all of which zero is a value.
         let mut address: libc::sockaddr_un = unsafe { zeroed() };
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
         if path.len() > address.sun_path.len() {
             return Err(Errno(libc::ENAMETOOLONG));
         }
-        for (place, &byte) in address.sun_path.iter_mut().zip(&path) {
+        for (place, &byte) in address.sun_path.iter_mut().zip(path) {
             *place = byte.cast_signed() as core::ffi::c_char;
         }
         let length = (FOLDERS + path.len()) as libc::socklen_t;
@@ -102,24 +126,7 @@ impl Connection {
         }
     }
 
-    /// The connection that is open under a number of this process, under a number of its own.
-    ///
-    /// # Errors
-    /// The system's; that it is of the wrong kind for what is no connection of packets.
-    pub fn inherited(number: u32) -> Result<Self, Errno> {
-        let number = c_int::try_from(number).map_err(|_| Errno(libc::EBADF))?;
-        // SAFETY: makes a descriptor; a number that is none gives an error.
-        let copied = retried(|| unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, libc::STDERR_FILENO + 1) })?;
-        let connection = Self(File(copied));
-        let kind: c_int = connection.option(libc::SO_TYPE)?;
-        let family: c_int = connection.option(libc::SO_DOMAIN)?;
-        match (family, kind) {
-            (libc::AF_UNIX, libc::SOCK_SEQPACKET) => Ok(connection),
-            _ => Err(Errno(libc::EPROTOTYPE)),
-        }
-    }
-
-    /// The user who listens there, or made the connection.
+    /// The user who listens there.
     ///
     /// # Errors
     /// The system's.
@@ -171,16 +178,13 @@ impl Connection {
     /// Waits until there is something to receive.
     fn wait(&self, deadline: Deadline) -> Result<(), ReceiveError> {
         loop {
-            let left = deadline.left();
-            // Rounded up, so that no turn is shorter than the clock can tell.
-            let milliseconds = c_int::try_from(left.as_micros().div_ceil(1000)).unwrap_or(c_int::MAX);
             let mut waited = libc::pollfd {
                 fd: self.0.0,
                 events: libc::POLLIN,
                 revents: 0,
             };
             // SAFETY: one structure, which is writable.
-            match unsafe { libc::poll(&mut waited, 1, milliseconds) } {
+            match unsafe { libc::poll(&mut waited, 1, milliseconds(deadline.left())) } {
                 0 => return Err(ReceiveError::TimedOut),
                 1.. => return Ok(()),
                 _ if Errno::last().is_interruption() => {}

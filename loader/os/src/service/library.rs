@@ -1,129 +1,114 @@
-//! Libraries that are opened from a file without a path (LSV-39 to LSV-41).
+//! Libraries that are opened from files without a path (LSV-39 to LSV-41).
 
-use crate::{File, Library, OpenError};
+use crate::{File, Library, OpenError, since_start};
+use alloc::sync::Arc;
 use core::ffi::CStr;
 use core::fmt::{self, Write};
-use core::mem::ManuallyDrop;
 
-/// Bytes of the longest path of a descriptor, its terminator included.
-const LONGEST: usize = 32;
+/// Bytes of the longest path of a descriptor.
+const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len();
+/// The folder in which the system shows the descriptors of a process.
+const FOLDER: &str = "/proc/self/fd";
 
-/// The file that a library is opened from.
-///
-/// It stays open as long as a library may be in the process under the name that it had from its descriptor: the system knows libraries by
-/// the names that they were asked for by, so that another file of that number would be taken for the library that is there (LSV-40).
-#[derive(Debug)]
-pub struct LibraryFile(ManuallyDrop<File>);
+/// A library that was opened from a file. All copies close it together.
+#[derive(Clone)]
+pub struct SharedLibrary(Arc<Library>);
 
-impl From<File> for LibraryFile {
-    fn from(file: File) -> Self {
-        Self(ManuallyDrop::new(file))
+impl SharedLibrary {
+    /// Opens the library in a file, which need not stay open. Its initialisers run.
+    ///
+    /// # Errors
+    /// The system's, in its words.
+    pub fn open(file: &File) -> Result<Self, OpenError> {
+        let opened = Library::open(Path::of(file, since_start()).bytes())?;
+        Ok(Self(Arc::new(opened)))
+    }
+
+    /// The address of an exported symbol, or null. It is valid while a copy exists.
+    pub fn symbol(&self, name: &CStr) -> *mut () {
+        self.0.symbol(name)
     }
 }
 
-/// The path through which the system finds a descriptor.
+/// A path through which the system finds a descriptor.
+///
+/// The system knows an open library by the text of its path, also after the number of the descriptor belongs to another file. Therefore no
+/// path may ever repeat in a process: the redundant parts between the folder and the number spell the time, one bit each.
 struct Path {
     bytes: [u8; LONGEST],
     length: usize,
 }
 
 impl Path {
-    fn of(file: &File) -> Self {
+    /// The path of a file at a moment in nanoseconds. Opening a library takes longer than one, so the next library with the same
+    /// number has another path.
+    fn of(file: &File, moment: u64) -> Self {
         let mut path = Self {
             bytes: [0; LONGEST],
             length: 0,
         };
-        // There is room for any number.
-        let _ = write!(path, "/proc/self/fd/{}", file.0);
+        // The room is sufficient for any number.
+        let _ = path.write_str(FOLDER);
+        for bit in (0..u64::BITS - moment.leading_zeros()).rev() {
+            let _ = path.write_str(if moment >> bit & 1 == 1 { "/." } else { "/" });
+        }
+        let _ = write!(path, "/{}", file.0);
         path
     }
 
     fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
-
-    /// The same for the C library.
-    fn terminated(&self) -> &CStr {
-        CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
-    }
 }
 
 impl Write for Path {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.length + text.len();
-        // The last byte stays zero.
-        let room = self.bytes[..LONGEST - 1].get_mut(self.length..end).ok_or(fmt::Error)?;
+        let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
         room.copy_from_slice(text.as_bytes());
         self.length = end;
         Ok(())
     }
 }
 
-impl LibraryFile {
-    /// Opens the library in the file. Its initialisers run.
-    ///
-    /// # Errors
-    /// The system's, in its words.
-    pub fn open(&self) -> Result<Library, OpenError> {
-        Library::open(Path::of(&self.0).bytes())
-    }
-
-    /// Whether a library is in the process under the name of this file.
-    fn is_mapped(&self) -> bool {
-        let path = Path::of(&self.0);
-        // SAFETY: a terminated path; nothing is loaded, so no code of a library runs.
-        let found = unsafe { libc::dlopen(path.terminated().as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        if found.is_null() {
-            return false;
-        }
-        // SAFETY: opened once more above.
-        unsafe { libc::dlclose(found) };
-        true
-    }
-}
-
-impl Drop for LibraryFile {
-    fn drop(&mut self) {
-        // A library may ask never to be closed, or another one may need it.
-        if !self.is_mapped() {
-            // SAFETY: dropped once, here.
-            unsafe { ManuallyDrop::drop(&mut self.0) };
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::ffi::c_int;
+    use core::mem::ManuallyDrop;
 
-    fn is_open(number: c_int) -> bool {
-        // SAFETY: reads flags of whatever is open there.
-        unsafe { libc::fcntl(number, libc::F_GETFD) >= 0 }
+    fn path(number: i32, moment: u64) -> Vec<u8> {
+        Path::of(&ManuallyDrop::new(File(number)), moment).bytes().into()
     }
 
     #[test]
-    fn lsv_40_the_file_stays_open_while_the_library_is_there() {
-        let found = Library::open(b"libm.so.6").unwrap();
-        let path = crate::file_of(found.symbol(c"cos")).unwrap();
-        let open = || LibraryFile::from(crate::with_terminated(&path, File::open).unwrap());
-        // One that this process has under another name, and goes on having.
-        let file = open();
-        let number = file.0.0;
-        drop(file.open().unwrap());
-        drop(file);
-        assert!(is_open(number));
-        // What is no library leaves nothing behind.
-        let file = LibraryFile::from(File::open(c"/etc/passwd").unwrap());
-        let number = file.0.0;
-        assert!(matches!(file.open(), Err(OpenError::Failed(_))));
-        drop(file);
-        assert!(!is_open(number));
+    fn lsv_40_a_path_never_repeats() {
+        assert_eq!(path(7, 5), b"/proc/self/fd/.//./7");
+        assert_eq!(path(i32::MAX, u64::MAX).len(), LONGEST);
+        let mut paths: Vec<_> = (0..256)
+            .flat_map(|moment| [path(1, moment), path(11, moment)])
+            .collect();
+        paths.sort();
+        paths.dedup();
+        assert_eq!(paths.len(), 512);
     }
 
     #[test]
-    fn lsv_39_a_path_of_a_descriptor_has_room() {
-        let file = ManuallyDrop::new(File(c_int::MAX));
-        assert_eq!(Path::of(&file).terminated(), c"/proc/self/fd/2147483647");
+    fn lsv_40_a_number_that_is_used_again_leads_to_another_library() {
+        let file_of = |function: &CStr, name: &[u8]| {
+            let found = Library::open(name).unwrap();
+            let path = crate::file_of(found.symbol(function)).unwrap();
+            crate::with_terminated(&path, File::open).unwrap()
+        };
+        let (first, second) = (file_of(c"cos", b"libm.so.6"), file_of(c"dlopen", b"libc.so.6"));
+        let number = first.0;
+        let opened = SharedLibrary::open(&first).unwrap();
+        assert!(!opened.symbol(c"cos").is_null());
+        // SAFETY: both descriptors belong to this function.
+        assert_eq!(unsafe { libc::dup2(second.0, number) }, number);
+        let other = SharedLibrary::open(&first).unwrap();
+        assert!(other.symbol(c"cos").is_null() && !other.symbol(c"malloc").is_null());
+        // A file that is not a library leaves nothing behind.
+        let text = File::open(c"/etc/passwd").unwrap();
+        assert!(matches!(SharedLibrary::open(&text), Err(OpenError::Failed(_))));
     }
 }

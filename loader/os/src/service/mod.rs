@@ -7,12 +7,10 @@ mod library;
 
 pub use connection::{Connection, Deadline, ReceiveError, Received};
 pub use file::{FileKind, owner_of_folder};
-pub use library::LibraryFile;
+pub use library::SharedLibrary;
 
-use crate::Errno;
 use crate::system::Status;
 use crate::with_terminated;
-use alloc::vec::Vec;
 use core::ffi::CStr;
 
 /// The number that stands for users of whom a user namespace knows nothing, unless the machine was told another one.
@@ -66,16 +64,6 @@ fn numbers_in<const N: usize>(line: &[u8]) -> [u32; N] {
     core::array::from_fn(|_| {
         let word = words.next().and_then(|word| core::str::from_utf8(word).ok());
         word.and_then(|word| word.parse().ok()).unwrap_or_default()
-    })
-}
-
-/// A path with its terminator, where it can be one.
-///
-/// # Errors
-/// That the name is none, or that memory ran out.
-fn terminated(path: &[u8]) -> Result<Vec<u8>, Errno> {
-    with_terminated(path, |path| {
-        crate::memory::copy(path.to_bytes_with_nul()).map_err(|_| Errno(libc::ENOMEM))
     })
 }
 

@@ -116,6 +116,7 @@ impl Server {
             .map(|driver| ManifestText {
                 name: &driver.published.name,
                 contents: &driver.published.contents,
+                sha256: &driver.sha256,
             })
             .collect();
         let list = List {

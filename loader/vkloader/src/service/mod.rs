@@ -87,7 +87,7 @@ struct StateOfDriver {
 /// Where the service listens: where this program is told, else where programs look.
 ///
 /// # Errors
-/// The variable names no path.
+/// The variable is empty.
 pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
     if let Some(path) = told {
         return Ok(path.into());
@@ -96,9 +96,6 @@ pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
         None => Ok(wire::SOCKET.into()),
         Some(value) if value.is_empty() => Err(io::Error::other(format!(
             "{VARIABLE} is empty, which switches the service off; --socket names one"
-        ))),
-        Some(value) if value.as_encoded_bytes().starts_with(b"fd:") => Err(io::Error::other(format!(
-            "{VARIABLE} names a connection of another process; --socket names a path"
         ))),
         Some(value) => Ok(value.into()),
     }

@@ -1,5 +1,6 @@
-//! One request and its answer (LSV-34, LSV-35, LSV-42).
+//! A connection, and requests with their answers (LSV-34, LSV-35, LSV-42).
 
+use super::address::Address;
 use super::failure::Failure;
 use super::reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
 use core::time::Duration;
@@ -7,29 +8,32 @@ use discovery::journal::reason::ServiceReason;
 use discovery::manifest::json::Document;
 use os::memory::{Grow, OutOfMemory};
 use os::service::{Connection, Deadline, FileKind, ReceiveError};
-use os::{File, since_start};
+use os::{CancellationOff, File};
 use promises::limits::MAX_FILE_BYTES;
 use rust_alloc::vec::Vec;
-use wire::{HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT};
+use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
 /// How long all answers to one scan may take together: a service that is just quick enough each time must not hold a program up for
 /// minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
-/// A connection that requests go through, one after the other.
-#[derive(Debug)]
-pub(super) struct Live {
+/// How long a client waits before it repeats a request that the service was too busy for. Each further pause is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(4);
+
+/// The longest of these pauses.
+const LONGEST_PAUSE: Duration = Duration::from_millis(256);
+
+/// A connection for one scan, through which requests go one after the other.
+pub(super) struct Session {
     connection: Connection,
-    /// The process that made it. A copy of that has the same descriptor, and must not use it.
-    pub(super) process: u32,
-    /// Which connection of the process it is.
-    pub(super) number: u32,
     /// The number of the last request.
     request: u32,
-    /// How long answers may still take until the manifests are asked for again.
-    patience: Duration,
-    /// Whether nobody knows any more what comes next.
-    pub(super) is_broken: bool,
+    /// The end of the time for all answers.
+    deadline: Deadline,
+    /// Whether the next packet may belong to an earlier request, so that the connection is of no use.
+    is_broken: bool,
+    /// Threads that are cancelled leave no connection open.
+    _uncancelled: CancellationOff,
 }
 
 /// An answer: what it says, and the file that came with it.
@@ -38,22 +42,34 @@ struct Reply {
     file: Option<File>,
 }
 
-impl Live {
-    /// A new connection.
-    pub(super) fn new(connection: Connection, process: u32, number: u32) -> Self {
-        Self {
-            connection,
-            process,
-            number,
+impl Session {
+    /// Connects, and asks for the manifests that the service has once it knows all its drivers. A service that accepts no more
+    /// connections now ends a new one before it answers, so the client tries again for as long as a connection may take.
+    ///
+    /// # Errors
+    /// Why there is no list; [`Failure::Silent`] if no answer came.
+    pub(super) fn begin(address: &Address) -> Result<(Self, Vec<Manifest>), Failure> {
+        let uncancelled = CancellationOff::begin();
+        let mut pauses = Pauses::until(Deadline::after(CONNECT_LIMIT));
+        let mut session = Self {
+            connection: address.connect()?,
             request: 0,
-            patience: Duration::ZERO,
+            deadline: Deadline::after(PATIENCE),
             is_broken: false,
+            _uncancelled: uncancelled,
+        };
+        loop {
+            match session.list() {
+                Err(Failure::Because(ServiceReason::Lost)) if pauses.next() => {
+                    session.connection = address.connect()?;
+                    session.is_broken = false;
+                }
+                listed => return listed.map(|list| (session, list)),
+            }
         }
     }
 
-    /// The manifests that the service has, once it knows all its drivers.
-    pub(super) fn list(&mut self) -> Result<Vec<Manifest>, Failure> {
-        self.patience = PATIENCE;
+    fn list(&mut self) -> Result<Vec<Manifest>, Failure> {
         let reply = self.ask(Operation::Manifests, wire::MANIFESTS.as_bytes())?;
         let count = reply.document.root().as_object().and_then(|reply| reply.get("count"));
         let file = reply.file.ok_or(ServiceReason::Descriptors("no file"))?;
@@ -63,7 +79,10 @@ impl Live {
         listed_manifests(whole(&file)?, count)
     }
 
-    /// The library of a key: what it is said to be, and the file.
+    /// Asks for the library of a key: what it is said to be, and the file.
+    ///
+    /// # Errors
+    /// Why there is none.
     pub(super) fn get(&mut self, key: &[u8]) -> Result<(Described, File), Failure> {
         let reply = self.ask(Operation::Get, &request_for(key)?)?;
         let described = described_library(&reply.document)?;
@@ -71,10 +90,27 @@ impl Live {
         Ok((described, file))
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its answer. Repeats a request that the service is too busy for.
     fn ask(&mut self, operation: Operation, payload: &[u8]) -> Result<Reply, Failure> {
-        self.is_broken = true;
-        self.request = self.request.wrapping_add(1).max(1);
+        let until = self.deadline.min(Deadline::after(REPLY_LIMIT));
+        let mut pauses = Pauses::until(until);
+        loop {
+            match self.ask_once(operation, payload, until) {
+                Err(Failure::Because(ServiceReason::Refused(word))) if *word == *status::BUSY.as_bytes() => {
+                    if !pauses.next() {
+                        return Err(ServiceReason::Refused(word).into());
+                    }
+                }
+                answered => return answered,
+            }
+        }
+    }
+
+    fn ask_once(&mut self, operation: Operation, payload: &[u8], until: Deadline) -> Result<Reply, Failure> {
+        if core::mem::replace(&mut self.is_broken, true) {
+            return Err(ServiceReason::Lost.into());
+        }
+        self.request = self.request.wrapping_add(1);
         let asked = Header::request(operation, self.request);
         // Payloads are far shorter than that.
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
@@ -84,19 +120,14 @@ impl Live {
         let mut room = Vec::new();
         room.try_exact_room(HEADER_BYTES + MOST_IN_REPLY)?;
         room.resize(HEADER_BYTES + MOST_IN_REPLY, 0);
-        let asked_at = since_start();
-        let limit = REPLY_LIMIT.min(self.patience);
-        let received = self.connection.receive(&mut room, Deadline::after(limit));
-        let took = Duration::from_nanos(since_start().saturating_sub(asked_at));
-        self.patience = self.patience.saturating_sub(took);
-        let received = received.map_err(|error| match error {
-            ReceiveError::TimedOut => ServiceReason::TimedOut,
-            ReceiveError::Closed | ReceiveError::Failed(_) => ServiceReason::Lost,
-            ReceiveError::TooLong => ServiceReason::BadReply("a packet that is too long"),
+        let received = self.connection.receive(&mut room, until).map_err(|error| match error {
+            ReceiveError::TimedOut => Failure::Silent,
+            ReceiveError::Closed | ReceiveError::Failed(_) => ServiceReason::Lost.into(),
+            ReceiveError::TooLong => ServiceReason::BadReply("a packet that is too long").into(),
             ReceiveError::Surplus => {
                 // The packet was taken whole.
                 self.is_broken = false;
-                ServiceReason::Descriptors("more than one file")
+                ServiceReason::Descriptors("more than one file").into()
             }
         })?;
         let packet = packet_for(&room[..received.length], asked)?;
@@ -105,6 +136,28 @@ impl Live {
             document: read_reply(packet)?,
             file: received.file,
         })
+    }
+}
+
+/// Pauses between attempts, each longer than the one before.
+struct Pauses {
+    until: Deadline,
+    next: Duration,
+}
+
+impl Pauses {
+    fn until(until: Deadline) -> Self {
+        Self {
+            until,
+            next: FIRST_PAUSE,
+        }
+    }
+
+    /// Waits, and returns `false` if the time is over.
+    fn next(&mut self) -> bool {
+        let pause = self.next;
+        self.next = (pause * 2).min(LONGEST_PAUSE);
+        self.until.pause(pause)
     }
 }
 
