@@ -42,6 +42,8 @@ limits! {
     /// The API has room for one more, but the Khronos loader refuses it (LAY-92).
     MAX_LAYER_NAME: usize = 254, "bytes", "names and descriptions of layers, names of their extensions",
         "the layer or extension is dropped";
+    MAX_ORDERED_LAYERS: usize = 1024, "layers", "active layers of which declarations decide the order",
+        "they keep the order that they have without declarations, with a warning";
     MAX_LIBRARY_PATH: usize = 4095, "bytes", "the library path of a driver", "the driver is dropped";
     MAX_DEVICE_NAME: usize = 255, "bytes", "names of devices in the settings file", "taken as empty";
     MAX_EXECUTABLE_PATH: usize = 1023, "bytes", "the path of an executable that keys are compared with", "no key matches";

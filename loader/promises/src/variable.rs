@@ -114,6 +114,8 @@ variables! {
         "Patterns of layer names, or ~all~, ~implicit~, ~explicit~, to treat as not installed.";
     LayersAllow = "VK_LOADER_LAYERS_ALLOW", Secure, Comma, EachUse,
         "Patterns of layer names that VK_LOADER_LAYERS_DISABLE leaves alone.";
+    LayersOrder = "VK_LOADER_LAYERS_ORDER", Secure, Comma, EachUse,
+        "Layers in the order from the application to the driver, as in 'A>B>C': names, patterns, implicit or explicit; makes no layer active.";
     DriversSelect = "VK_LOADER_DRIVERS_SELECT", Secure, Comma, EachUse,
         "Patterns of driver manifest file names; drivers that match none of them are ignored.";
     DriversDisable = "VK_LOADER_DRIVERS_DISABLE", Secure, Comma, EachUse,

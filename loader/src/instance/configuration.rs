@@ -1,6 +1,6 @@
 //! What the global queries and `vkCreateInstance` need to know of settings and layers.
 
-use discovery::activation::active_implicit;
+use discovery::activation::{active_implicit, sort_called_last_first};
 use discovery::env::Environment;
 use discovery::journal::{Journal, LogBits};
 use discovery::layers::{DiscoveredLayers, Extent, discover};
@@ -49,7 +49,7 @@ pub(crate) struct Configuration {
     pub settings: Option<Arc<Settings>>,
     /// The layers, all of them or only those that matter without a layer name.
     pub layers: DiscoveredLayers,
-    /// Places of the implicit layers that are active outside an instance (LAY-270, LAY-276).
+    /// Places of the implicit layers that are active outside an instance (LAY-270, LAY-276), the one that is called last first.
     pub active: Vec<usize>,
 }
 
@@ -89,7 +89,8 @@ impl Configuration {
         let settings = refresh_settings(&search, journal)?;
         shortage::check()?;
         let layers = discover(extent, &search, settings.as_deref(), journal)?;
-        let active = active_implicit(&layers, environment, journal)?;
+        let mut active = active_implicit(&layers, environment, journal)?;
+        sort_called_last_first(&layers, &mut active, journal)?;
         Ok(Self {
             settings,
             layers,

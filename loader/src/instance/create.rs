@@ -175,7 +175,8 @@ unsafe fn prepare(
         PreloadedDrivers::keep(&drivers);
     }
     shortage::check()?;
-    let chosen = activation::activate(&request, &journal)?;
+    let mut chosen = activation::activate(&request, &journal)?;
+    activation::put_in_order(discovered, &mut chosen, &journal)?;
     let offer = Offer {
         drivers: &drivers,
         known: (&known, &aside),

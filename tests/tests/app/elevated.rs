@@ -29,7 +29,7 @@ use Trace::{Devices, Extension, Log, Nothing, Value};
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
 /// Each variable with a value, where `@` stands for the scratch folder.
-const VALUES: [(&str, &str, Trace); 32] = [
+const VALUES: [(&str, &str, Trace); 33] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
     ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
@@ -42,6 +42,11 @@ const VALUES: [(&str, &str, Trace); 32] = [
     ("VK_LOADER_LAYERS_ENABLE", "VK_LAYER_marked", Nothing),
     ("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_marked", Nothing),
     ("VK_LOADER_LAYERS_ALLOW", "VK_LAYER_marked", Nothing),
+    (
+        "VK_LOADER_LAYERS_ORDER",
+        "VK_LAYER_marked_nobody",
+        Log("it puts nothing above or below: VK_LOADER_LAYERS_ORDER (VK_LAYER_marked_nobody)"),
+    ),
     ("VK_LOADER_DRIVERS_SELECT", "marked_select", Nothing),
     ("VK_LOADER_DRIVERS_DISABLE", "marked_disable", Nothing),
     ("VK_LOADER_DEBUG", "all", Log("Vulkan Loader Version")),

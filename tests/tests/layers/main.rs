@@ -32,6 +32,7 @@ mod manifest_text;
 mod meta;
 mod meta_refused;
 mod negotiation;
+mod order;
 mod overriding;
 mod overriding_removed;
 mod paths;

@@ -7,6 +7,7 @@
 mod by_settings;
 mod expand;
 mod items;
+mod order;
 mod without_settings;
 
 use crate::env::{Environment, Variable};
@@ -15,6 +16,8 @@ use crate::journal::{Journal, LogBits};
 use crate::layers::{DiscoveredLayers, Extent};
 use crate::version::ApiVersion;
 use alloc::vec::Vec;
+use order::Purpose;
+pub use order::sort_called_last_first;
 use os::memory::{Grow, OutOfMemory};
 
 /// What made a layer active.
@@ -98,6 +101,25 @@ pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activati
         true => by_settings::activate(request, journal),
         false => without_settings::activate(request, journal),
     }
+}
+
+/// Sorts the active layers as declarations say ([`order::sort`]). In the list for the application, meta-layers keep their places.
+///
+/// # Errors
+/// Only when memory runs out.
+pub fn put_in_order(
+    list: &DiscoveredLayers,
+    activation: &mut Activation,
+    journal: &Journal<'_>,
+) -> Result<(), OutOfMemory> {
+    if order::sort(list, &mut activation.chain, Purpose::Instance, journal)? {
+        let has_library = |layer: &&mut ChosenLayer| list.layers[layer.index].components().is_none();
+        let slots = activation.app.iter_mut().filter(has_library);
+        for (slot, layer) in slots.zip(&activation.chain) {
+            *slot = *layer;
+        }
+    }
+    Ok(())
 }
 
 /// The layers that must be looked for before [`activate`] can say which are active. An explicit layer becomes active only

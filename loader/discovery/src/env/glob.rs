@@ -35,7 +35,8 @@ enum Kind {
 }
 
 impl Pattern {
-    fn parse(item: &[u8]) -> Self {
+    /// The pattern that an item stands for.
+    pub fn parse(item: &[u8]) -> Self {
         let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
         Self(match item {
             _ if is_everything(item) => Kind::Everything,
@@ -64,7 +65,18 @@ impl Pattern {
         whole.into()
     }
 
-    fn matches(&self, name: &[u8]) -> bool {
+    /// Returns `true` if the pattern has no wildcard, so that it stands for one name.
+    pub fn is_name(&self) -> bool {
+        matches!(self.0, Kind::Whole(_))
+    }
+
+    /// Returns `true` if the pattern stands for all names.
+    pub fn is_everything(&self) -> bool {
+        matches!(self.0, Kind::Everything)
+    }
+
+    /// Returns `true` if the pattern matches a name, ignoring ASCII case.
+    pub fn matches(&self, name: &[u8]) -> bool {
         match &self.0 {
             Kind::Everything => true,
             Kind::Nothing => false,

@@ -132,6 +132,7 @@ pub(super) fn combine(
             Default::default()
         },
         filters: regular.filters,
+        order: regular.order,
     })
 }
 

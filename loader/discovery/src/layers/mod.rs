@@ -5,6 +5,7 @@
 
 mod listed;
 mod meta;
+mod order;
 mod overriding;
 mod regular;
 
@@ -18,6 +19,8 @@ use crate::settings::{Control, Settings};
 use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::OutOfMemory;
+
+pub use order::UserOrder;
 
 /// What decides which layers are found.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +72,8 @@ pub struct DiscoveredLayers {
     pub overriding: Names,
     /// The filters at the time of the scan.
     pub filters: LayerFilters,
+    /// The declarations of the user about the order of layers.
+    pub order: UserOrder,
 }
 
 impl DiscoveredLayers {
@@ -130,7 +135,7 @@ impl LayerScan<'_> {
             .truncated()
             .for_each(|variable| note_truncated(variable, journal));
         let entries = self.settings.and_then(|settings| settings.layers.as_deref());
-        let list = match entries {
+        let mut list = match entries {
             None => self.regular(extent, filters, journal)?,
             Some(entries) => {
                 let listed = listed::read(entries, journal)?;
@@ -145,6 +150,7 @@ impl LayerScan<'_> {
                 listed::combine(entries, listed, regular, journal)?
             }
         };
+        list.order = UserOrder::read(self.search.environment(), self.settings)?;
         for layer in &list.layers {
             journal.keep(|| decision(layer, Verdict::Kept));
         }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::overriding::{choose_override, note_displaced_layer_path};
-use super::{DiscoveredLayers, Extent, LayerScan, drop_where, meta};
+use super::{DiscoveredLayers, Extent, LayerScan, UserOrder, drop_where, meta};
 use crate::env::layer_filters::LayerFilters;
 use crate::implicit::ImplicitState;
 use crate::index::{Index, Key};
@@ -59,6 +59,7 @@ impl LayerScan<'_> {
             without_explicit: !with_explicit,
             off: Vec::new(),
             filters,
+            order: UserOrder::default(),
         })
     }
 

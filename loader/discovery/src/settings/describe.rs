@@ -53,6 +53,9 @@ impl Lines<'_> {
         if !settings.additional_drivers.is_empty() {
             self.add_drivers(settings);
         }
+        for chain in &settings.layer_order {
+            self.add(format_args!("Layer Order: {chain}"));
+        }
         for policy in settings.driver_policies.names() {
             self.add(format_args!("Driver Policy: {policy}"));
         }

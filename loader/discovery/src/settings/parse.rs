@@ -50,12 +50,14 @@ pub(super) fn settings(
             .is_some_and(Value::is_true),
         device_configurations: devices::configurations(object)?,
         driver_policies: driver_policies(object),
+        layer_order: layer_order(object)?,
     };
     let active = !settings.log_mask.is_empty()
         || settings.layers.is_some()
         || !settings.additional_drivers.is_empty()
         || settings.device_configurations.is_some()
-        || !settings.driver_policies.is_empty();
+        || !settings.driver_policies.is_empty()
+        || !settings.layer_order.is_empty();
     Ok(active.then_some(settings).ok_or(SettingsReason::Nothing.into()))
 }
 
@@ -101,6 +103,16 @@ fn driver_policies(object: Object<'_>) -> DriverPolicies {
     let words = object.array("driver_policy").unwrap_or_default();
     let words = words.iter().filter_map(Value::as_text);
     words.fold(DriverPolicies::default(), DriverPolicies::with)
+}
+
+/// The chains of `layer_order`. Elements that are not strings mean nothing.
+fn layer_order(object: Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
+    let elements = object.array("layer_order").unwrap_or_default();
+    let mut chains = Vec::new();
+    for chain in elements.iter().filter_map(Value::as_text) {
+        chains.try_push(Text::try_new(chain)?)?;
+    }
+    Ok(chains)
 }
 
 /// The layers, unless one entry voids them all (LAY-151).

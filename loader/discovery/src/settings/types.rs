@@ -26,6 +26,8 @@ pub struct Settings {
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
     /// What else decides which drivers are opened.
     pub driver_policies: DriverPolicies,
+    /// Chains of layers in the order from the application to the driver (LAY-332).
+    pub layer_order: Vec<Text>,
 }
 
 /// What the file wants of one layer (APP-252).

@@ -12,8 +12,8 @@ mod types;
 use alloc::vec::Vec;
 pub use file::read_layer_manifest;
 pub use types::{
-    DeviceExtension, EnvironmentPair, InstanceExtension, LayerBody, LayerFunctions, LayerManifest, OVERRIDE_LAYER,
-    OverrideFields, PreInstanceFunction, PreInstanceFunctions,
+    DeviceExtension, EnvironmentPair, InstanceExtension, LayerBody, LayerFunctions, LayerManifest, ManifestOrder,
+    OVERRIDE_LAYER, OverrideFields, PreInstanceFunction, PreInstanceFunctions,
 };
 
 use super::json::{Object, Value};

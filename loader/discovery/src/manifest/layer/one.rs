@@ -2,7 +2,10 @@
 
 use super::extensions::{device_extensions, instance_extensions};
 use super::functions::{functions, pre_instance_functions};
-use super::{EnvironmentPair, LayerBody, LayerManifest, OVERRIDE_LAYER, OverrideFields, Skip, copied, leading_texts};
+use super::{
+    EnvironmentPair, LayerBody, LayerManifest, ManifestOrder, OVERRIDE_LAYER, OverrideFields, Skip, copied,
+    leading_texts,
+};
 use crate::journal::reason::LayerReason;
 use crate::journal::{Journal, LogBits, Source};
 use crate::manifest::FormatVersion;
@@ -76,6 +79,7 @@ pub(super) fn read_layer(
         enable_environment,
         pre_instance_functions,
         overrides,
+        order: order(object)?,
     })
 }
 
@@ -202,6 +206,17 @@ fn first_pair(object: Object<'_>, field: &str) -> Result<Option<EnvironmentPair>
         name: Text::try_new(name)?,
         value: Text::try_new(value)?,
     }))
+}
+
+/// The layers that `order` puts above or below this one (LAY-333).
+fn order(object: Object<'_>) -> Result<ManifestOrder, OutOfMemory> {
+    let Some(order) = object.object("order") else {
+        return Ok(ManifestOrder::default());
+    };
+    Ok(ManifestOrder {
+        above: leading_texts(order, "above")?,
+        below: leading_texts(order, "below")?,
+    })
 }
 
 fn architecture(object: Object<'_>) -> Option<Architecture> {

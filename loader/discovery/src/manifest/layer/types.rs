@@ -41,6 +41,8 @@ pub struct LayerManifest {
     pub pre_instance_functions: PreInstanceFunctions,
     /// What the override layer changes beside the layers it stands for; empty for all others.
     pub overrides: OverrideFields,
+    /// Its place in a chain, beside other layers.
+    pub order: ManifestOrder,
 }
 
 impl LayerManifest {
@@ -72,6 +74,11 @@ impl LayerManifest {
             PreInstanceFunction::EnumerateInstanceVersion => &functions.enumerate_instance_version,
         };
         symbol.as_ref()
+    }
+
+    /// Returns `true` if the layer intercepts any command that needs no instance.
+    pub fn has_pre_instance_functions(&self) -> bool {
+        self.pre_instance_functions != PreInstanceFunctions::default()
     }
 
     /// Whether this is an override layer (LAY-4, LAY-170).
@@ -171,4 +178,20 @@ pub struct OverrideFields {
     pub blacklisted_layers: Vec<Text>,
     /// Executables this manifest is for; empty means all (LAY-171).
     pub app_keys: Vec<Text>,
+}
+
+/// The declarations of a manifest about the order of its layer: words for other layers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct ManifestOrder {
+    /// The layer is nearer to the application than these.
+    pub above: Vec<Text>,
+    /// The layer is nearer to the driver than these.
+    pub below: Vec<Text>,
+}
+
+impl ManifestOrder {
+    /// Returns `true` if the manifest says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.above.is_empty() && self.below.is_empty()
+    }
 }

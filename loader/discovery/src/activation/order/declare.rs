@@ -1,0 +1,167 @@
+//! From words to a graph: all declarations, the strongest first, so that a weaker one cannot contradict them.
+
+use super::graph::{Added, Edge, Graph};
+use super::words::{Word, chains, words};
+use super::{By, ChosenLayer, DiscoveredLayers, EnabledBy};
+use crate::journal::Source;
+use crate::manifest::LayerManifest;
+use crate::text::Text;
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory};
+
+/// One chain of words, or one list of layers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declaration<'a> {
+    /// The author.
+    pub(super) by: By<'a>,
+    /// The chain, or the word of a manifest; empty for lists.
+    pub(super) text: &'a [u8],
+}
+
+/// All declarations about the layers of a chain.
+#[derive(Debug)]
+pub(super) struct Declarations<'a> {
+    /// The declarations that count.
+    pub(super) graph: Graph,
+    /// The declarations, which edges name by their numbers.
+    pub(super) all: Vec<Declaration<'a>>,
+    /// The first edge of each declaration that contradicts stronger or earlier ones.
+    pub(super) ignored: Vec<Edge>,
+}
+
+/// Position of a layer in a declaration: smaller is nearer to the application.
+type Rank = Option<usize>;
+
+impl<'a> Declarations<'a> {
+    /// Reads all declarations.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn of(list: &'a DiscoveredLayers, chain: &[ChosenLayer]) -> Result<Self, OutOfMemory> {
+        let mut found = Self {
+            graph: Graph::of(chain.len())?,
+            all: Vec::new(),
+            ignored: Vec::new(),
+        };
+        let layer_at = |layer: &ChosenLayer| &list.layers[layer.index];
+        if !list.ordered_by_settings {
+            found.keep_list(By::Application, chain, |layer| {
+                layer.enabled_by == EnabledBy::Application
+            })?;
+        }
+        let order = &list.order;
+        found.add_text(By::Variable, &order.variable, list, chain)?;
+        for text in &order.settings {
+            found.add_text(By::Settings(&order.path), text, list, chain)?;
+        }
+        match list.ordered_by_settings {
+            true => found.keep_list(By::List(EnabledBy::Settings), chain, |layer| {
+                layer_at(layer).source == Source::Settings
+            })?,
+            false => found.keep_list(By::List(EnabledBy::InstanceLayers), chain, |layer| {
+                layer.enabled_by == EnabledBy::InstanceLayers
+            })?,
+        }
+        found.keep_list(By::List(EnabledBy::MetaLayer), chain, |layer| {
+            layer.enabled_by == EnabledBy::MetaLayer
+        })?;
+        for (place, layer) in chain.iter().enumerate() {
+            found.add_manifest(place, layer_at(layer), list, chain)?;
+        }
+        Ok(found)
+    }
+
+    /// Keeps the order of some layers among themselves.
+    fn keep_list(
+        &mut self,
+        by: By<'a>,
+        chain: &[ChosenLayer],
+        belongs: impl Fn(&ChosenLayer) -> bool,
+    ) -> Result<(), OutOfMemory> {
+        let ranks = chain.iter().enumerate();
+        let ranks = ranks.map(|(place, layer)| belongs(layer).then_some(place));
+        self.declare(Declaration { by, text: b"" }, ranks)
+    }
+
+    /// Adds the chains of a text.
+    fn add_text(
+        &mut self,
+        by: By<'a>,
+        text: &'a [u8],
+        list: &DiscoveredLayers,
+        chain: &[ChosenLayer],
+    ) -> Result<(), OutOfMemory> {
+        for text in chains(text) {
+            // A layer belongs to the word that says most exactly that it means the layer, and of equal ones to the first.
+            let mut best: Vec<Option<(u8, usize)>> = Vec::new();
+            best.try_exact_room(chain.len())?;
+            best.resize(chain.len(), None);
+            for (rank, word) in words(text).enumerate() {
+                let word = Word::parse(word);
+                for (best, layer) in best.iter_mut().zip(chain) {
+                    let is_better = best.is_none_or(|(breadth, _)| word.breadth() < breadth);
+                    if is_better && word.is_for(&list.layers[layer.index]) {
+                        *best = Some((word.breadth(), rank));
+                    }
+                }
+            }
+            let ranks = best.iter().map(|best| best.map(|(_, rank)| rank));
+            self.declare(Declaration { by, text }, ranks)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the declarations of a manifest.
+    fn add_manifest(
+        &mut self,
+        place: usize,
+        layer: &'a LayerManifest,
+        list: &DiscoveredLayers,
+        chain: &[ChosenLayer],
+    ) -> Result<(), OutOfMemory> {
+        let by = By::Manifest(&layer.manifest);
+        // The rank of the layer itself, and of the layers that a word means.
+        let mut add = |words: &'a [Text], own: usize, others: usize| {
+            words.iter().try_for_each(|text| {
+                let word = Word::parse(text);
+                let ranks = chain.iter().enumerate().map(|(at, other)| match at == place {
+                    true => Some(own),
+                    false => word.is_for(&list.layers[other.index]).then_some(others),
+                });
+                self.declare(Declaration { by, text }, ranks)
+            })
+        };
+        add(&layer.order.above, 0, 1)?;
+        add(&layer.order.below, 1, 0)
+    }
+
+    /// Puts each layer above all layers of a larger rank. Layers without a rank are not concerned.
+    fn declare(&mut self, declaration: Declaration<'a>, ranks: impl Iterator<Item = Rank>) -> Result<(), OutOfMemory> {
+        let mut ranked = Vec::new();
+        for (place, rank) in ranks.enumerate() {
+            if let Some(rank) = rank {
+                ranked.try_push((rank, place))?;
+            }
+        }
+        if ranked.len() < 2 {
+            return Ok(());
+        }
+        ranked.sort_unstable();
+        let by = self.all.len();
+        let mut ignored = None;
+        // Neighbours come first, from the lowest pair up, so that all other pairs follow from them.
+        for at in (0..ranked.len()).rev() {
+            let (rank, above) = ranked[at];
+            for &(other, below) in &ranked[at + 1..] {
+                let edge = Edge { above, below, by };
+                if other != rank && self.graph.add(edge)? == Added::Contradicts {
+                    ignored = ignored.or(Some(edge));
+                }
+            }
+        }
+        if let Some(edge) = ignored {
+            self.ignored.try_push(edge)?;
+        }
+        self.all.try_push(declaration)
+    }
+}

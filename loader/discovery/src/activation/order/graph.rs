@@ -1,0 +1,171 @@
+//! Which layer must be above which, without contradictions, and the stable order that follows.
+
+use alloc::vec::Vec;
+use os::memory::{Grow, OutOfMemory};
+
+/// One layer directly above another. Layers are numbered by their places in the list before it is sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    /// The layer nearer to the application.
+    pub(super) above: usize,
+    /// The layer nearer to the driver.
+    pub(super) below: usize,
+    /// Number of the declaration that says so.
+    pub(super) by: usize,
+}
+
+/// Result of adding an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// The edge is new, or follows from others.
+    Yes,
+    /// Other edges say the opposite, so the edge was not added.
+    Contradicts,
+}
+
+/// A relation between layers that never has a cycle.
+#[derive(Debug)]
+pub(super) struct Graph {
+    size: usize,
+    /// A row of bits for each layer: the layers that must be below it, directly or through others.
+    below: Vec<u64>,
+    /// The edges that did not follow from earlier ones.
+    edges: Vec<Edge>,
+}
+
+impl Graph {
+    /// Returns a graph of as many layers, in which none must be above another.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn of(size: usize) -> Result<Self, OutOfMemory> {
+        let mut below = Vec::new();
+        let bits = size.checked_mul(Self::words(size)).ok_or(OutOfMemory)?;
+        below.try_exact_room(bits)?;
+        below.resize(bits, 0);
+        Ok(Self {
+            size,
+            below,
+            edges: Vec::new(),
+        })
+    }
+
+    /// Number of words in a row.
+    fn words(size: usize) -> usize {
+        size.div_ceil(64)
+    }
+
+    /// Returns `true` if one layer must be above another.
+    pub(super) fn has(&self, above: usize, below: usize) -> bool {
+        let word = self.below[above * Self::words(self.size) + below / 64];
+        word >> (below % 64) & 1 == 1
+    }
+
+    /// Adds an edge between two different layers.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn add(&mut self, edge: Edge) -> Result<Added, OutOfMemory> {
+        if self.has(edge.below, edge.above) {
+            return Ok(Added::Contradicts);
+        }
+        if self.has(edge.above, edge.below) {
+            return Ok(Added::Yes);
+        }
+        self.edges.try_push(edge)?;
+        let words = Self::words(self.size);
+        for layer in 0..self.size {
+            if layer != edge.above && !self.has(layer, edge.above) {
+                continue;
+            }
+            for word in 0..words {
+                self.below[layer * words + word] |= self.below[edge.below * words + word];
+            }
+            self.below[layer * words + edge.below / 64] |= 1 << (edge.below % 64);
+        }
+        Ok(Added::Yes)
+    }
+
+    /// Returns edges that lead from one layer down to another; none if no edges do.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn path(&self, from: usize, to: usize) -> Result<Vec<Edge>, OutOfMemory> {
+        let mut arrived: Vec<Option<Edge>> = Vec::new();
+        arrived.try_exact_room(self.size)?;
+        arrived.resize(self.size, None);
+        let mut grows = self.has(from, to);
+        while grows && arrived[to].is_none() {
+            grows = false;
+            for edge in &self.edges {
+                let is_reached = edge.above == from || arrived[edge.above].is_some();
+                if is_reached && edge.below != from && arrived[edge.below].is_none() {
+                    arrived[edge.below] = Some(*edge);
+                    grows = true;
+                }
+            }
+        }
+        let mut path = Vec::new();
+        let mut last = to;
+        while let Some(edge) = arrived[last] {
+            path.try_push(edge)?;
+            last = edge.above;
+        }
+        path.reverse();
+        Ok(path)
+    }
+
+    /// Returns the layers in their new order, from the application down. Of the layers that may come next, the one that was first
+    /// before comes first, so that a layer moves down only, and only as far as an edge requires.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn sorted(&self) -> Result<Vec<usize>, OutOfMemory> {
+        // Number of layers that are still to come and must be above each layer.
+        let mut blocked = Vec::new();
+        blocked.try_exact_room(self.size)?;
+        blocked.resize(self.size, 0_usize);
+        for above in 0..self.size {
+            for (below, count) in blocked.iter_mut().enumerate() {
+                *count += usize::from(self.has(above, below));
+            }
+        }
+        let mut sorted = Vec::new();
+        sorted.try_exact_room(self.size)?;
+        while let Some(next) = blocked.iter().position(|&count| count == 0) {
+            // No count reaches this one, so that the layer is not found again.
+            blocked[next] = usize::MAX;
+            sorted.push(next);
+            for (below, count) in blocked.iter_mut().enumerate() {
+                *count -= usize::from(self.has(next, below));
+            }
+        }
+        Ok(sorted)
+    }
+
+    /// Returns, for each layer that comes after a layer that it was above before, the edge that moved it.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(super) fn moves(&self, sorted: &[usize]) -> Result<Vec<Edge>, OutOfMemory> {
+        let mut places = Vec::new();
+        places.try_exact_room(self.size)?;
+        places.resize(self.size, 0);
+        for (place, &layer) in sorted.iter().enumerate() {
+            places[layer] = place;
+        }
+        let mut lowest = 0;
+        let mut moves = Vec::new();
+        for &layer in sorted {
+            lowest = lowest.max(layer);
+            if lowest == layer {
+                continue;
+            }
+            let above = self.edges.iter().filter(|edge| edge.below == layer);
+            if let Some(edge) = above.max_by_key(|edge| places[edge.above]) {
+                moves.try_push(*edge)?;
+            }
+        }
+        Ok(moves)
+    }
+}

@@ -1,0 +1,124 @@
+//! Order of layers by declaration (LAY-330 to LAY-339).
+//!
+//! Users and manifests may say that one layer is nearer to the application than another. [`sort`] applies that to a list of layers that
+//! was decided before: it makes no layer active, and without a declaration it returns at once. Where declarations contradict each
+//! other, the strongest count: see [`By`].
+
+mod declare;
+mod graph;
+mod report;
+mod words;
+
+use super::{ChosenLayer, EnabledBy};
+use crate::journal::{Journal, LogBits};
+use crate::layers::DiscoveredLayers;
+use crate::text::Text;
+use alloc::vec::Vec;
+use declare::Declarations;
+use os::memory::{Grow, OutOfMemory};
+use promises::limits::MAX_ORDERED_LAYERS;
+
+/// Author of a declaration, the strongest first.
+#[derive(Clone, Copy, Debug)]
+enum By<'a> {
+    /// The application, by the order of `ppEnabledLayerNames`.
+    Application,
+    /// `VK_LOADER_LAYERS_ORDER`.
+    Variable,
+    /// `layer_order` in this settings file.
+    Settings(&'a Text),
+    /// The order of `VK_INSTANCE_LAYERS`, of the layers in a settings file, or of the components of meta-layers.
+    List(EnabledBy),
+    /// `order` in this manifest.
+    Manifest(&'a Text),
+}
+
+/// Purpose of a list of layers that is sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The chain of an instance.
+    Instance,
+    /// The functions in front of global commands.
+    PreInstance,
+}
+
+/// Sorts layers, which are in the order from the application to the driver, as declarations say. Returns `true` if a layer moved.
+///
+/// # Errors
+/// When memory runs out.
+pub(super) fn sort(
+    list: &DiscoveredLayers,
+    chain: &mut [ChosenLayer],
+    purpose: Purpose,
+    journal: &Journal<'_>,
+) -> Result<bool, OutOfMemory> {
+    let says_nothing = |layer: &ChosenLayer| list.layers[layer.index].order.is_empty();
+    if list.order.is_empty() && chain.iter().all(says_nothing) {
+        return Ok(false);
+    }
+    sort_declared(list, chain, purpose, journal)
+}
+
+/// Does the work of [`sort`] where there are declarations.
+#[cold]
+#[inline(never)]
+fn sort_declared(
+    list: &DiscoveredLayers,
+    chain: &mut [ChosenLayer],
+    purpose: Purpose,
+    journal: &Journal<'_>,
+) -> Result<bool, OutOfMemory> {
+    if purpose == Purpose::Instance {
+        report::note_useless(list, journal);
+    }
+    if chain.len() > MAX_ORDERED_LAYERS {
+        journal.note(
+            LogBits::WARN | LogBits::LAYER,
+            format_args!("Layer order: no order is applied to more than {MAX_ORDERED_LAYERS} layers"),
+        );
+        return Ok(false);
+    }
+    let declarations = Declarations::of(list, chain)?;
+    let sorted = declarations.graph.sorted()?;
+    report::contradictions(list, chain, &declarations, journal)?;
+    let moves = declarations.graph.moves(&sorted)?;
+    report::moves(list, chain, &declarations, &moves, purpose, journal);
+    let mut before = Vec::new();
+    before.try_exact_room(chain.len())?;
+    before.extend_from_slice(chain);
+    for (layer, &place) in chain.iter_mut().zip(&sorted) {
+        *layer = before[place];
+    }
+    Ok(!moves.is_empty())
+}
+
+/// Sorts the layers whose functions stand in front of global commands. Their places are in the order in which they were found, and the
+/// last one is called first, so the order from the application to the driver is the opposite.
+///
+/// # Errors
+/// When memory runs out.
+pub fn sort_called_last_first(
+    list: &DiscoveredLayers,
+    active: &mut [usize],
+    journal: &Journal<'_>,
+) -> Result<(), OutOfMemory> {
+    let says_nothing = |&place: &usize| list.layers[place].order.is_empty();
+    if list.order.is_empty() && active.iter().all(says_nothing) {
+        return Ok(());
+    }
+    let intercepts = |&place: &usize| list.layers[place].has_pre_instance_functions();
+    let mut chain = Vec::new();
+    for &index in active.iter().rev().filter(|place| intercepts(place)) {
+        let enabled_by = EnabledBy::Implicit;
+        chain.try_push(ChosenLayer { index, enabled_by })?;
+    }
+    sort(list, &mut chain, Purpose::PreInstance, journal)?;
+    let slots = active.iter_mut().rev().filter(|place| intercepts(place));
+    for (slot, layer) in slots.zip(chain) {
+        *slot = layer.index;
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests;
