@@ -5,6 +5,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod layer_order;
 pub mod limits;
 pub mod variable;
 

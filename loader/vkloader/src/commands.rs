@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 use crate::child::{self, Finished, Watched};
 use crate::explain;
+use crate::layers;
 use crate::probe::{self, Extent};
 #[cfg(target_os = "linux")]
 use crate::{crash, files, service, show};
@@ -32,6 +33,10 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     /// Lists the devices, each with the words that select it in VK_LOADER_DEVICE_SELECT.
     Devices(Library),
+    /// Prints the chain of layers from the program to the drivers, and who put each layer there.
+    ///
+    /// A child process creates an instance. Warnings are about widely used layers that belong in another order.
+    Layers(layers::Layers),
     /// Lists the files that a sandbox needs for a driver: manifests, libraries, device nodes, data files.
     ///
     /// A child process uses each driver and runs an empty shader. The list has the files that it opened, and those that the libraries need.
@@ -129,6 +134,7 @@ impl Command {
         match self {
             Self::Explain(explain) => explain.run(),
             Self::Devices(mut library) => explain::devices(&mut library),
+            Self::Layers(layers) => layers.run(),
             #[cfg(target_os = "linux")]
             Self::Files(files) => files.run(),
             #[cfg(target_os = "linux")]

@@ -31,6 +31,8 @@ pub(crate) enum Event {
     Decision(Decision),
     /// A layer that is implicit and not active.
     Layer(InactiveLayer),
+    /// A declaration moved a layer in the chain of an instance.
+    Order(Moved),
     /// The layers of an instance or device.
     Chain(Chain),
     /// The driver catalogue answered for a driver, or does not count for it.
@@ -182,6 +184,19 @@ pub(crate) struct InactiveLayer {
     pub(crate) name: String,
     pub(crate) code: String,
     pub(crate) variable: Option<String>,
+}
+
+/// A layer that a declaration moved below another.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Moved {
+    pub(crate) layer: String,
+    pub(crate) below: String,
+    /// The author of the declaration.
+    pub(crate) by: String,
+    /// The file in which it stands.
+    pub(crate) path: Option<String>,
+    /// Its words.
+    pub(crate) declared: Option<String>,
 }
 
 /// The layers of a call, from the application down.

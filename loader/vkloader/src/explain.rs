@@ -269,7 +269,7 @@ fn leave_out(command: &mut Process, variable: &str, value: &str) {
 }
 
 /// The output of a process is kept, and nothing more is to be known of it.
-const KEPT: Watched = Watched {
+pub(crate) const KEPT: Watched = Watched {
     keeps_output: true,
     linker: false,
     descriptor: false,

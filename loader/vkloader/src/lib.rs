@@ -17,6 +17,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;
+mod layers;
 mod library_folder;
 mod names;
 mod objects;

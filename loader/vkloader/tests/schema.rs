@@ -49,6 +49,8 @@ fn every_kind_of_record_is_as_the_schema_says() {
     machine.file("data/vulkan/icd.d/broken.json", "{");
     machine.layer("gone");
     machine.layer("off");
+    machine.layer("last");
+    machine.variable("VK_LOADER_LAYERS_ORDER", "VK_LAYER_last>VK_LAYER_gone");
     machine.variable("OFF_off", "1");
     let caches = machine.path("cache").display().to_string();
     machine.variable("XDG_CACHE_HOME", caches);
@@ -73,6 +75,7 @@ fn every_kind_of_record_is_as_the_schema_says() {
         "loaded",
         "message",
         "offers",
+        "order",
         "searched",
     ];
     assert_eq!(events(&mut machine), all);

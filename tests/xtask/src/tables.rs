@@ -3,6 +3,7 @@
 use crate::reference::bracketed;
 use crate::rust::comment;
 use crate::tree::Tree;
+use promises::layer_order::{LAYERS, RULES};
 use promises::variable::{ReadAt, Separator, Trust};
 use quote::ToTokens;
 use syn::Item;
@@ -11,9 +12,11 @@ use syn::Item;
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// The document of each table, the name in its comments, and what writes its lines.
-pub const TABLES: [(&str, &str, Write); 6] = [
+pub const TABLES: [(&str, &str, Write); 8] = [
     ("docs/using.md", "codes", codes),
     ("docs/using.md", "variables", variables),
+    ("docs/using.md", "layer-kinds", layer_kinds),
+    ("docs/using.md", "layer-rules", layer_rules),
     ("docs/architecture/process.md", "state", state),
     ("docs/limits.md", "limits", limits),
     ("docs/platforms.md", "seen", seen),
@@ -57,6 +60,31 @@ fn variables(_: &Tree) -> Result<Vec<String>, String> {
         format!("| `{}` | {} | {form}{load} | {trust} |", row.name, row.meaning)
     });
     Ok(table("| variable | meaning | value | when elevated |", rows))
+}
+
+/// The widely used layers whose order matters, by what they do.
+fn layer_kinds(_: &Tree) -> Result<Vec<String>, String> {
+    let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
+    for layer in LAYERS {
+        let name = format!("`{}`", layer.name);
+        match rows.last_mut().filter(|(kind, _)| *kind == layer.kind.words()) {
+            Some((_, names)) => names.push(name),
+            None => rows.push((layer.kind.words(), vec![name])),
+        }
+    }
+    let rows = rows
+        .iter()
+        .map(|(kind, names)| format!("| {kind} | {} |", names.join(", ")));
+    Ok(table("| kind | layers |", rows))
+}
+
+/// The orders of layers that have a disadvantage.
+fn layer_rules(_: &Tree) -> Result<Vec<String>, String> {
+    let rows = RULES.iter().map(|rule| {
+        let (above, below) = (rule.below.words(), rule.above.words());
+        format!("| {above} above {below} | {} | {} |", rule.reason, rule.source)
+    });
+    Ok(table("| order | disadvantage | source |", rows))
 }
 
 /// The reasons for leaving something out, for users.

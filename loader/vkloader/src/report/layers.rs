@@ -1,7 +1,7 @@
 //! Layers: those of the last instance, and those that are installed and take no part.
 
 use super::{ActiveLayer, InactiveLayer, codes};
-use crate::events::{Event, Record};
+use crate::events::{Event, Moved, Record};
 use reasons::Code;
 use std::collections::BTreeMap;
 
@@ -19,6 +19,7 @@ pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
             is_asked_for: layer.enabled_by == "application",
             enabled_by: layer.enabled_by.clone(),
             because: because(&layer.enabled_by, layer.implicit),
+            order: order(records, &layer.name),
             manifest: layer.manifest.clone(),
             library: layer.library.clone(),
         })
@@ -35,12 +36,52 @@ fn because(word: &str, implicit: bool) -> String {
     }
 }
 
+/// Returns `true` if a record is about the chain of an instance.
+fn is_chain(record: &Record) -> bool {
+    matches!(&record.event, Event::Chain(chain) if chain.call == "vkCreateInstance")
+}
+
+/// Returns `true` if the chain of an instance was built.
+pub(crate) fn has_chain(records: &[Record]) -> bool {
+    records.iter().any(is_chain)
+}
+
+/// The layer below which a declaration moved a layer in the last instance, and who says so; empty if none did.
+fn order(records: &[&Record], name: &str) -> String {
+    let is_chain = |record: &&Record| is_chain(record);
+    // The records of moves come between the chain before and the one that they are about.
+    let last = records.iter().rposition(is_chain).unwrap_or(0);
+    let before = records[..last].iter().rposition(is_chain).unwrap_or(0);
+    let moved = records[before..last].iter().find_map(|record| match &record.event {
+        Event::Order(moved) if moved.layer == name => Some(moved),
+        _ => None,
+    });
+    moved.map_or_else(String::new, |moved| {
+        format!("below {}: {}", moved.below, declared(moved))
+    })
+}
+
+/// The author of a declaration, with the words.
+fn declared(moved: &Moved) -> String {
+    let path = moved.path.as_deref().unwrap_or_default();
+    let by = match moved.by.as_str() {
+        "settings" if !path.is_empty() => format!("layer_order in {path}"),
+        "manifest" => format!("the order in {path}"),
+        "application" => "the program's list of layers".into(),
+        "settings" => "the list of layers in the settings file".into(),
+        "meta-layer" => "the list of components of a meta-layer".into(),
+        variable => format!("the variable {variable}"),
+    };
+    match &moved.declared {
+        Some(words) => format!("{by} ({words})"),
+        None => by,
+    }
+}
+
 /// Layers that were kept and are not in the chain.
 pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
     let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
-    let has_chain = records
-        .iter()
-        .any(|record| matches!(&record.event, Event::Chain(chain) if chain.call == "vkCreateInstance"));
+    let has_chain = records.iter().any(|record| is_chain(record));
     for record in records {
         match &record.event {
             Event::Decision(decision) if decision.subject == "layer" && decision.is_kept() => {

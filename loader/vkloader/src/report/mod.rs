@@ -14,6 +14,7 @@ pub(crate) mod rank;
 pub(crate) use build::{Received, build};
 pub(crate) use culprit::{Retried, Switch, retried};
 pub(crate) use ended::how_ended;
+pub(crate) use layers::has_chain;
 
 use serde::Serialize;
 use std::fmt;
@@ -307,6 +308,9 @@ pub(crate) struct ActiveLayer {
     pub(crate) enabled_by: String,
     /// The same for people.
     pub(crate) because: String,
+    /// The layer below which a declaration moved it, and who says so; empty if none did.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) order: String,
     /// Whether the program asked for it by its name.
     #[serde(skip)]
     pub(crate) is_asked_for: bool,

@@ -9,4 +9,4 @@ mod terminal;
 pub(crate) use condition::{Condition, matches};
 pub(crate) use page::html;
 pub(crate) use summary::summary;
-pub(crate) use terminal::{devices, driver_word, plain, text};
+pub(crate) use terminal::{chain, devices, driver_word, plain, text};

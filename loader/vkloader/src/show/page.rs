@@ -262,6 +262,7 @@ fn write_layers(page: &mut String, report: &Report) -> std::fmt::Result {
             page,
             &[
                 ("because", Some(&layer.because)),
+                ("order", Some(&layer.order)),
                 ("manifest", Some(&layer.manifest)),
                 ("library", Some(&layer.library)),
             ],

@@ -1,7 +1,8 @@
 //! A report on a terminal, or in a file that a terminal's text goes to.
 
+use crate::layers::Warning;
 use crate::probe;
-use crate::report::{Device, Dropped, Report, Verdict};
+use crate::report::{ActiveLayer, Device, Dropped, Report, Verdict};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
@@ -258,9 +259,7 @@ fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
         lines.title("Layers that are active, from the program down")?;
         for layer in &report.layers {
             lines.wrapped(("  ", "    "), GOOD, &layer.name)?;
-            lines.labelled("because", &layer.because)?;
-            lines.labelled("manifest", &layer.manifest)?;
-            lines.labelled("library", &layer.library)?;
+            active_layer(layer, lines)?;
         }
     }
     if !report.inactive.is_empty() {
@@ -277,6 +276,44 @@ fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The reasons why a layer is active and in its place, and its files.
+fn active_layer(layer: &ActiveLayer, lines: &mut Lines) -> io::Result<()> {
+    lines.labelled("because", &layer.because)?;
+    if !layer.order.is_empty() {
+        lines.labelled("order", &layer.order)?;
+    }
+    lines.labelled("manifest", &layer.manifest)?;
+    lines.labelled("library", &layer.library)
+}
+
+/// Prints the chain of layers from the program to the drivers, with the rules that it breaks.
+///
+/// # Errors
+/// Those of standard output.
+pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>]) -> io::Result<()> {
+    let mut lines = Lines::new();
+    lines.wrapped(("", ""), TITLE, "Program")?;
+    for layer in layers {
+        lines.wrapped(("  ", "    "), GOOD, &layer.name)?;
+        active_layer(layer, &mut lines)?;
+    }
+    lines.wrapped(("", ""), TITLE, "Drivers")?;
+    for warning in warnings {
+        writeln!(lines.out)?;
+        let Warning { above, below, rule } = warning;
+        let (kind, other) = (rule.below.words(), rule.above.words());
+        let text = format!(
+            "{above} ({kind}) is above {below} ({other}). {} Source: {}.",
+            rule.reason, rule.source
+        );
+        lines.wrapped(("! ", "  "), WARNING, &text)?;
+        // On one line, however long: it is there to be copied into a shell.
+        let order = plain(&format!("{below}>{above}"));
+        writeln!(lines.out, "{ADVICE}  -> VK_LOADER_LAYERS_ORDER='{order}'{ADVICE:#}")?;
+    }
+    lines.out.flush()
 }
 
 fn catalogue(report: &Report, lines: &mut Lines) -> io::Result<()> {
