@@ -3,13 +3,12 @@
 #[path = "catalogue/advice.rs"]
 mod advice;
 
-pub(crate) use advice::{Advice, Purpose, Reserve};
+pub(crate) use advice::{Advice, Purpose, Reserve, Wishes};
 
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use discovery::env::{Environment, Variable};
 use discovery::journal::{Journal, LogBits};
 use discovery::manifest::DriverManifest;
-use discovery::settings::DriverPolicies;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
@@ -22,12 +21,7 @@ pub(crate) struct KnownDrivers;
 
 impl KnownDrivers {
     /// Nothing, also where the variable asks for something.
-    pub(crate) fn of_call(
-        _: Purpose,
-        _: DriverPolicies,
-        environment: &Environment<'_>,
-        journal: &mut Journal<'_>,
-    ) -> Self {
+    pub(crate) fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(
                 LogBits::INFO | LogBits::DRIVER,

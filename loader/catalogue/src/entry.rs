@@ -293,6 +293,23 @@ pub struct Extension<'a> {
     pub version: u32,
 }
 
+/// A device as it is written; `None` for what is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Device<'a> {
+    /// Its name. Bytes that are not text are replaced.
+    pub name: Option<&'a [u8]>,
+    /// The word for its type.
+    pub kind: Option<&'a [u8]>,
+    /// The number of its vendor.
+    pub vendor: Option<u64>,
+    /// Its own number.
+    pub device: Option<u64>,
+    /// Its place on the PCI bus.
+    pub pci: Option<&'a [u8]>,
+    /// Its UUID, in hexadecimal digits.
+    pub uuid: Option<&'a [u8]>,
+}
+
 /// What is known of one driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a, J> {
@@ -365,6 +382,20 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
     pub fn sleeps(self, look: &impl Look) -> bool {
         let place = |device: J| device.member_text("pci");
         self.all_devices(&|device| place(device).is_some_and(|place| machine::sleeps(look, place)))
+    }
+
+    /// Returns `true` if it has devices, and `is` holds for all of them.
+    pub fn has_only(self, is: &dyn Fn(Device<'a>) -> bool) -> bool {
+        self.all_devices(&|device| {
+            is(Device {
+                name: device.member_text("name"),
+                kind: device.member_text("type"),
+                vendor: device.member_count("vendor"),
+                device: device.member_count("device"),
+                pci: device.member_text("pci"),
+                uuid: device.member_text("uuid"),
+            })
+        })
     }
 
     /// Returns `true` if it has devices, and all of them are as wanted.

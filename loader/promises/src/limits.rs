@@ -53,6 +53,8 @@ limits! {
     MAX_PATTERNS: usize = 16, "patterns", "patterns of one variable", "later ones are ignored, with a warning";
     MAX_PATTERN_BYTES: usize = 255, "bytes", "one pattern", "cut";
     MAX_ID_ITEMS: usize = 16, "items", "items of an ID filter", "later ones are ignored, with a warning";
+    MAX_VISIBLE_WORDS: usize = 16_384, "words", "words of VK_LOADER_VISIBLE_DEVICES, or of visible_devices in the settings file",
+        "later ones are ignored, with a warning";
     /// The terminator is not counted (APP-70).
     LONGEST_NAME: usize = 256, "bytes", "names that an application passes", "the name is malformed, and the call fails";
     /// (APP-194, APP-232)

@@ -125,7 +125,11 @@ variables! {
     Trace = "VK_LOADER_TRACE", Secure, Whole, Load,
         "A file, or fd: and the number of an open descriptor, to which each step and decision is written as JSON (docs/trace.md).";
     DeviceSelect = "VK_LOADER_DEVICE_SELECT", Plain, Comma, EachUse,
-        "The physical device to list first: hexadecimal vendor:device, pci:0000:65:00.0, uuid:DIGITS, type:discrete|integrated|virtual|cpu, driver:NAME (a part of its file name), name:PATTERN; of several, the first that a device has.";
+        "The physical device to list first: hexadecimal vendor:device, pci:0000:65:00.0, uuid:DIGITS or GPU-DIGITS (of the latter, the beginning is enough), type:discrete|integrated|virtual|cpu, driver:NAME (a part of its file name), name:PATTERN; of several, the first that a device has.";
+    VisibleDevices = "VK_LOADER_VISIBLE_DEVICES", Secure, Comma, EachUse,
+        "The only physical devices that an instance shows, in this order: words as for VK_LOADER_DEVICE_SELECT, or none; empty for all.";
+    DriPrime = "DRI_PRIME", Secure, Whole, EachUse,
+        "Mesa's word for the device to list first: a number, pci-0000_65_00_0 or hexadecimal vendor:device, each with ! to hide the others; used where no variable or setting of the loader chooses and Mesa's device-select layer is not active.";
     DisableSelect = "VK_LOADER_DISABLE_SELECT", Plain, Whole, EachUse,
         "A number other than 0 switches off all sorting of physical devices.";
     Catalogue = "VK_LOADER_CATALOGUE", Plain, Whole, Load,

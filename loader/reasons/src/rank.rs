@@ -16,6 +16,7 @@ impl Code {
             Self::DriverManifestDisabled
             | Self::DriverManifestNotSelected
             | Self::DeviceIdFilter
+            | Self::DeviceNotVisible
             | Self::DeviceNotConfigured => 15,
             Self::DriverNotOpened
             | Self::DriverNegotiationRefused
@@ -44,7 +45,7 @@ impl Code {
             Self::DriverWrongArchitecture | Self::DriverManifestArchitecture | Self::LayerLibraryWrongArchitecture => {
                 55
             }
-            Self::DriverNoDevices | Self::CatalogueNoDevice => 65,
+            Self::DriverNoDevices | Self::CatalogueNoDevice | Self::CatalogueHidden => 65,
             Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::FileFoundBefore => ASIDE,
             _ => OTHER,
         }

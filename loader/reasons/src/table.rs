@@ -131,6 +131,9 @@ codes! {
     CatalogueNoDevice = "catalogue.no-device",
         "The driver catalogue knows that the driver has no device on this machine, so it was not opened.",
         "Run vkloader catalogue update if that is not so any more; VK_LOADER_CATALOGUE=off opens every driver.";
+    CatalogueHidden = "catalogue.hidden",
+        "The driver catalogue knows the devices of the driver, and none of them is visible by the list of visible devices.",
+        "Unset VK_LOADER_VISIBLE_DEVICES, or add a word for one of its devices; vkloader devices prints the words.";
     CatalogueSoftware = "catalogue.software",
         "The driver computes on the processor, and a policy wants such drivers only where no other has a device.",
         "Take software-last out of VK_LOADER_DRIVER_POLICY, or of driver_policy in the settings file.";
@@ -355,6 +358,9 @@ codes! {
     DeviceNotConfigured = "device.not-configured",
         "The settings file lists devices, and not this one.",
         "Change the settings in the program that wrote them, or delete the settings file.";
+    DeviceNotVisible = "device.not-visible",
+        "A list of visible devices, in a variable or the settings file, does not have this device.",
+        "Unset VK_LOADER_VISIBLE_DEVICES, or add a word for the device; vkloader devices prints the words.";
     DeviceGroupNotConfigured = "device.group-not-configured",
         "The settings file does not list a device of this group.",
         "Change the settings in the program that wrote them, or delete the settings file.";

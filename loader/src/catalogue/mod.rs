@@ -10,8 +10,9 @@
 mod advice;
 mod file;
 mod sight;
+mod visible;
 
-pub(crate) use advice::{Advice, Purpose, Reserve};
+pub(crate) use advice::{Advice, Purpose, Reserve, Wishes};
 #[cfg(fuzzing)]
 pub(crate) use file::{Content, parse};
 pub(crate) use file::{forget, read_mode};
@@ -46,7 +47,7 @@ pub(crate) struct Known {
 pub(crate) struct KnownDrivers {
     loaded: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
-    policies: DriverPolicies,
+    wishes: Wishes,
     same_machine: Cell<Option<bool>>,
     /// Results of looking at the files of the catalogue; `None` when memory ran out.
     looked: OnceCell<Option<Arc<Looked>>>,
@@ -56,7 +57,7 @@ impl KnownDrivers {
     /// Looks what there is to know. A catalogue is ignored while variables of drivers are not as they were when it was made.
     pub(crate) fn of_call(
         purpose: Purpose,
-        policies: DriverPolicies,
+        wishes: Wishes,
         environment: &Environment<'_>,
         journal: &mut Journal<'_>,
     ) -> Self {
@@ -69,7 +70,7 @@ impl KnownDrivers {
         Self {
             loaded,
             purpose,
-            policies,
+            wishes,
             same_machine: Cell::new(None),
             looked: OnceCell::new(),
         }
@@ -145,11 +146,12 @@ impl KnownDrivers {
             (_, Purpose::Query) if entry.extensions().is_some() => (Advice::Answered(known), None),
             (_, Purpose::Query) => (Advice::Open(Some(known)), None),
             (Judgement::NoDevice, _) => aside(Reserve::NoDevice, CatalogueReason::NoDevice(asked)),
-            _ if self.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
+            _ if self.hides(entry) => aside(Reserve::NoDevice, CatalogueReason::Hidden(asked)),
+            _ if self.wishes.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
                 aside(Reserve::Software, CatalogueReason::Software)
             }
             // A device that came since then may be the driver's too, and awake.
-            _ if self.policies.has(DriverPolicies::NO_WAKE)
+            _ if self.wishes.policies.has(DriverPolicies::NO_WAKE)
                 && entry.sleeps(&sight::Kernel)
                 && self.is_same_machine() =>
             {
@@ -157,6 +159,12 @@ impl KnownDrivers {
             }
             _ => (Advice::Open(Some(known)), None),
         }
+    }
+
+    /// Returns `true` if all devices of a driver are known, and none of them is to be shown.
+    fn hides(&self, entry: Entry<'_, Seen<'_>>) -> bool {
+        let words = self.wishes.visible.as_ref();
+        words.is_some_and(|words| visible::hides(words, entry)) && self.is_same_machine()
     }
 
     /// Whether a driver is known to have devices, on the machine as it is.

@@ -7,7 +7,7 @@ use super::nothing_left::tell_nothing_left;
 use super::requests::Requests;
 use super::{Instance, chain};
 use crate::alloc::{HostAllocator, HostText, HostVec};
-use crate::catalogue::{KnownDrivers, Purpose};
+use crate::catalogue::{KnownDrivers, Purpose, Wishes};
 use crate::driver::{self, OpenDriver, PreloadedDrivers, Scan, ScanOptions};
 use crate::gate::GATE;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope};
@@ -160,7 +160,9 @@ unsafe fn prepare(
     if !policies.is_empty() {
         note_policies(policies, &journal);
     }
-    let known = KnownDrivers::of_call(Purpose::Creation, policies, &environment, &mut journal);
+    let visible = instance.choose_visible(settings.map(Arc::as_ref), &environment, &journal)?;
+    let wishes = Wishes { policies, visible };
+    let known = KnownDrivers::of_call(Purpose::Creation, wishes, &environment, &mut journal);
     let options = ScanOptions {
         settings,
         portability: requests.portability(),

@@ -3,7 +3,7 @@
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
 use crate::alloc::HostAllocator;
-use crate::catalogue::{self, Known, KnownDrivers, Purpose};
+use crate::catalogue::{self, Known, KnownDrivers, Purpose, Wishes};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::ffi::layer_interface::{
     ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
@@ -23,7 +23,6 @@ use discovery::log::{self, LogSink};
 use discovery::manifest::PreInstanceFunction;
 use discovery::scan_cache::Cached;
 use discovery::search::Search;
-use discovery::settings::DriverPolicies;
 use discovery::text::Text;
 use os::memory::shortage::{self, Watch};
 use os::memory::{Grow, OutOfMemory};
@@ -298,7 +297,7 @@ unsafe fn extensions_of_layer(
 /// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
 fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
-    let known = KnownDrivers::of_call(Purpose::Query, DriverPolicies::default(), &environment, journal);
+    let known = KnownDrivers::of_call(Purpose::Query, Wishes::default(), &environment, journal);
     let options = ScanOptions {
         settings: found.settings.as_ref(),
         portability: true,

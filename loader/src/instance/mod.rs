@@ -18,6 +18,7 @@ mod object;
 mod preinstance;
 mod requests;
 mod terminator;
+mod visible;
 
 pub(crate) use configuration::{Configuration, forget, settings_in_force};
 pub(crate) use create::create_instance;
@@ -31,3 +32,4 @@ pub(crate) use nothing_left::tell_nothing_left;
 pub(crate) use object::{INSTANCES, Instance};
 pub(crate) use preinstance::terminator_of_global;
 pub(crate) use terminator::create_instance_terminator;
+pub(crate) use visible::VisibleDevices;

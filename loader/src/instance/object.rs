@@ -1,6 +1,6 @@
 //! The object behind the application's `VkInstance`.
 
-use super::{EnabledExtensions, InstanceDriver};
+use super::{EnabledExtensions, InstanceDriver, VisibleDevices};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostText, HostVec};
 use crate::driver::{DriversAside, OpenDriver};
 use crate::generated::dispatch::InstanceTable;
@@ -25,7 +25,7 @@ use rust_alloc::vec::Vec;
 
 /// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
 const EXPOSED: usize = 128;
-/// Those of them that hold nothing.
+/// Unused ones among these bytes.
 const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
 
 #[repr(C)]
@@ -53,7 +53,9 @@ pub(crate) struct Instance {
     pub enabled: EnabledExtensions,
     /// The devices that the settings file selects, as it was at creation (APP-243); unset when it selects none.
     device_configurations: SetOnce<HostVec<DeviceConfiguration>>,
-    /// What the settings file asks to log; zero when it says nothing.
+    /// The only devices to show, as asked for at creation; unset when all are shown.
+    pub(super) visible: SetOnce<VisibleDevices>,
+    /// Levels that the settings file asks to log; zero when it says nothing.
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
     pub messengers: Messengers,
@@ -79,7 +81,7 @@ pub(crate) struct Instance {
     pub unknown: Mutex<UnknownFunctions>,
     /// Device functions that layers asked the end of the chain for.
     pub asked_ends: Mutex<AskedEnds>,
-    /// Whether devices can be sorted by what properties2 tells (DRV-117).
+    /// Not zero if devices can be sorted by the answers of properties2 (DRV-117).
     pub supports_properties2: AtomicU32,
 }
 
@@ -112,6 +114,7 @@ impl Instance {
                 api_version: AtomicU32::new(api_version.0),
                 enabled: EnabledExtensions::default(),
                 device_configurations: SetOnce::new(),
+                visible: SetOnce::new(),
                 settings_log_mask: AtomicU32::new(0),
                 messengers: Messengers::new(allocator),
                 surface_slots: Mutex::new(SlotTable::new(allocator)),

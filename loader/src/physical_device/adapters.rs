@@ -78,6 +78,7 @@ fn add_by_adapter<'a>(
                     driver,
                     handle,
                     chain: objects::chain_handle(driver, handle)?,
+                    wish: 0,
                 })?;
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! An enumeration passes three stations. [`entry`] is what the application calls: it goes down the layer chain, drops
 //! what the ID filters hide ([`filter`]) and puts the application's objects in place of the chain's. [`terminator`] is
-//! where the chain ends: it asks every driver ([`walk`]), then selects by the settings file ([`configured`]) or sorts
-//! ([`order`]), unless the system has an order of its own ([`adapters`]). [`groups`] does the same for device groups. [`objects`] keeps one object a device, for as long as the
+//! where the chain ends: it asks every driver ([`walk`]), then selects by the settings file ([`configured`]), or hides
+//! devices by the words for visible ones ([`wishes`]) and sorts ([`order`]), unless the system has an order of its own ([`adapters`]). [`groups`] does the same for device groups. [`objects`] keeps one object a device, for as long as the
 //! instance lives.
 
 mod adapters;
@@ -17,10 +17,12 @@ mod groups;
 mod object;
 mod objects;
 mod order;
+mod prime;
 mod reported;
 mod retire;
 pub(crate) mod terminator;
 mod walk;
+mod wishes;
 
 pub(crate) use entry::enumerate_physical_devices;
 pub(crate) use extensions::{enumerate_device_extension_properties, enumerate_device_layer_properties};

@@ -3,17 +3,19 @@
 use super::described;
 use super::facts::{self, PciAddress};
 use super::walk::{Device, scratch};
+use super::wishes;
 use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::{VkPhysicalDeviceType, VkResult};
 use crate::instance::Instance;
+use core::fmt::{Display, Formatter};
 use core::sync::atomic::Ordering;
-use discovery::env::device_select::{DeviceSelect, MOST, Wanted, lower_case};
+use discovery::env::device_select::{DeviceWords, MOST, Wanted, lower_case};
 use discovery::env::{Environment, Variable};
 use discovery::journal::{Journal, LogBits};
+use discovery::settings::uuid_text;
 use discovery::text::{Text, file_name};
-use discovery::version::ApiVersion;
-use os::Raw;
 use os::memory::OutOfMemory;
+use os::{Raw, Show};
 use rust_alloc::vec::Vec;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
@@ -30,6 +32,8 @@ pub(super) struct Traits {
     uuid: Option<[u8; 16]>,
     /// The file name of the driver, in small letters.
     driver: Text,
+    /// The place that the device is wished for.
+    wish: usize,
 }
 
 /// The criteria, most important first (DRV-139). Deriving the comparison makes it a total order (DRV-142).
@@ -37,6 +41,7 @@ pub(super) struct Traits {
 pub(super) struct Rank {
     /// Which of the things asked for the default has; all others have none.
     preference: usize,
+    wish: usize,
     kind: usize,
     without_pci: bool,
     pci: PciAddress,
@@ -47,6 +52,7 @@ impl Rank {
     /// The rank after those of all devices.
     pub(super) const LAST: Self = Self {
         preference: usize::MAX,
+        wish: usize::MAX,
         kind: usize::MAX,
         without_pci: true,
         pci: [u32::MAX; 4],
@@ -68,12 +74,12 @@ impl Traits {
     ///
     /// # Errors
     /// Out of host memory.
-    pub(super) fn of(instance: &Instance, device: &Device<'_>, sorting: &Sorting) -> Result<Self, VkResult> {
+    pub(super) fn of(instance: &Instance, device: &Device<'_>, with_uuid: bool) -> Result<Self, VkResult> {
         let properties = facts::properties(device);
-        let knows_uuid = ApiVersion(properties.apiVersion).without_patch() >= ApiVersion::V1_1;
-        let uuid = (sorting.select.asks_for_uuid() && knows_uuid).then(|| facts::uuids(device).0);
+        let uuids = with_uuid.then(|| facts::uuids_by_any(device)).flatten();
         Ok(Self {
-            uuid,
+            uuid: uuids.map(|(own, _)| own),
+            wish: device.wish,
             driver: lower_case(file_name(device.driver.path())).into(),
             name: facts::name_of(&properties),
             vendor_id: properties.vendorID,
@@ -88,11 +94,38 @@ impl Traits {
         Raw(&self.name)
     }
 
-    fn is(&self, wanted: &Wanted) -> bool {
+    /// The UUID of the device, where it was asked for and is known.
+    pub(super) fn uuid(&self) -> Option<[u8; 16]> {
+        self.uuid
+    }
+
+    /// The place of the device on the PCI bus.
+    pub(super) fn place(&self) -> Option<PciAddress> {
+        self.pci
+    }
+
+    /// Returns `true` if the device is a processor.
+    pub(super) fn is_processor(&self) -> bool {
+        self.kind == VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU
+    }
+
+    /// A word that chooses the device.
+    pub(super) fn word(&self) -> impl Display + '_ {
+        Show(|out: &mut Formatter<'_>| match (self.pci, self.uuid) {
+            (Some([domain, bus, device, function]), _) => {
+                write!(out, "pci:{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
+            }
+            (None, Some(uuid)) => write!(out, "GPU-{}", uuid_text(&uuid)),
+            (None, None) => write!(out, "{:x}:{:x}", self.vendor_id, self.device_id),
+        })
+    }
+
+    /// Returns `true` if a word asks for the device.
+    pub(super) fn is(&self, wanted: &Wanted) -> bool {
         match wanted {
             Wanted::Numbers(vendor, device) => (self.vendor_id, self.device_id) == (*vendor, *device),
             Wanted::Pci(address) => self.pci == Some(*address),
-            Wanted::Uuid(uuid) => self.uuid == Some(*uuid),
+            Wanted::Uuid(beginning) => self.uuid.is_some_and(|own| beginning.begins(&own)),
             Wanted::Type(word) => described::type_word(self.kind) == *word,
             Wanted::Driver(part) => self.driver.windows(part.len()).any(|found| found == part),
             Wanted::Name(pattern) => pattern.matches(&self.name),
@@ -102,6 +135,7 @@ impl Traits {
     fn rank(&self, preference: Option<usize>) -> Rank {
         Rank {
             preference: preference.unwrap_or(usize::MAX),
+            wish: self.wish,
             kind: KINDS.iter().position(|&kind| kind == self.kind).unwrap_or(KINDS.len()),
             without_pci: self.pci.is_none(),
             pci: self.pci.unwrap_or_default(),
@@ -116,10 +150,11 @@ impl Rank {
         self.preference != usize::MAX
     }
 
-    /// The first criterion that tells two devices apart, in the trace's word.
-    fn criterion(&self, other: &Self) -> &'static str {
+    /// The first criterion that tells two devices apart, in the trace's word. `wished_by` is the word for wishes.
+    fn criterion(&self, other: &Self, wished_by: &'static str) -> &'static str {
         let criteria = [
             (self.preference != other.preference, "selected"),
+            (self.wish != other.wish, wished_by),
             (self.kind != other.kind, "type"),
             (self.without_pci != other.without_pci, "has-pci-address"),
             (self.pci != other.pci, "pci-address"),
@@ -140,7 +175,7 @@ pub(super) struct Sorting {
     /// `VK_LOADER_DEVICE_SELECT` as it is set.
     value: Option<Vec<u8>>,
     /// The device it asks for (DRV-140).
-    select: DeviceSelect,
+    select: DeviceWords,
 }
 
 impl Sorting {
@@ -154,19 +189,24 @@ impl Sorting {
 
     /// Sorting with this value of `VK_LOADER_DEVICE_SELECT`.
     pub(super) fn selecting(value: Option<Vec<u8>>) -> Self {
-        let select = value.as_deref().map(DeviceSelect::parse).unwrap_or_default();
+        let select = value.as_deref().map(DeviceWords::select).unwrap_or_default();
         Self { value, select }
+    }
+
+    /// Returns `true` if the order depends on UUIDs.
+    pub(super) fn asks_for_uuid(&self) -> bool {
+        self.select.asks_for_uuid()
     }
 
     /// Warns about words that choose nothing.
     pub(super) fn warn(&self, journal: &Journal<'_>) {
-        for item in &self.select.unknown {
+        for word in self.select.words.iter().filter(|word| word.wanted.is_none()) {
             journal.note(
                 LogBits::WARN | LogBits::DRIVER,
                 format_args!(
                     "{}: '{}' is no way to choose a device, and is ignored",
                     Variable::DeviceSelect.name(),
-                    Raw(item)
+                    Raw(&word.text)
                 ),
             );
         }
@@ -211,7 +251,7 @@ impl Sorting {
         all: impl Iterator<Item = &'a Traits> + Clone,
         allocator: HostAllocator,
     ) -> Result<HostVec<(Rank, usize)>, OutOfMemory> {
-        let mut wanted = self.select.wanted.iter().enumerate();
+        let mut wanted = self.select.wanted();
         let default = wanted.find_map(|(preference, wanted)| {
             let index = all.clone().position(|traits| traits.is(wanted))?;
             Some((index, preference))
@@ -237,9 +277,10 @@ pub(super) fn sort<'a>(
     journal: &Journal<'_>,
 ) -> Result<HostVec<Device<'a>>, VkResult> {
     let Some(sorting) = Sorting::of(instance) else {
-        described::describe(devices.iter(), |_| match os::SORTED_BY_ADAPTERS {
-            true => "adapter",
-            false => "reported",
+        described::describe(devices.iter(), |_| match instance.visible() {
+            Some(_) => wishes::rule(instance),
+            None if os::SORTED_BY_ADAPTERS => "adapter",
+            None => "reported",
         });
         return Ok(devices);
     };
@@ -247,7 +288,7 @@ pub(super) fn sort<'a>(
     let scratch = scratch(instance);
     let mut all = HostVec::try_with_capacity(devices.len(), scratch)?;
     for device in &devices {
-        all.try_push(Traits::of(instance, device, &sorting)?)?;
+        all.try_push(Traits::of(instance, device, sorting.asks_for_uuid())?)?;
     }
     let order = sorting.order(all.iter(), scratch)?;
     journal.note(TOLD, format_args!("linux_read_sorted_physical_devices:"));
@@ -266,7 +307,9 @@ pub(super) fn sort<'a>(
     // A device stands before the next one for this reason; the last one behind the one before it.
     described::describe(order.iter().map(|&(_, index)| &devices[index]), |place| {
         let neighbour = order.get(place + 1).or_else(|| order.get(place.wrapping_sub(1)));
-        neighbour.map_or("only", |(other, _)| order[place].0.criterion(other))
+        neighbour.map_or("only", |(other, _)| {
+            order[place].0.criterion(other, wishes::rule(instance))
+        })
     });
     Ok(HostVec::try_from_iter(
         order.iter().map(|&(_, index)| devices[index]),
@@ -287,6 +330,7 @@ pub(super) mod tests {
             kind: VkPhysicalDeviceType(kind),
             pci,
             uuid: Some([0xAB; 16]),
+            wish: 0,
             driver: Text::from("libvulkan_mock.so"),
         }
     }
@@ -301,6 +345,15 @@ pub(super) mod tests {
     fn drv_139_types_in_the_documented_order() {
         let all = [99, 4, 0, 3, 1, 2, -1].map(|kind| traits(kind, None, 0));
         assert_eq!(order("", &all), [5, 4, 3, 2, 1, 0, 6]);
+    }
+
+    #[test]
+    fn drv_143a_wishes_count_before_types_and_after_the_selected_device() {
+        let mut all = [traits(4, None, 1), traits(2, None, 2), traits(2, None, 3)];
+        all[1].wish = 2;
+        all[2].wish = 1;
+        assert_eq!(order("", &all), [0, 2, 1]);
+        assert_eq!(order("10:2", &all), [1, 0, 2]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The end of the chain, under the names that the emitted terminators call.
 
 use super::walk::{self, Device};
-use super::{adapters, configured, extensions, groups, order};
+use super::{adapters, configured, extensions, groups, order, wishes};
 use crate::alloc::HostVec;
 use crate::ffi::TwoCall;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties, VkPhysicalDeviceGroupProperties, VkResult};
@@ -71,7 +71,7 @@ fn devices(
         // An upper bound, which costs no question about identity (APP-259).
         Some(wanted) if counts_only => return Ok(Listed::Count(wanted.len().min(all.len()))),
         Some(wanted) => configured::select(instance, &all, wanted, journal)?,
-        None => order::sort(instance, all, journal)?,
+        None => order::sort(instance, wishes::shown(instance, all, journal)?, journal)?,
     };
     let handles = listed.iter().map(|device: &Device<'_>| device.chain);
     Ok(Listed::Handles(HostVec::try_from_iter(

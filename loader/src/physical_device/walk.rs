@@ -28,6 +28,8 @@ pub(super) struct Device<'a> {
     pub(super) handle: PhysicalDeviceHandle<Driver>,
     /// The handle that the lowest layer gets.
     pub(super) chain: PhysicalDeviceHandle<Chain>,
+    /// The place that the device is wished for, the first one if nobody chose.
+    pub(super) wish: usize,
 }
 
 /// Memory that lives as long as one command.
@@ -66,6 +68,7 @@ pub(super) fn add_devices<'a>(
                 driver,
                 handle,
                 chain: objects::chain_handle(driver, handle)?,
+                wish: 0,
             })?;
         }
     }

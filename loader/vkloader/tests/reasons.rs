@@ -175,6 +175,8 @@ fn words_that_match_nothing_are_findings() {
         ("VK_LOADER_LAYERS_ENABLE", "*validaton*", "*validaton*"),
         ("VK_LOADER_DEVICE_SELECT", "type:discret", "type:discret"),
         ("VK_LOADER_DEVICE_SELECT", "dead:beef", "dead:beef"),
+        ("VK_LOADER_VISIBLE_DEVICES", "name:o*,0", "0"),
+        ("VK_LOADER_VISIBLE_DEVICES", "GPU-0000001,name:one", "GPU-0000001"),
         ("VK_ADD_DRIVER_FILES", "/nowhere/driver.json", "/nowhere/driver.json"),
         ("VK_LOADER_DRIVERS_DISABLE", "radeon*", "radeon*"),
     ] {
@@ -198,6 +200,7 @@ fn words_that_match_nothing_are_findings() {
     machine.working_layer("explicit", "real", "", "");
     machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_real");
     machine.variable("VK_LOADER_DEVICE_SELECT", "pci:1,name:o*");
+    machine.variable("VK_LOADER_VISIBLE_DEVICES", "none,name:o*");
     assert!(!machine.explain().codes().contains(&"variable.no-match"));
 }
 

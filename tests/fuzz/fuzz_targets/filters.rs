@@ -3,7 +3,8 @@
 #![no_main]
 
 use discovery::env::Environment;
-use discovery::env::device_select::{DeviceSelect, MOST};
+use discovery::env::device_select::{DeviceWords, MOST};
+use discovery::env::dri_prime::DriPrime;
 use discovery::env::glob::{DisableGlobs, Globs, Item};
 use discovery::env::layer_filters::LayerFilters;
 use discovery::env::numbers::{IdRanges, MAX_ID_ITEMS, decimal};
@@ -110,14 +111,21 @@ fn check_numbers(value: &[u8], name: &[u8]) {
         let plain = format!("{id},0x{id:x},0{id:o}");
         assert!(IdRanges::parse(plain.as_bytes()).accepts(id));
     }
-    twice(|| (DeviceSelect::parse(value), decimal(value)));
-    // What is kept of a list is bounded, and each of its first items is there, as what it means or as what means nothing.
-    let select = DeviceSelect::parse(value);
+    twice(|| {
+        (
+            DeviceWords::select(value),
+            DeviceWords::visible(value),
+            DriPrime::parse(value),
+            decimal(value),
+        )
+    });
+    // A list is bounded when it is kept, and each of its first items is there.
+    let select = DeviceWords::select(value);
     let items = value
         .split(|&byte| byte == b',')
         .filter(|item| !item.is_empty())
         .count();
-    assert_eq!(select.wanted.len() + select.unknown.len(), items.min(MOST));
+    assert_eq!(select.words.len(), items.min(MOST));
     assert_eq!(select.truncated, items > MOST);
 }
 

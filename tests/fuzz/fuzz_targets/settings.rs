@@ -126,7 +126,9 @@ fuzz_target!(|text: &[u8]| {
         let active = !settings.log_mask.is_empty()
             || settings.layers.is_some()
             || !settings.additional_drivers.is_empty()
-            || settings.device_configurations.is_some();
+            || settings.device_configurations.is_some()
+            || !settings.visible_devices.is_empty()
+            || !settings.driver_policies.is_empty();
         assert!(active, "settings that do nothing are none");
     }
     check_layers(&environment, settings.as_ref());

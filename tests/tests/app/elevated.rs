@@ -29,7 +29,7 @@ use Trace::{Devices, Extension, Log, Nothing, Value};
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
 /// Each variable with a value, where `@` stands for the scratch folder.
-const VALUES: [(&str, &str, Trace); 33] = [
+const VALUES: [(&str, &str, Trace); 35] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
     ("VK_ADD_DRIVER_FILES", "@/marked_a.json", Value),
@@ -52,6 +52,8 @@ const VALUES: [(&str, &str, Trace); 33] = [
     ("VK_LOADER_DEBUG", "all", Log("Vulkan Loader Version")),
     ("VK_LOADER_TRACE", "@/marked_folder/trace", Value),
     ("VK_LOADER_DEVICE_SELECT", "1:2", Devices("slow,fast")),
+    ("VK_LOADER_VISIBLE_DEVICES", "name:fast", Devices("fast")),
+    ("DRI_PRIME", "1:2", Devices("slow,fast")),
     ("VK_LOADER_DISABLE_SELECT", "1", Devices("slow,fast")),
     (
         "VK_LOADER_CATALOGUE",

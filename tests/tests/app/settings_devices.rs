@@ -223,6 +223,17 @@ fn app_260_id_filters_apply_on_top() {
     });
 }
 
+/// APP-174, DRV-143a: every allocation of an instance with a list of visible devices.
+#[test]
+fn app_174_every_allocation_with_visible_devices() {
+    case(|scene| {
+        devices(scene);
+        scene.limit(60).env("VK_LOADER_DEBUG", "");
+        scene.env("VK_LOADER_VISIBLE_DEVICES", "driver:mock_b,GPU-02,nonsense");
+        scene.run(|vk| crate::allocation::creation(vk, &[], 3)).ok();
+    });
+}
+
 /// APP-174: every allocation of an instance whose devices are configured.
 #[test]
 fn app_174_every_allocation_with_configured_devices() {

@@ -75,6 +75,9 @@ mod threads;
 mod unknown_device;
 mod unknown_physical;
 mod versions;
+mod visible;
+#[cfg(target_os = "linux")]
+mod visible_chosen;
 #[cfg(windows)]
 mod windows;
 mod wrong_drivers;

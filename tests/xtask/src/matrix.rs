@@ -182,7 +182,12 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
         section(
             "Members of the settings file",
             "",
-            &["app::settings", "layers::settings", "drivers::catalogue"],
+            &[
+                "app::settings",
+                "layers::settings",
+                "drivers::catalogue",
+                "drivers::visible",
+            ],
             settings.into_iter().flatten().collect(),
         ),
         section("Interface versions of drivers", "", &["drivers::"], driver_interfaces()),

@@ -1,14 +1,21 @@
-//! Which device `VK_LOADER_DEVICE_SELECT` asks to list first (DRV-140), in any of several words.
+//! The words that choose devices: the one to list first (DRV-140), and those to show at all (DRV-143a). One grammar serves both.
 
 use super::environment::split;
 use super::glob::Globs;
 use super::numbers::hexadecimal;
 use alloc::vec::Vec;
 use os::memory::{Grow, copy_or_note};
+use promises::limits::MAX_VISIBLE_WORDS;
 use promises::variable::Separator;
 
-/// Items that are read; later ones are dropped with a warning.
+/// Items of `VK_LOADER_DEVICE_SELECT` that are read; later ones are dropped with a warning.
 pub const MOST: usize = 16;
+
+/// Beginning of a UUID as `nvidia-smi -L` prints it.
+const PRINTED_UUID: &[u8] = b"GPU-";
+
+/// The word that shows no device.
+const NOTHING: &[u8] = b"none";
 
 /// One thing that a device may be asked for by.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,8 +24,8 @@ pub enum Wanted {
     Numbers(u32, u32),
     /// `pci:`: domain, bus, device and function.
     Pci([u32; 4]),
-    /// `uuid:`: its UUID.
-    Uuid([u8; 16]),
+    /// `uuid:` or `GPU-`: its UUID, or the beginning of it.
+    Uuid(UuidBeginning),
     /// `type:`: the word for its type.
     Type(&'static str),
     /// `driver:`: a part of the file name of its driver, in small letters.
@@ -27,57 +34,109 @@ pub enum Wanted {
     Name(Globs),
 }
 
+/// The first digits of a UUID, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UuidBeginning {
+    digits: usize,
+    /// Zero after the digits.
+    bytes: [u8; 16],
+}
+
 /// The words for types of devices, as the trace has them too.
 pub const TYPES: [&str; 4] = ["discrete", "integrated", "virtual", "cpu"];
 
-/// What is asked for, the most wanted first.
+/// A word as it was written.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub text: Vec<u8>,
+    /// The meaning of the word; `None` if it has none.
+    pub wanted: Option<Wanted>,
+}
+
+/// A list of words, the most wanted first.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct DeviceSelect {
+pub struct DeviceWords {
     /// In order of preference.
-    pub wanted: Vec<Wanted>,
-    /// Items that mean nothing.
-    pub unknown: Vec<Vec<u8>>,
-    /// More than [`MOST`] were given; the rest was dropped and deserves a warning.
+    pub words: Vec<Word>,
+    /// More were given than are read; the rest was dropped and deserves a warning.
     pub truncated: bool,
 }
 
-impl DeviceSelect {
-    /// Reads a list of items. In `vendor:device`, text behind the second number is ignored.
-    pub fn parse(value: &[u8]) -> Self {
-        let mut select = Self::default();
+impl DeviceWords {
+    /// Reads `VK_LOADER_DEVICE_SELECT`. In `vendor:device`, text after the second number is ignored.
+    pub fn select(value: &[u8]) -> Self {
+        Self::parse(value, MOST)
+    }
+
+    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` stands for no device, and is not reported as one that matches nothing.
+    pub fn visible(value: &[u8]) -> Self {
+        let mut visible = Self::parse(value, MAX_VISIBLE_WORDS);
+        visible.words.retain(|word| word.text != NOTHING);
+        visible
+    }
+
+    fn parse(value: &[u8], most: usize) -> Self {
+        let mut parsed = Self::default();
         let mut items = split(value, Separator::Comma);
-        for item in items.by_ref().take(MOST) {
-            match Wanted::parse(item) {
-                Some(wanted) => drop(select.wanted.push_or_note(wanted)),
-                None => drop(select.unknown.push_or_note(copy_or_note(item))),
-            }
+        for item in items.by_ref().take(most) {
+            parsed.words.push_or_note(Word {
+                text: copy_or_note(item),
+                wanted: Wanted::parse(item),
+            });
         }
-        select.truncated = items.next().is_some();
-        select
+        parsed.truncated = items.next().is_some();
+        parsed
+    }
+
+    /// The meanings of the words that have one, each with its place in the list.
+    pub fn wanted(&self) -> impl Iterator<Item = (usize, &Wanted)> {
+        let all = self.words.iter().enumerate();
+        all.filter_map(|(place, word)| Some((place, word.wanted.as_ref()?)))
     }
 
     /// Whether a UUID is asked for, which costs a question to each driver.
     pub fn asks_for_uuid(&self) -> bool {
-        self.wanted.iter().any(|wanted| matches!(wanted, Wanted::Uuid(_)))
+        self.wanted().any(|(_, wanted)| matches!(wanted, Wanted::Uuid(_)))
+    }
+}
+
+/// Returns `true` if a variable has a word.
+pub fn has_words(value: &[u8]) -> bool {
+    split(value, Separator::Comma).next().is_some()
+}
+
+impl Word {
+    /// Returns `true` for a number, which chooses no device: interfaces count devices in different orders.
+    pub fn is_number(&self) -> bool {
+        self.text.iter().all(u8::is_ascii_digit)
     }
 }
 
 impl Wanted {
     fn parse(item: &[u8]) -> Option<Self> {
+        if let Some(digits) = item.strip_prefix(PRINTED_UUID) {
+            return UuidBeginning::parse(digits).map(Self::Uuid);
+        }
         let colon = item.iter().position(|&byte| byte == b':')?;
         let (word, value) = (&item[..colon], &item[colon + 1..]);
         match word {
-            b"pci" => pci(value).map(Self::Pci),
-            b"uuid" => uuid(value).map(Self::Uuid),
+            b"pci" => pci_address(value).map(Self::Pci),
+            b"uuid" => UuidBeginning::parse(value)
+                .filter(|uuid| !uuid.is_partial())
+                .map(Self::Uuid),
             b"type" => TYPES.into_iter().find(|kind| kind.as_bytes() == value).map(Self::Type),
             b"driver" if !value.is_empty() => Some(Self::Driver(lower_case(value))),
             b"name" if !value.is_empty() => Some(Self::Name(Globs::parse(value))),
-            _ => {
-                let (vendor, rest) = hexadecimal(item)?;
-                let (device, _) = hexadecimal(rest.strip_prefix(b":")?)?;
-                Some(Self::Numbers(vendor, device))
-            }
+            _ => Self::numbers(item),
         }
+    }
+
+    /// `vendor:device`, both hexadecimal.
+    pub(super) fn numbers(text: &[u8]) -> Option<Self> {
+        let (vendor, rest) = hexadecimal(text)?;
+        let (device, _) = hexadecimal(rest.strip_prefix(b":")?)?;
+        Some(Self::Numbers(vendor, device))
     }
 }
 
@@ -88,8 +147,8 @@ pub fn lower_case(text: &[u8]) -> Vec<u8> {
     copy
 }
 
-/// `0000:65:00.0`, or without the domain.
-fn pci(text: &[u8]) -> Option<[u32; 4]> {
+/// Reads a place on the PCI bus: `0000:65:00.0`, or without the domain.
+pub fn pci_address(text: &[u8]) -> Option<[u32; 4]> {
     let (first, rest) = hexadecimal(text)?;
     let (second, rest) = hexadecimal(rest.strip_prefix(b":")?)?;
     let (domain, bus, (device, rest)) = match rest.strip_prefix(b":") {
@@ -100,21 +159,54 @@ fn pci(text: &[u8]) -> Option<[u32; 4]> {
     rest.is_empty().then_some([domain, bus, device, function])
 }
 
-/// Thirty-two hexadecimal digits, with or without hyphens between them.
-fn uuid(text: &[u8]) -> Option<[u8; 16]> {
-    let mut digits = text.iter().filter(|&&byte| byte != b'-');
-    let mut found = [0; 16];
-    for byte in &mut found {
-        let digit = |one: &u8| char::from(*one).to_digit(16);
-        let (high, low) = (digit(digits.next()?)?, digit(digits.next()?)?);
-        *byte = (high * 16 + low) as u8;
+impl UuidBeginning {
+    /// Reads one to thirty-two hexadecimal digits, with or without hyphens between them.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 16];
+        let mut digits = 0_usize;
+        for &one in text.iter().filter(|&&byte| byte != b'-') {
+            let digit = char::from(one).to_digit(16)?;
+            let shift = if digits.is_multiple_of(2) { 4 } else { 0 };
+            *bytes.get_mut(digits / 2)? |= (digit as u8) << shift;
+            digits += 1;
+        }
+        (digits > 0).then_some(Self { digits, bytes })
     }
-    digits.next().is_none().then_some(found)
+
+    /// Returns `true` if a UUID begins with these digits.
+    pub fn begins(&self, uuid: &[u8; 16]) -> bool {
+        let whole = self.digits / 2;
+        let half =
+            self.digits.is_multiple_of(2) || self.bytes.get(whole).copied() == uuid.get(whole).map(|byte| byte & 0xF0);
+        half && self.bytes[..whole] == uuid[..whole]
+    }
+
+    /// Returns `true` if digits are missing, so that several UUIDs may begin with these.
+    pub fn is_partial(&self) -> bool {
+        self.digits < 2 * self.bytes.len()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The meanings of all words that have one.
+    fn meanings(value: &str) -> Vec<Wanted> {
+        let words = DeviceWords::select(value.as_bytes()).words;
+        words.into_iter().filter_map(|word| word.wanted).collect()
+    }
+
+    /// The words without a meaning.
+    fn unknown(value: &str) -> Vec<Vec<u8>> {
+        let words = DeviceWords::select(value.as_bytes()).words;
+        let unknown = words.into_iter().filter(|word| word.wanted.is_none());
+        unknown.map(|word| word.text).collect()
+    }
+
+    fn uuid(digits: &str) -> Wanted {
+        Wanted::Uuid(UuidBeginning::parse(digits.as_bytes()).expect("digits"))
+    }
 
     #[test]
     fn drv_140_vendor_and_device() {
@@ -133,62 +225,94 @@ mod tests {
             ("123456789:1", None),
         ];
         for (value, expected) in cases {
-            let found = DeviceSelect::parse(value.as_bytes());
             let expected = expected.map(|(vendor, device)| Wanted::Numbers(vendor, device));
-            assert_eq!(found.wanted, Vec::from_iter(expected), "{value}");
+            assert_eq!(meanings(value), Vec::from_iter(expected), "{value}");
         }
     }
 
     #[test]
     fn words_and_their_values() {
-        let found = |value: &str| DeviceSelect::parse(value.as_bytes());
-        let bytes = [
-            0x12, 0xc2, 0x78, 0x6d, 0xc6, 0x13, 0x62, 0xbe, 0x0b, 0x2b, 0xc7, 0xef, 0x26, 0x74, 0xe1, 0x44,
-        ];
+        let whole = "12c2786dc61362be0b2bc7ef2674e144";
         for (value, expected) in [
             ("pci:0000:65:00.0", Wanted::Pci([0, 0x65, 0, 0])),
             ("pci:1:aF.7", Wanted::Pci([0, 1, 0xaf, 7])),
-            ("uuid:12c2786dc61362be0b2bc7ef2674e144", Wanted::Uuid(bytes)),
-            ("uuid:12c2786d-c613-62be-0b2b-c7ef2674e144", Wanted::Uuid(bytes)),
+            ("uuid:12c2786dc61362be0b2bc7ef2674e144", uuid(whole)),
+            ("uuid:12c2786d-c613-62be-0b2b-c7ef2674e144", uuid(whole)),
+            ("GPU-12c2786d-c613-62be-0b2b-c7ef2674e144", uuid(whole)),
+            ("GPU-12c2786d-c6", uuid("12c2786dc6")),
             ("type:virtual", Wanted::Type("virtual")),
             ("driver:RADV", Wanted::Driver(b"radv".into())),
             ("name:*H200", Wanted::Name(Globs::parse(b"*H200"))),
         ] {
-            let select = found(value);
-            assert_eq!(
-                (select.wanted, select.unknown.len()),
-                (Vec::from([expected]), 0),
-                "{value}"
-            );
+            assert_eq!(meanings(value), [expected], "{value}");
         }
         for value in [
             "pci:65",
             "pci:0:65:0.0x",
             "uuid:12",
+            "uuid:12c2786dc61362be0b2bc7ef2674e1440",
+            "GPU-",
+            "GPU-xyz",
+            "GPU-12c2786dc61362be0b2bc7ef2674e1440",
+            "gpu-12",
+            "0",
+            "none",
             "type:fast",
             "driver:",
             "name:",
             "kind:cpu",
             "type: cpu",
         ] {
-            assert_eq!(found(value).unknown, [value.as_bytes()], "{value}");
+            assert_eq!(unknown(value), [value.as_bytes()], "{value}");
         }
     }
 
     #[test]
     fn a_list_is_in_order_of_preference_and_bounded() {
-        let select = DeviceSelect::parse(b"type:discrete,,nonsense,1:2");
-        assert_eq!(select.wanted, [Wanted::Type("discrete"), Wanted::Numbers(1, 2)]);
-        assert_eq!(select.unknown, [b"nonsense"]);
-        assert!(!select.truncated);
-        for (item, wanted, unknown) in [("1:2,", 16, 0), ("?,", 0, 16)] {
-            let select = DeviceSelect::parse(item.repeat(40).as_bytes());
-            assert_eq!((select.wanted.len(), select.unknown.len()), (wanted, unknown));
-            assert!(
-                select.truncated,
-                "what is left out means something, and is not called unknown"
+        let list = "type:discrete,,nonsense,1:2";
+        assert_eq!(meanings(list), [Wanted::Type("discrete"), Wanted::Numbers(1, 2)]);
+        assert_eq!(unknown(list), [b"nonsense"]);
+        let places = DeviceWords::select(list.as_bytes());
+        assert!(places.wanted().map(|(place, _)| place).eq([0, 2]));
+        for item in ["1:2,", "?,"] {
+            let select = DeviceWords::select(item.repeat(40).as_bytes());
+            assert_eq!((select.words.len(), select.truncated), (16, true), "{item}");
+        }
+        assert!(!DeviceWords::select("1:2,".repeat(16).as_bytes()).truncated);
+    }
+
+    #[test]
+    fn drv_143a_none_is_a_word_for_nothing_and_ten_thousand_words_count() {
+        let visible = DeviceWords::visible(b"none,0,type:cpu");
+        let texts: Vec<&[u8]> = visible.words.iter().map(|word| &word.text[..]).collect();
+        assert_eq!(texts, [&b"0"[..], b"type:cpu"]);
+        assert!(visible.words[0].is_number() && !visible.words[1].is_number());
+        let many = DeviceWords::visible("1:2,".repeat(10_000).as_bytes());
+        assert_eq!((many.words.len(), many.truncated), (10_000, false));
+        assert!(DeviceWords::visible("1:2,".repeat(MAX_VISIBLE_WORDS + 1).as_bytes()).truncated);
+        assert!(has_words(b"none") && !has_words(b",,"));
+    }
+
+    #[test]
+    fn drv_143a_a_beginning_counts_digit_by_digit() {
+        let mut own = [0xAB; 16];
+        own[2] = 0xCD;
+        for (digits, begins) in [
+            ("a", true),
+            ("ab", true),
+            ("aba", true),
+            ("abab-c", true),
+            ("ababcd", true),
+            ("b", false),
+            ("abb", false),
+            ("ababd", false),
+        ] {
+            let beginning = UuidBeginning::parse(digits.as_bytes()).expect("digits");
+            assert_eq!(
+                (beginning.begins(&own), beginning.is_partial()),
+                (begins, true),
+                "{digits}"
             );
         }
-        assert!(!DeviceSelect::parse("1:2,".repeat(16).as_bytes()).truncated);
     }
 }

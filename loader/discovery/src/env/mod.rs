@@ -5,6 +5,7 @@
 //! [`split`] turn values into filters and lists.
 
 pub mod device_select;
+pub mod dri_prime;
 mod environment;
 pub mod glob;
 pub mod layer_filters;

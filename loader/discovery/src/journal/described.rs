@@ -111,7 +111,9 @@ impl Reason {
             Self::Service(reason) => reason.describe(record),
             Self::LayerLibrary(reason) => reason.problem.describe(record),
             Self::DiscoveredLayers(reason) => reason.describe(record),
-            Self::Device(DeviceReason::IdFilter(variable)) => record.word("variable", variable.name()),
+            Self::Device(DeviceReason::IdFilter(variable) | DeviceReason::NotVisible(Some(variable))) => {
+                record.word("variable", variable.name())
+            }
             Self::Device(DeviceReason::EnumerationFailed(result)) => record.signed("result", (*result).into()),
             Self::File(_)
             | Self::Settings(_)

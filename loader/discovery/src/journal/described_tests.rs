@@ -319,8 +319,15 @@ fn reasons_about_devices_and_the_catalogue() {
             number("result", -3),
         ),
         (DeviceReason::NotConfigured.into(), "device.not-configured", none()),
+        (DeviceReason::NotVisible(None).into(), "device.not-visible", none()),
+        (
+            DeviceReason::NotVisible(Some(crate::env::Variable::VisibleDevices)).into(),
+            "device.not-visible",
+            word("variable", "VK_LOADER_VISIBLE_DEVICES"),
+        ),
         (Variable("V".into()).into(), "catalogue.variable", word("variable", "V")),
         (NoDevice(Asked(60)).into(), "catalogue.no-device", asked()),
+        (Hidden(Asked(60)).into(), "catalogue.hidden", asked()),
         (
             Crashed(6, Asked(60)).into(),
             "catalogue.crashed",

@@ -59,6 +59,9 @@ impl Lines<'_> {
         for policy in settings.driver_policies.names() {
             self.add(format_args!("Driver Policy: {policy}"));
         }
+        if !settings.visible_devices.is_empty() {
+            self.add(format_args!("Visible Devices: {}", settings.visible_devices));
+        }
         if let Some(devices) = &settings.device_configurations {
             self.add(format_args!("----"));
             self.add(format_args!("Device Configurations count = {}", devices.len()));

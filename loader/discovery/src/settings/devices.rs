@@ -2,6 +2,7 @@
 
 use super::{DeviceConfiguration, ShortName};
 use crate::manifest::json::{Object, Value};
+use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
@@ -20,6 +21,20 @@ pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConf
         }
     }
     Ok(Some(configurations))
+}
+
+/// The elements of `visible_devices` as one list. An element that is not a text becomes a word that matches nothing, because ignoring
+/// it could show a device that is to be hidden.
+pub(super) fn visible(object: Object<'_>) -> Result<Text, OutOfMemory> {
+    let mut list = Vec::new();
+    for element in object.array("visible_devices").unwrap_or_default().iter() {
+        let word = element.as_text().unwrap_or(b"(not a text)");
+        let comma: &[u8] = if list.is_empty() { b"" } else { b"," };
+        for &byte in comma.iter().chain(word) {
+            list.try_push(byte)?;
+        }
+    }
+    Ok(list.into())
 }
 
 fn configuration(object: Object<'_>) -> Option<DeviceConfiguration> {

@@ -49,6 +49,7 @@ pub(super) fn settings(
             .get("additional_drivers_use_exclusively")
             .is_some_and(Value::is_true),
         device_configurations: devices::configurations(object)?,
+        visible_devices: devices::visible(object)?,
         driver_policies: driver_policies(object),
         layer_order: layer_order(object)?,
     };
@@ -56,6 +57,7 @@ pub(super) fn settings(
         || settings.layers.is_some()
         || !settings.additional_drivers.is_empty()
         || settings.device_configurations.is_some()
+        || !settings.visible_devices.is_empty()
         || !settings.driver_policies.is_empty()
         || !settings.layer_order.is_empty();
     Ok(active.then_some(settings).ok_or(SettingsReason::Nothing.into()))

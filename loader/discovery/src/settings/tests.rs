@@ -254,6 +254,17 @@ fn app_261_additional_drivers() {
 }
 
 #[test]
+fn drv_143a_visible_devices_are_one_list() {
+    let read = |list: &str| one(&format!(r#""visible_devices":{list}"#)).settings;
+    let list = |elements: &str| read(elements).map(|settings| settings.visible_devices.as_bytes().to_vec());
+    assert_eq!(list(r#"["type:cpu","1:2"]"#), Some(b"type:cpu,1:2".into()));
+    assert_eq!(list(r#"[7,"1:2"]"#), Some(b"(not a text),1:2".into()));
+    for nothing in ["[]", "7", r#""type:cpu""#] {
+        assert_eq!(read(nothing), None, "{nothing}");
+    }
+}
+
+#[test]
 fn policies_are_told_apart() {
     let none = DriverPolicies::default();
     assert!(none.is_empty() && none.names().next().is_none() && none.with(b"x").is_empty());
@@ -273,7 +284,7 @@ fn app_262_description() {
         r#""stderr_log":["layer","error","warn","validation"],
         "layers":[{{"control":"on","name":"a","path":"/a.json","treat_as_implicit_manifest":true}},
         {{"control":"unordered_layer_location"}},{{"control":"off","name":"b","path":"/b.json"}}],
-        "additional_drivers":[{{"path":"/d.json"}}],"driver_policy":["keep-open","software-last","none"],
+        "additional_drivers":[{{"path":"/d.json"}}],"driver_policy":["keep-open","software-last","none"],"visible_devices":["type:cpu"],
         "device_configurations":[{{"deviceUUID":{},"driverUUID":{},"driverVersion":7,"driverName":"n"}}]"#,
         uuid(0),
         uuid(16)
@@ -311,6 +322,7 @@ fn app_262_description() {
         "Path: /d.json",
         "Driver Policy: software-last",
         "Driver Policy: keep-open",
+        "Visible Devices: type:cpu",
         "----",
         "Device Configurations count = 1",
         "---- Device Configuration [0] ----",

@@ -24,6 +24,8 @@ pub struct Settings {
     /// The physical devices to show, in order. `None` shows all; an empty list selects none, and still switches off
     /// the variables for drivers (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
+    /// The words of the only devices to show, with commas between them (DRV-143a); empty leaves that to the variable.
+    pub visible_devices: Text,
     /// What else decides which drivers are opened.
     pub driver_policies: DriverPolicies,
     /// Chains of layers in the order from the application to the driver (LAY-332).

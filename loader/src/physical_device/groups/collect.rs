@@ -5,6 +5,7 @@ use super::super::configured;
 use super::super::facts;
 use super::super::terminator::tell_trimming;
 use super::super::walk::{self, Device, MOST_OF_ONE_DRIVER, scratch, succeeds};
+use super::super::wishes::{self, HIDDEN};
 use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, sort, translated};
 use crate::alloc::{HostVec, Places};
@@ -44,9 +45,11 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
     let mut journal = Journal::of_call(&sink);
     let result = walk::with_drivers(instance, |drivers| {
         let Devices {
-            all: devices,
+            all: mut devices,
             by_adapter,
         } = adapters::devices(instance, drivers, &mut journal)?;
+        let configured = configured::configurations(instance).is_some();
+        let chosen = !configured && wishes::judge(instance, &mut devices, &mut journal)?;
         let sources = sources(instance, drivers, &devices, &mut journal)?;
         let total = sources
             .iter()
@@ -54,18 +57,26 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         if total == 0 {
             return Err(no_groups(&journal));
         }
-        if array.is_null() {
+        if array.is_null() && !chosen {
             // SAFETY: by this function's contract.
             unsafe { *count = total };
             return Ok(VkResult::VK_SUCCESS);
         }
-        // SAFETY: by this function's contract.
-        let room = unsafe { *count };
+        // SAFETY: the caller promised a readable count for an array; without one the number may not even be initialised.
+        let room = if array.is_null() { 0 } else { unsafe { *count } };
         // SAFETY: no more than the array has.
         let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
         let mut groups = fill(instance, &sources, &devices, &heads, &mut journal)?;
         sort::sort(instance, &mut groups, &devices, by_adapter, &journal)?;
         drop_hidden(instance, &mut groups, &devices, &mut journal)?;
+        if chosen {
+            drop_unwished(instance, &mut groups, &devices, &journal)?;
+        }
+        if array.is_null() {
+            // SAFETY: the caller of this function promised that `count` is writable.
+            unsafe { *count = u32::try_from(groups.len()).unwrap_or(u32::MAX) };
+            return Ok(VkResult::VK_SUCCESS);
+        }
         tell_trimming(
             "terminator_EnumeratePhysicalDeviceGroups",
             groups.len(),
@@ -229,6 +240,31 @@ fn ask(
             properties: translated(properties, counterpart)?,
             element: first + index,
         })?;
+    }
+    Ok(())
+}
+
+/// Drops the groups with a device that is not among those to show (DRV-143a). The devices are recorded.
+fn drop_unwished(
+    instance: &Instance,
+    groups: &mut HostVec<Group<Chain>>,
+    devices: &[Device<'_>],
+    journal: &Journal<'_>,
+) -> Result<(), VkResult> {
+    let hidden = devices.iter().filter(|device| device.wish == HIDDEN);
+    let hidden = Places::of(hidden.map(|device| device.chain.raw().addr()), scratch(instance))?;
+    let before = groups.len();
+    groups.retain(|group| {
+        let mut members = members(&group.properties).iter();
+        members.all(|device| hidden.get(device.raw().addr()).is_none())
+    });
+    let dropped = before - groups.len();
+    if dropped > 0 {
+        let bits = LogBits::INFO | LogBits::DRIVER;
+        journal.note(
+            bits,
+            format_args!("{COMMAND}: {dropped} groups have a hidden device, and are not reported"),
+        );
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::super::order::{Rank, Sorting, Traits};
 use super::super::walk::{Device, scratch};
+use super::super::wishes;
 use super::{Group, member_count, members};
 use crate::alloc::{HostAllocator, HostVec, Places};
 use crate::generated::types::VkResult;
@@ -19,10 +20,10 @@ pub(super) struct Known {
 }
 
 impl Known {
-    fn of(instance: &Instance, devices: &[Device<'_>], sorting: &Sorting) -> Result<Self, VkResult> {
+    fn of(instance: &Instance, devices: &[Device<'_>], with_uuid: bool) -> Result<Self, VkResult> {
         let mut traits = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
         for device in devices {
-            traits.try_push(Traits::of(instance, device, sorting)?)?;
+            traits.try_push(Traits::of(instance, device, with_uuid)?)?;
         }
         let handles = devices.iter().map(|device| device.chain.raw().addr());
         let places = Places::of(handles, scratch(instance))?;
@@ -46,6 +47,11 @@ pub(super) fn sort(
     by_adapter: usize,
     journal: &Journal<'_>,
 ) -> Result<(), VkResult> {
+    if instance.visible().is_some() && Sorting::of(instance).is_none() {
+        let wished = wishes::in_order(devices, scratch(instance))?;
+        let sorted = wished.iter().map(|device| device.chain);
+        return Ok(follow(sorted, groups, scratch(instance))?);
+    }
     if os::SORTED_BY_ADAPTERS {
         let sorted = devices[..by_adapter].iter().map(|device| device.chain);
         return Ok(follow(sorted, groups, scratch(instance))?);
@@ -54,7 +60,7 @@ pub(super) fn sort(
         return Ok(());
     };
     sorting.warn(journal);
-    let known = Known::of(instance, devices, &sorting)?;
+    let known = Known::of(instance, devices, sorting.asks_for_uuid())?;
     tell("Original", groups, &known, &[], journal);
     let ranks = arrange(groups, &sorting, &known, scratch(instance), journal)?;
     tell("Sorted", groups, &known, &ranks, journal);

@@ -273,7 +273,9 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             },
         },
     };
-    let has_devices = depth == Depth::Devices && outcome == Outcome::Answered;
+    // A settings file may hide devices from this process, and show them to others.
+    let hides = decisions(&finished.records).any(|decision| decision.subject == "device" && !decision.is_kept());
+    let has_devices = depth == Depth::Devices && outcome == Outcome::Answered && !hides;
     let library = path.as_deref().unwrap_or(first);
     Ok(Answer {
         files: closure::of(seen.as_ref(), first, library),

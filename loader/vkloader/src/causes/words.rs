@@ -36,6 +36,12 @@ const VARIABLES: [(&str, char, Kind, bool); 13] = [
     ("VK_ADD_IMPLICIT_LAYER_PATH", ':', Kind::Path, true),
 ];
 
+/// The variable of the only devices to show.
+const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
+
+/// Words of it that are reported one by one.
+const MOST_WORDS: usize = 16;
+
 /// The words that stand for many layers.
 const WIDE: [&str; 4] = ["~all~", "~implicit~", "~explicit~", "*"];
 
@@ -46,8 +52,10 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         if let Some(row) = VARIABLES.iter().find(|row| row.0 == name) {
             found.extend(unmatched(row, value, records));
         }
-        if name == "VK_LOADER_DEVICE_SELECT" {
-            found.extend(unmatched_device(value, report));
+        match name {
+            "VK_LOADER_DEVICE_SELECT" => found.extend(unmatched_device(value, report)),
+            VISIBLE => found.extend(invisible(value, report)),
+            _ => {}
         }
     }
     report.dropped.append(&mut found);
@@ -145,9 +153,31 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
+/// Findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
+fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
+    let words = value.split(',').filter(|word| !word.is_empty() && *word != "none");
+    let unmatched = words.filter(|word| !report.devices.iter().any(|device| chooses(word, device)));
+    let describe = |word: &str| {
+        let mut found = codes::VARIABLE_NO_MATCH.about(VISIBLE);
+        found.reason = format!("No device is what {word} in {VISIBLE} asks for.");
+        found.advice = "vkloader devices lists the words that choose each device".into();
+        found
+    };
+    let rest = unmatched.clone().count().saturating_sub(MOST_WORDS);
+    let mut all: Vec<Dropped> = unmatched.take(MOST_WORDS).map(describe).collect();
+    if let Some(last) = all.last_mut().filter(|_| rest > 0) {
+        last.findings = vec![format!("{rest} more words match no device")];
+    }
+    all
+}
+
 /// Whether a word of `VK_LOADER_DEVICE_SELECT` chooses a device.
-fn chooses(word: &str, device: &Device) -> bool {
+pub(crate) fn chooses(word: &str, device: &Device) -> bool {
     let same = |one: &str, other: &str| one.replace('-', "").eq_ignore_ascii_case(&other.replace('-', ""));
+    if let Some(digits) = word.strip_prefix("GPU-") {
+        let (digits, own) = (digits.replace('-', "").to_lowercase(), device.uuid.as_deref());
+        return !digits.is_empty() && own.is_some_and(|own| own.replace('-', "").to_lowercase().starts_with(&digits));
+    }
     match word.split_once(':') {
         Some(("type", kind)) => kind == device.kind,
         Some(("name", glob)) => show::matches(glob, &device.name),

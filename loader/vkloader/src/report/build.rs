@@ -266,6 +266,12 @@ fn explained(decision: &Decision) -> Dropped {
             format!("{variable} hides the device by its numbers."),
             format!("If this is unintended: unset {variable}"),
         ),
+        (Some(Code::DeviceNotVisible), Some(variable)) => (
+            format!("{variable} does not choose this device."),
+            format!(
+                "If this is unintended: unset {variable}, or add a word for the device; vkloader devices prints the words"
+            ),
+        ),
         (Some(Code::DriverManifestDisabled | Code::DriverManifestNotSelected), Some(variable)) => {
             let row = code.map(Code::row);
             let meaning = row.map_or("", |row| row.meaning);

@@ -88,6 +88,15 @@ pub(super) const ROWS: &[Row] = &[
     }),
     hidden!("a variable hides the vendor", "VK_LOADER_VENDOR_ID_FILTER"),
     hidden!("a variable hides the device", "VK_LOADER_DEVICE_ID_FILTER"),
+    Row::new(
+        "a variable shows no device",
+        |machine| with(machine, "VK_LOADER_VISIBLE_DEVICES", "none"),
+        "device.not-visible",
+    )
+    .about("one")
+    .remedy("unset VK_LOADER_VISIBLE_DEVICES", |machine| {
+        machine.unset("VK_LOADER_VISIBLE_DEVICES")
+    }),
     hidden!("a variable hides the driver's devices", "VK_LOADER_DRIVER_ID_FILTER"),
     unmatched!(
         "a layer's name is misspelt",

@@ -21,6 +21,8 @@ pub enum CatalogueReason {
     Variable(Text),
     /// The driver has no device here.
     NoDevice(Asked),
+    /// The driver has no device that the instance shows.
+    Hidden(Asked),
     /// The driver computes on the processor, and another one has a device.
     Software,
     /// All its devices are suspended.
@@ -46,6 +48,7 @@ impl CatalogueReason {
             Self::OtherLoader => Code::CatalogueOtherLoader,
             Self::Variable(_) => Code::CatalogueVariable,
             Self::NoDevice(_) => Code::CatalogueNoDevice,
+            Self::Hidden(_) => Code::CatalogueHidden,
             Self::Software => Code::CatalogueSoftware,
             Self::Asleep => Code::CatalogueAsleep,
             Self::Crashed(..) | Self::Ended(..) => Code::CatalogueCrashed,
@@ -56,7 +59,12 @@ impl CatalogueReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
             Self::NotKept | Self::Invalid | Self::OtherSchema => DRIVER_WARN,
-            Self::OtherLoader | Self::Variable(_) | Self::NoDevice(_) | Self::Software | Self::Asleep => DRIVER_INFO,
+            Self::OtherLoader
+            | Self::Variable(_)
+            | Self::NoDevice(_)
+            | Self::Hidden(_)
+            | Self::Software
+            | Self::Asleep => DRIVER_INFO,
             Self::Crashed(..) | Self::Ended(..) | Self::Hung(..) => DRIVER_ERROR,
         })
     }
@@ -84,6 +92,13 @@ impl CatalogueReason {
                 write!(
                     out,
                     "Not opening driver {name} of {path}: by the driver catalogue of {asked} it has no device here"
+                )
+            }
+            Self::Hidden(asked) => {
+                write!(
+                    out,
+                    "Not opening driver {name} of {path}: by the driver catalogue of {asked} it has no device that is \
+                     visible"
                 )
             }
             Self::Software => write!(
@@ -131,7 +146,7 @@ impl CatalogueReason {
                 record.number("seconds", (*seconds).into());
                 record.number("asked", asked.0);
             }
-            Self::NoDevice(asked) => record.number("asked", asked.0),
+            Self::NoDevice(asked) | Self::Hidden(asked) => record.number("asked", asked.0),
             Self::NotKept | Self::Invalid | Self::OtherSchema | Self::OtherLoader | Self::Software | Self::Asleep => {}
         }
     }

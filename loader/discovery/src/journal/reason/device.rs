@@ -14,6 +14,8 @@ pub enum DeviceReason {
     IdFilter(Variable),
     /// The settings file configures devices, and not this one.
     NotConfigured,
+    /// No word of this variable, or of the settings file, is for it (DRV-143a).
+    NotVisible(Option<Variable>),
     /// The settings file does not configure this device, so the group of this number with it is not shown.
     GroupNotConfigured(usize),
     /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`; what it reported last counts on.
@@ -27,6 +29,7 @@ impl DeviceReason {
         match self {
             Self::IdFilter(_) => Code::DeviceIdFilter,
             Self::NotConfigured => Code::DeviceNotConfigured,
+            Self::NotVisible(_) => Code::DeviceNotVisible,
             Self::GroupNotConfigured(_) => Code::DeviceGroupNotConfigured,
             Self::EnumerationFailed(_) => Code::DeviceEnumerationFailed,
             Self::GroupsFailed(_) => Code::DeviceGroupsFailed,
@@ -36,7 +39,7 @@ impl DeviceReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::IdFilter(_) => None,
-            Self::NotConfigured | Self::GroupNotConfigured(_) => Some(LogBits::INFO),
+            Self::NotConfigured | Self::NotVisible(_) | Self::GroupNotConfigured(_) => Some(LogBits::INFO),
             Self::EnumerationFailed(_) | Self::GroupsFailed(_) => Some(LogBits::ERROR),
         }
     }
@@ -50,6 +53,10 @@ impl DeviceReason {
                     "VkPhysicalDevice \"{name}\" did not appear in the settings file device configurations list, so was \
                      not added to the pPhysicalDevices array"
                 )
+            }
+            Self::NotVisible(variable) => {
+                let by = variable.map_or("visible_devices of the settings file", Variable::name);
+                write!(out, "Device \"{name}\" is hidden by {by}")
             }
             Self::GroupNotConfigured(number) => write!(
                 out,

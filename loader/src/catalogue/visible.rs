@@ -1,0 +1,47 @@
+//! Drivers none of whose devices an instance shows (DRV-143a).
+
+use super::Seen;
+use ::catalogue::{Device, Entry};
+use discovery::env::device_select::{DeviceWords, Wanted, lower_case, pci_address};
+use discovery::text::file_name;
+
+/// Replacement, in a catalogue, for bytes of a name that are not text.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
+
+/// Returns `true` if a driver has devices, and none of them can be the one that a word asks for.
+#[inline(never)]
+pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
+    entry.has_only(&|device| !words.wanted().any(|(_, wanted)| may_be(device, entry, wanted)))
+}
+
+/// Returns `true` if a word may ask for a device. A missing value may be anything, but for a place on the bus: `vkloader` asked for it
+/// as the library does.
+fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bool {
+    match wanted {
+        Wanted::Numbers(vendor, number) => {
+            let is = |known: Option<u64>, wanted: u32| known.is_none_or(|known| known == u64::from(wanted));
+            is(device.vendor, *vendor) && is(device.device, *number)
+        }
+        Wanted::Pci(place) => device.pci.and_then(pci_address) == Some(*place),
+        Wanted::Uuid(beginning) => device.uuid.and_then(uuid).is_none_or(|known| beginning.begins(&known)),
+        Wanted::Type(word) => device.kind.is_none_or(|known| known == word.as_bytes()),
+        Wanted::Driver(part) => [entry.named, entry.path].into_iter().any(|path| {
+            let name = lower_case(file_name(path));
+            name.windows(part.len()).any(|found| found == part)
+        }),
+        Wanted::Name(pattern) => device.name.is_none_or(|known| {
+            pattern.matches(known) || known.windows(REPLACEMENT.len()).any(|found| found == REPLACEMENT)
+        }),
+    }
+}
+
+/// Reads a whole UUID.
+fn uuid(text: &[u8]) -> Option<[u8; 16]> {
+    let mut found = [0; 16];
+    let mut digits = text.iter().filter(|&&byte| byte != b'-');
+    for byte in &mut found {
+        let mut digit = || char::from(*digits.next()?).to_digit(16);
+        *byte = (digit()? * 16 + digit()?) as u8;
+    }
+    Some(found)
+}

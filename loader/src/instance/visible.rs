@@ -1,0 +1,92 @@
+//! The devices that an instance shows, as asked for when it was created (DRV-143a).
+
+use super::Instance;
+use crate::alloc::HostVec;
+use core::sync::atomic::{AtomicBool, Ordering};
+use discovery::env::device_select::{DeviceWords, has_words};
+use discovery::env::{Environment, Variable};
+use discovery::journal::{Journal, LogBits};
+use discovery::settings::Settings;
+use os::memory::OutOfMemory;
+
+/// A list of the only devices to show.
+pub(crate) struct VisibleDevices {
+    value: HostVec<u8>,
+    /// The variable that has the list; `None` for the settings file.
+    pub variable: Option<Variable>,
+    is_reported: AtomicBool,
+}
+
+impl VisibleDevices {
+    /// The words of the list.
+    pub(crate) fn words(&self) -> DeviceWords {
+        DeviceWords::visible(&self.value)
+    }
+
+    /// The name of the list, for messages.
+    pub(crate) fn name(&self) -> &'static str {
+        self.variable
+            .map_or("visible_devices of the settings file", Variable::name)
+    }
+
+    /// Returns `true` to the first caller, who reports words that match nothing.
+    pub(crate) fn is_to_report(&self) -> bool {
+        !self.is_reported.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl Instance {
+    /// Remembers the list that counts for this instance, and returns its words. The settings file takes precedence over the variable, and
+    /// its `device_configurations` over both.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub(crate) fn choose_visible(
+        &self,
+        settings: Option<&Settings>,
+        environment: &Environment<'_>,
+        journal: &Journal<'_>,
+    ) -> Result<Option<DeviceWords>, OutOfMemory> {
+        let asked = environment.get_non_empty(Variable::VisibleDevices);
+        let in_file = settings.map_or(&[][..], |settings| &settings.visible_devices);
+        if asked.is_none() && in_file.is_empty() {
+            return Ok(None);
+        }
+        let configured = settings.filter(|settings| settings.device_configurations.is_some());
+        let chooser = configured.or(settings.filter(|_| !in_file.is_empty()));
+        if let (Some(chooser), Some(_)) = (
+            chooser,
+            asked
+                .as_ref()
+                .filter(|asked| configured.is_some() || asked[..] != *in_file),
+        ) {
+            let name = Variable::VisibleDevices.name();
+            let line = format_args!(
+                "{name} is ignored: the settings file {} chooses the devices",
+                chooser.path
+            );
+            journal.note(LogBits::WARN | LogBits::DRIVER, line);
+        }
+        let (value, variable) = match &asked {
+            Some(value) if chooser.is_none() => (&value[..], Some(Variable::VisibleDevices)),
+            _ => (in_file, None),
+        };
+        if configured.is_some() || !has_words(value) {
+            return Ok(None);
+        }
+        // Only creation sets it, and it runs once.
+        let visible = self.visible.get_or_set(VisibleDevices {
+            value: HostVec::try_from_slice(value, self.allocator)?,
+            variable,
+            is_reported: AtomicBool::new(false),
+        });
+        let line = format_args!("{} chooses the devices: {}", visible.name(), os::Raw(value));
+        journal.note(LogBits::INFO | LogBits::DRIVER, line);
+        Ok(Some(visible.words()))
+    }
+
+    /// The list of the only devices to show; `None` if all are shown.
+    pub(crate) fn visible(&self) -> Option<&VisibleDevices> {
+        self.visible.get()
+    }
+}

@@ -1,0 +1,186 @@
+//! Devices that are hidden, and the place that each of the others is wished for: by a list of visible devices (DRV-143a), or by
+//! `DRI_PRIME` (DRV-143b).
+
+use super::order::{Sorting, Traits};
+use super::prime;
+use super::walk::{Device, scratch};
+use crate::alloc::{HostAllocator, HostVec};
+use crate::generated::types::VkResult;
+use crate::instance::{Instance, VisibleDevices};
+use core::fmt::Formatter;
+use discovery::env::device_select::{DeviceWords, Wanted, Word};
+use discovery::env::{Environment, Variable};
+use discovery::journal::reason::DeviceReason;
+use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
+use discovery::text::Text;
+use os::memory::OutOfMemory;
+use os::{Raw, Show};
+
+/// The wish of a device that is hidden. Others have the place of the word that is for them.
+pub(super) const HIDDEN: usize = usize::MAX;
+
+/// Words without a device that are reported one by one.
+const MOST_REPORTED: usize = 16;
+
+const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
+
+/// The devices that are shown, in the order in which they are wished for, else in the given one.
+///
+/// # Errors
+/// Out of host memory.
+pub(super) fn shown<'a>(
+    instance: &Instance,
+    mut devices: HostVec<Device<'a>>,
+    journal: &mut Journal<'_>,
+) -> Result<HostVec<Device<'a>>, VkResult> {
+    if !judge(instance, &mut devices, journal)? {
+        return Ok(devices);
+    }
+    let mut shown = in_order(&devices, scratch(instance))?;
+    shown.retain(|device| device.wish != HIDDEN);
+    Ok(shown)
+}
+
+/// Gives each device its wish. Returns `true` if somebody chose.
+///
+/// # Errors
+/// Out of host memory.
+pub(super) fn judge(
+    instance: &Instance,
+    devices: &mut [Device<'_>],
+    journal: &mut Journal<'_>,
+) -> Result<bool, VkResult> {
+    let variable = match instance.visible() {
+        Some(visible) => {
+            judge_visible(instance, visible, devices, journal)?;
+            visible.variable
+        }
+        None => {
+            let Some(wanted) = prime::asked(instance) else {
+                return Ok(false);
+            };
+            if !prime::judge(instance, &wanted, devices)? {
+                return Ok(false);
+            }
+            Some(Variable::DriPrime)
+        }
+    };
+    for device in devices.iter().filter(|device| device.wish == HIDDEN) {
+        journal.decide(Decision {
+            subject: Subject::PhysicalDevice,
+            name: super::facts::name_of(&super::facts::properties(device)),
+            path: Text::default(),
+            verdict: Verdict::Dropped(Reason::from(DeviceReason::NotVisible(variable))),
+            source: variable.map_or(Source::Settings, Source::Variable),
+        });
+    }
+    Ok(true)
+}
+
+/// A copy in the order of the wishes. Devices with the same wish stay as they are.
+///
+/// # Errors
+/// When memory runs out.
+pub(super) fn in_order<'a>(
+    devices: &[Device<'a>],
+    allocator: HostAllocator,
+) -> Result<HostVec<Device<'a>>, OutOfMemory> {
+    let places = devices.iter().enumerate().map(|(place, device)| (device.wish, place));
+    let mut places = HostVec::try_from_iter(places, allocator)?;
+    places.sort_unstable();
+    HostVec::try_from_iter(places.iter().map(|&(_, place)| devices[place]), allocator)
+}
+
+/// The word for what chose the devices of an instance, where something did.
+pub(super) fn rule(instance: &Instance) -> &'static str {
+    match instance.visible() {
+        Some(_) => "visible",
+        None => "dri-prime",
+    }
+}
+
+fn judge_visible(
+    instance: &Instance,
+    visible: &VisibleDevices,
+    devices: &mut [Device<'_>],
+    journal: &Journal<'_>,
+) -> Result<(), VkResult> {
+    let words = visible.words();
+    let is_reported = visible.is_to_report();
+    // The words that would choose a device need its UUID.
+    let with_uuid = words.asks_for_uuid() || is_reported;
+    let mut all = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
+    for device in devices.iter() {
+        all.try_push(Traits::of(instance, device, with_uuid)?)?;
+    }
+    let mut unmatched = 0;
+    devices.iter_mut().for_each(|device| device.wish = HIDDEN);
+    for (place, word) in words.words.iter().enumerate() {
+        let mut any = false;
+        if let Some(wanted) = word.wanted.as_ref().filter(|wanted| !is_ambiguous(wanted, &all)) {
+            for (device, _) in devices.iter_mut().zip(&all).filter(|(_, traits)| traits.is(wanted)) {
+                any = true;
+                device.wish = device.wish.min(place);
+            }
+        }
+        if !any {
+            unmatched += 1;
+            if is_reported && unmatched <= MOST_REPORTED {
+                report(visible, word, &all, journal);
+            }
+        }
+    }
+    if is_reported {
+        report_rest(visible, &words, unmatched, journal);
+    }
+    Ok(())
+}
+
+/// Returns `true` if several UUIDs have the beginning that a word asks for.
+fn is_ambiguous(wanted: &Wanted, all: &[Traits]) -> bool {
+    let Wanted::Uuid(beginning) = wanted else { return false };
+    let mut found = all.iter().filter(|traits| traits.is(wanted)).map(Traits::uuid);
+    let first = found.next();
+    beginning.is_partial() && found.any(|uuid| Some(uuid) != first)
+}
+
+/// Reports a word that chooses no device, with the words that would choose one.
+fn report(visible: &VisibleDevices, word: &Word, all: &[Traits], journal: &Journal<'_>) {
+    let (name, text) = (visible.name(), Raw(&word.text));
+    let would = Show(|out: &mut Formatter<'_>| {
+        for (place, traits) in all.iter().take(MOST_REPORTED).enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            write!(out, "{comma}{} ({})", traits.word(), traits.name())?;
+        }
+        Ok(())
+    });
+    let why = match &word.wanted {
+        Some(wanted) if is_ambiguous(wanted, all) => "begins the UUIDs of several devices",
+        Some(_) => "matches no device",
+        None if word.is_number() => "is a number, and numbers mean other devices in other programs",
+        None => "is no way to choose a device",
+    };
+    journal.note(WARN, format_args!("{name}: '{text}' {why}; these words would: {would}"));
+}
+
+/// Reports how much was not said, or not read.
+fn report_rest(visible: &VisibleDevices, words: &DeviceWords, unmatched: usize, journal: &Journal<'_>) {
+    let name = visible.name();
+    if unmatched > MOST_REPORTED {
+        let more = unmatched - MOST_REPORTED;
+        journal.note(WARN, format_args!("{name}: {more} more words choose no device"));
+    }
+    if words.truncated {
+        let most = words.words.len();
+        journal.note(WARN, format_args!("{name}: only the first {most} words count"));
+    }
+}
+
+/// Returns `true` if `DRI_PRIME` may choose: no variable of the loader does, and Mesa's layer, which reads it too, is not active.
+pub(super) fn is_left_to_mesa(instance: &Instance, environment: &Environment<'_>) -> bool {
+    let has_layer = instance.layers().is_some_and(|layers| {
+        let mut chain = layers.chain.iter();
+        chain.any(|layer| layer.name.bytes() == b"VK_LAYER_MESA_device_select")
+    });
+    !has_layer && environment.get_non_empty(Variable::DeviceSelect).is_none() && Sorting::of(instance).is_some()
+}

@@ -1,0 +1,231 @@
+//! The only devices that an instance shows (DRV-143a).
+
+use loader_tests::ash::vk;
+use loader_tests::{Scene, call, case};
+
+const VARIABLE: &str = "VK_LOADER_VISIBLE_DEVICES";
+
+/// Devices of three drivers, which sort as `placed, plain, marked, small, processor`.
+pub(crate) fn five_devices(scene: &mut Scene) {
+    scene
+        .driver("first")
+        .device_with("plain", |device| device.ids(0x10DE, 1))
+        .device_with("placed", |device| device.ids(0x10DE, 2).pci(1, 0x65, 0, 3))
+        .device_with("marked", |device| device.ids(0x10DE, 0x20).uuids(0xAB, 1));
+    scene
+        .driver("second")
+        .device_with("small", |device| device.kind(1).ids(0x8086, 3).uuids(0xAC, 1));
+    scene
+        .driver("third")
+        .device_with("processor", |device| device.kind(4).ids(0x10005, 0));
+}
+
+const ALL: &str = "placed,plain,marked,small,processor";
+
+/// The devices of an instance with this value.
+fn shown(scene: &mut Scene, value: &str) -> String {
+    scene.env(VARIABLE, value);
+    names(scene)
+}
+
+/// The devices of an instance, from both calls of an enumeration.
+pub(crate) fn names(scene: &mut Scene) -> String {
+    let outcome = scene.run(|vk| {
+        let instance = vk.instance_with("1.1", &[]);
+        let (result, devices) = instance.some_devices(16);
+        assert_eq!(result, vk::Result::SUCCESS);
+        assert_eq!(instance.device_count(), Ok(devices.len() as u32));
+        let names: Vec<String> = devices.iter().map(|&device| instance.name_of(device)).collect();
+        vk.say("devices", names.join(","));
+    });
+    outcome.ok().said("devices").join(";")
+}
+
+/// Each kind of word, alone and in a list, whose order counts.
+#[test]
+fn drv_143a_only_these_in_this_order() {
+    case(|scene| {
+        five_devices(scene);
+        let uuid = "uuid:".to_owned() + &"ab".repeat(16);
+        for (value, expected) in [
+            ("", ALL),
+            (",,", ALL),
+            ("pci:1:65:0.3", "placed"),
+            (&uuid, "marked"),
+            ("GPU-abababab-abab-abab-abab-abababababab", "marked"),
+            ("GPU-ac", "small"),
+            ("type:discrete", "placed,plain,marked"),
+            ("driver:SECOND", "small"),
+            ("name:P*", "placed,plain,processor"),
+            ("10de:20,10de:1", "marked,plain"),
+            ("type:cpu,name:plain,type:discrete", "processor,plain,placed,marked"),
+            ("name:small,10de:20,type:integrated,8086:3", "small,marked"),
+            ("none", ""),
+            ("none,type:cpu", "processor"),
+        ] {
+            assert_eq!(shown(scene, value), expected, "{value}");
+        }
+    });
+}
+
+/// A word that matches nothing is a warning with the words that would, and the others count.
+#[test]
+fn drv_143a_a_word_without_a_device_is_a_warning() {
+    case(|scene| {
+        five_devices(scene);
+        let would = "these words would: ";
+        for (value, word, why, expected) in [
+            (
+                "type:virtual,type:cpu",
+                "type:virtual",
+                "matches no device",
+                "processor",
+            ),
+            ("0,8086:3", "0", "is a number, and numbers mean other", "small"),
+            ("fast,8086:3", "fast", "is no way to choose a device", "small"),
+            ("GPU-a,8086:3", "GPU-a", "begins the UUIDs of several devices", "small"),
+            ("pci:1:65:0.4", "pci:1:65:0.4", "matches no device", ""),
+        ] {
+            assert_eq!(shown(scene, value), expected, "{value}");
+            let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).some_devices(16)));
+            let log = outcome.log("WARNING | DRIVER");
+            let begin = format!("{VARIABLE}: '{word}' {why}");
+            let told: Vec<&&str> = log.iter().filter(|line| line.starts_with(&begin)).collect();
+            assert_eq!(told.len(), 1, "{value}\n{}", outcome.all());
+            assert!(told[0].contains(would), "{told:?}");
+            let words = ["pci:0001:65:00.3 (placed)", "10de:1 (plain)"];
+            assert!(words.iter().all(|word| told[0].contains(word)), "{told:?}");
+            assert!(
+                told[0].contains("GPU-abababab-abab-abab-abab-abababababab (marked)"),
+                "{told:?}"
+            );
+        }
+    });
+}
+
+/// Ten thousand words count, with one warning for those that are too many to name; later ones than 16,384 do not.
+#[test]
+fn drv_143a_ten_thousand_words() {
+    case(|scene| {
+        five_devices(scene);
+        scene.limit(60);
+        for (before, expected, line) in [
+            (9_999, "small", "9983 more words choose no device"),
+            (16_384, "", "only the first 16384 words count"),
+        ] {
+            let value = format!("{}name:small", "9:9,".repeat(before));
+            assert_eq!(shown(scene, &value), expected);
+            let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).some_devices(16)));
+            let log = outcome.ok().log("WARNING | DRIVER");
+            assert!(log.contains(&format!("{VARIABLE}: {line}").as_str()), "{log:?}");
+            assert!(log.len() <= 18, "{} lines", log.len());
+        }
+    });
+}
+
+/// Layers see what the application sees, and a filter that is above them counts too.
+#[test]
+fn drv_143a_hidden_below_the_filters() {
+    case(|scene| {
+        five_devices(scene);
+        scene.env("VK_LOADER_VENDOR_ID_FILTER", "0x10de");
+        assert_eq!(shown(scene, "type:integrated,10de:2,type:cpu"), "placed");
+        assert_eq!(shown(scene, "none"), "");
+        scene.unset("VK_LOADER_VENDOR_ID_FILTER");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let mut count = 9;
+            let result = call!(
+                instance,
+                PFN_vkEnumeratePhysicalDeviceGroups(instance.raw, &mut count, std::ptr::null_mut())
+            );
+            assert_eq!((result, count), (vk::Result::SUCCESS, 0));
+        });
+        outcome.ok();
+    });
+}
+
+/// A group with a hidden member is dropped, and the count is that of the others. Members follow the words.
+#[test]
+fn drv_143a_groups_with_a_hidden_member() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("d10", |device| device.ids(1, 10))
+            .device_with("d20", |device| device.ids(1, 20))
+            .device_with("d30", |device| device.ids(1, 30))
+            .line("group", "d10 d20")
+            .line("group", "d30");
+        for select in ["0", "1"] {
+            scene.env("VK_LOADER_DISABLE_SELECT", select);
+            for (value, expected) in [
+                ("1:a,1:1e", &[&["d30"][..]][..]),
+                ("1:1e,1:14,1:a", &[&["d30"], &["d20", "d10"]]),
+                ("1:14,1:a", &[&["d20", "d10"]]),
+                ("1:14", &[]),
+            ] {
+                scene.env(VARIABLE, value);
+                let outcome = scene.run(|vk| {
+                    let instance = vk.instance_with("1.1", &[]);
+                    let mut count = 9;
+                    let result = call!(
+                        instance,
+                        PFN_vkEnumeratePhysicalDeviceGroups(instance.raw, &mut count, std::ptr::null_mut())
+                    );
+                    assert_eq!((result, count), (vk::Result::SUCCESS, expected.len() as u32));
+                    if count > 0 {
+                        assert_eq!(instance.group_names(), expected, "{value}");
+                    }
+                });
+                outcome.ok();
+            }
+        }
+    });
+}
+
+/// The words are those of the instance's creation.
+#[test]
+fn drv_143a_a_later_change_of_the_variable_does_not_count() {
+    case(|scene| {
+        five_devices(scene);
+        scene.env(VARIABLE, "type:cpu");
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            vk.set_env(VARIABLE, Some("type:integrated"));
+            assert_eq!(instance.device_names(), ["processor"]);
+            assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["small"]);
+        });
+        outcome.ok();
+    });
+}
+
+/// An application for Vulkan 1.0 gets the same.
+#[test]
+fn drv_143a_an_instance_of_1_0() {
+    case(|scene| {
+        five_devices(scene);
+        scene.env(VARIABLE, "10de:20,type:cpu");
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.instance_with("1.0", &[]).device_names(), ["marked", "processor"]);
+        });
+        outcome.ok();
+    });
+}
+
+/// Each hidden device is logged with what hides it.
+#[test]
+fn drv_143a_hidden_devices_are_logged() {
+    case(|scene| {
+        five_devices(scene);
+        scene.env(VARIABLE, "type:discrete");
+        let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).device_names()));
+        outcome
+            .ok()
+            .logged("INFO", &format!("Device \"small\" is hidden by {VARIABLE}"))
+            .logged(
+                "INFO | DRIVER",
+                &format!("{VARIABLE} chooses the devices: type:discrete"),
+            )
+            .not_logged("Device \"plain\" is hidden");
+    });
+}

@@ -1,0 +1,190 @@
+//! Precedence among what chooses devices: the settings file, the variables, `DRI_PRIME` (DRV-143a, DRV-143b); and drivers that are not
+//! opened because of it.
+
+use super::catalogue::opened;
+use super::catalogue_file::{self as file, Entry};
+use super::visible::{five_devices, names};
+use loader_tests::{Scene, case};
+use serde_json::json;
+
+const VARIABLE: &str = "VK_LOADER_VISIBLE_DEVICES";
+const FILE: &str = "xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json";
+
+fn settings(scene: &Scene, members: &str) {
+    let text = format!(r#"{{"file_format_version": "1.0.0", "settings": {{{members}}}}}"#);
+    scene.file(FILE, text);
+}
+
+/// The settings file takes precedence over the variable, which says so. An element that is not a text is a word for nothing.
+#[test]
+fn drv_143a_the_settings_file_chooses() {
+    case(|scene| {
+        five_devices(scene);
+        settings(scene, r#""visible_devices": ["type:cpu", 7, "8086:3"]"#);
+        assert_eq!(names(scene), "processor,small");
+        scene.env(VARIABLE, "type:discrete");
+        assert_eq!(names(scene), "processor,small");
+        let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).some_devices(16)));
+        outcome
+            .ok()
+            .logged_with(
+                "WARNING | DRIVER",
+                "VK_LOADER_VISIBLE_DEVICES is ignored: the settings file ",
+            )
+            .logged_with(
+                "WARNING | DRIVER",
+                "visible_devices of the settings file: '(not a text)' is no way",
+            )
+            .logged(
+                "INFO",
+                "Device \"plain\" is hidden by visible_devices of the settings file",
+            );
+        settings(scene, r#""visible_devices": []"#);
+        assert_eq!(names(scene), "placed,plain,marked");
+    });
+}
+
+/// A list of configured devices takes precedence over both.
+#[test]
+fn drv_143a_configured_devices_take_precedence() {
+    case(|scene| {
+        scene.unset("VK_DRIVER_FILES");
+        scene
+            .driver("a")
+            .folder("xdg/data-home/vulkan/icd.d")
+            .device_with("one", |device| device.uuids(1, 10))
+            .device_with("two", |device| device.uuids(2, 10));
+        let uuid = |number: u8| json!(vec![number; 16]);
+        let device = json!({"deviceUUID": uuid(2), "driverUUID": uuid(10), "driverVersion": 1});
+        let members = format!(r#""device_configurations": [{device}], "visible_devices": ["name:one"]"#);
+        settings(scene, &members);
+        scene.env(VARIABLE, "name:one");
+        let outcome = scene.run(|vk| {
+            assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["two"]);
+            assert_eq!(vk.instance_with("1.1", &[]).group_names(), [["two"]]);
+        });
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", "VK_LOADER_VISIBLE_DEVICES is ignored");
+    });
+}
+
+/// The selected device is the first of the visible ones; the order of the words stays without sorting.
+#[test]
+fn drv_143a_the_selected_device_is_the_first_of_the_visible_ones() {
+    case(|scene| {
+        five_devices(scene);
+        scene
+            .env(VARIABLE, "type:cpu,type:integrated,10de:1")
+            .env("VK_LOADER_DEVICE_SELECT", "10de:2,8086:3");
+        assert_eq!(names(scene), "small,processor,plain");
+        scene.env("VK_LOADER_DISABLE_SELECT", "1");
+        assert_eq!(names(scene), "processor,small,plain");
+    });
+}
+
+/// `DRI_PRIME` chooses the first device, and with `!` the only one, where nothing else chooses.
+#[test]
+fn drv_143b_dri_prime() {
+    case(|scene| {
+        five_devices(scene);
+        let all = "placed,plain,marked,small,processor";
+        for (value, expected) in [
+            ("", all),
+            ("0", all),
+            ("1", "plain,placed,marked,small,processor"),
+            ("3", "small,placed,plain,marked,processor"),
+            ("4", all),
+            ("3!", "small"),
+            ("4!", all),
+            ("10de:20", "marked,placed,plain,small,processor"),
+            ("10de:20!", "marked"),
+            ("pci-0001_65_00_3!", "placed"),
+            ("pci-0001_65_00_4!", all),
+            ("card0", all),
+        ] {
+            scene.env("DRI_PRIME", value);
+            assert_eq!(names(scene), expected, "{value}");
+        }
+        scene
+            .env("DRI_PRIME", "10de:20!")
+            .env("VK_LOADER_DEVICE_SELECT", "8086:3");
+        assert_eq!(names(scene), "small,placed,plain,marked,processor");
+        scene.unset("VK_LOADER_DEVICE_SELECT").env(VARIABLE, "8086:3,type:cpu");
+        assert_eq!(names(scene), "small,processor");
+        scene.unset(VARIABLE).env("VK_LOADER_DISABLE_SELECT", "1");
+        assert_eq!(names(scene).len(), all.len());
+    });
+}
+
+/// With `!` groups are those of the device; without it nothing is hidden.
+#[test]
+fn drv_143b_dri_prime_and_groups() {
+    case(|scene| {
+        five_devices(scene);
+        for (value, expected) in [
+            ("10de:20", &["marked", "placed", "plain", "small", "processor"][..]),
+            ("10de:20!", &["marked"]),
+        ] {
+            scene.env("DRI_PRIME", value);
+            let outcome = scene.run(|vk| {
+                let groups = vk.instance_with("1.1", &[]).group_names();
+                assert_eq!(groups, expected.iter().map(|name| vec![*name]).collect::<Vec<_>>());
+            });
+            outcome.ok();
+        }
+    });
+}
+
+/// A driver none of whose devices can match is not opened, where the catalogue knows its devices.
+#[test]
+fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
+    case(|scene| {
+        scene
+            .driver("one")
+            .device_with("card", |device| device.ids(1, 2).pci(0, 0x65, 0, 0).uuids(0xAB, 1));
+        scene
+            .driver("two")
+            .device_with("cpu", |device| device.kind(4).ids(3, 4));
+        file::prepare(scene);
+        let card = json!({"name": "card", "type": "discrete", "vendor": 1, "device": 2, "driver-id": null,
+            "pci": "0000:65:00.0", "uuid": "ab".repeat(16)});
+        let cpu = json!({"name": "\u{FFFD}", "type": "cpu", "vendor": 3, "device": 4, "driver-id": null, "pci": null, "uuid": null});
+        let one = |devices: serde_json::Value| Entry::new("one").with("devices", devices);
+        let two = || Entry::new("two").with("devices", json!([cpu]));
+        file::write(scene, &[one(json!([card])), two()]);
+        for (value, expected, devices) in [
+            ("", "one,two", "card,cpu"),
+            ("type:cpu", "two", "cpu"),
+            ("3:4", "two", "cpu"),
+            ("1:2", "one", "card"),
+            ("pci:65:0.0", "one", "card"),
+            ("driver:MOCK_two", "two", "cpu"),
+            // The UUID of the second one is not known, nor is all of its name.
+            ("GPU-ab", "one,two", "card"),
+            ("GPU-ac,type:discrete", "one,two", "card"),
+            ("name:card", "one,two", "card"),
+            ("name:cpu", "two", "cpu"),
+            // No driver is left, so that all are opened.
+            ("none", "one,two", ""),
+            ("type:virtual", "one,two", ""),
+        ] {
+            scene.env(VARIABLE, value);
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with("1.1", &[]);
+                let (_, devices) = instance.some_devices(4);
+                let names: Vec<String> = devices.iter().map(|&device| instance.name_of(device)).collect();
+                vk.say("devices", names.join(","));
+            });
+            assert_eq!(outcome.ok().said("devices"), [devices], "{value}");
+            let mut found = opened(&outcome);
+            found.sort_unstable();
+            assert_eq!(found.join(","), expected, "{value}\n{}", outcome.all());
+        }
+        // Unknown devices may be anything.
+        file::write(scene, &[one(serde_json::Value::Null), two()]);
+        scene.env(VARIABLE, "type:cpu");
+        let outcome = scene.run(|vk| drop(vk.instance_with("1.1", &[]).device_names()));
+        assert_eq!(opened(outcome.ok()).len(), 2);
+    });
+}
