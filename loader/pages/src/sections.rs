@@ -1,11 +1,12 @@
 //! The sections that follow the options in the page of a command: exit status, environment, files, examples.
 
 /// The sections of each page, by the name of the page.
-const TABLE: [(&str, &str); 13] = [
+const TABLE: [(&str, &str); 15] = [
     ("vkloader", include_str!("../sections/vkloader.roff")),
     ("vkloader-explain", include_str!("../sections/vkloader-explain.roff")),
     ("vkloader-devices", include_str!("../sections/vkloader-devices.roff")),
     ("vkloader-layers", include_str!("../sections/vkloader-layers.roff")),
+    ("vkloader-run", include_str!("../sections/vkloader-run.roff")),
     ("vkloader-files", include_str!("../sections/vkloader-files.roff")),
     ("vkloader-service", include_str!("../sections/vkloader-service.roff")),
     (

@@ -5,6 +5,7 @@ use crate::child::{self, Finished, Watched};
 use crate::explain;
 use crate::layers;
 use crate::probe::{self, Extent};
+use crate::run;
 #[cfg(target_os = "linux")]
 use crate::{crash, files, service, show};
 use clap::{Args, Subcommand};
@@ -31,12 +32,19 @@ pub(crate) enum Command {
     ///
     /// Without a program, a child process takes its place: it opens the library, lists the devices and creates a logical device on each.
     Explain(explain::Explain),
-    /// Lists the devices, each with the words that select it in VK_LOADER_DEVICE_SELECT.
+    /// Lists the devices, each with the words that choose it.
+    ///
+    /// The words go into VK_LOADER_VISIBLE_DEVICES, which shows these devices only, or VK_LOADER_DEVICE_SELECT, which lists a device first.
     Devices(Library),
     /// Prints the chain of layers from the program to the drivers, and who put each layer there.
     ///
     /// A child process creates an instance. Warnings are about widely used layers that belong in another order.
     Layers(layers::Layers),
+    /// Runs a program with some devices, drivers and layers only.
+    ///
+    /// Each option sets a variable of the library for the program. The exit status is that of the program, and 128 plus the number of the
+    /// signal that ended it.
+    Run(Box<run::Run>),
     /// Lists the files that a sandbox needs for a driver: manifests, libraries, device nodes, data files.
     ///
     /// A child process uses each driver and runs an empty shader. The list has the files that it opened, and those that the libraries need.
@@ -135,6 +143,7 @@ impl Command {
             Self::Explain(explain) => explain.run(),
             Self::Devices(mut library) => explain::devices(&mut library),
             Self::Layers(layers) => layers.run(),
+            Self::Run(run) => run.run(),
             #[cfg(target_os = "linux")]
             Self::Files(files) => files.run(),
             #[cfg(target_os = "linux")]

@@ -24,6 +24,7 @@ mod objects;
 mod other;
 mod probe;
 mod report;
+mod run;
 #[cfg(target_os = "linux")]
 mod service;
 mod show;

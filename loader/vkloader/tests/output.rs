@@ -14,22 +14,33 @@ fn devices_come_with_the_words_that_choose_them() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     for word in ["'type:discrete'", "'driver:mock_good'", "'name:two'"] {
-        assert!(
-            said.contains(&format!("VK_LOADER_DEVICE_SELECT={word}")),
-            "{word}: {said}"
-        );
+        assert!(said.lines().any(|line| line.trim().starts_with(word)), "{word}: {said}");
     }
-    let words = said
+    let (_, second) = said.split_once("  1  two\n").expect("the second device");
+    let words: Vec<&str> = second
         .lines()
-        .filter_map(|line| line.trim().strip_prefix("VK_LOADER_DEVICE_SELECT="));
-    for word in words
-        .filter(|word| word.contains("two"))
-        .map(|word| word.trim_matches('\'').to_owned())
-    {
+        .take_while(|line| line.trim().starts_with('\''))
+        .collect();
+    let lengths: Vec<usize> = words
+        .iter()
+        .map(|line| line.trim().find("' ").unwrap_or(line.trim().len()))
+        .collect();
+    assert!(lengths.is_sorted() && words.len() > 2, "the shortest first: {words:?}");
+    for line in words {
+        let word = line
+            .trim()
+            .trim_start_matches('\'')
+            .split('\'')
+            .next()
+            .unwrap_or_default();
         let mut machine = Machine::new();
         machine.driver("good", "device one\ndevice two\ndevice.vendor 1\ndevice.id 2");
-        machine.variable("VK_LOADER_DEVICE_SELECT", word);
-        assert_eq!(machine.explain().devices(), ["two", "one"]);
+        machine.variable("VK_LOADER_VISIBLE_DEVICES", word);
+        let expected = match line.contains("# also chooses 0") {
+            true => &["one", "two"][..],
+            false => &["two"],
+        };
+        assert_eq!(machine.explain().devices(), expected, "{line}");
     }
 }
 
@@ -89,13 +100,13 @@ fn names_with_commas_and_quotes_are_chosen_by_the_words_told() {
     let output = machine.run(&["devices", "--library", library.to_str().expect("plain")]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(!said.contains("type:other"), "no word chooses that type: {said}");
-    let assignment = said
+    let word = said
         .lines()
         .find(|line| line.contains("name:*"))
         .expect("a word")
         .trim();
     let shell = Command::new("sh")
-        .args(["-c", &format!("{assignment}; printf %s \"$VK_LOADER_DEVICE_SELECT\"")])
+        .args(["-c", &format!("printf %s {word}")])
         .output()
         .expect("a shell");
     let mut machine = Machine::new();

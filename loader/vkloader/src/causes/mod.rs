@@ -9,7 +9,7 @@ mod multiarch;
 mod origin;
 mod overriding;
 mod packages;
-mod words;
+pub(crate) mod words;
 
 pub(crate) use linker::worth_watching;
 

@@ -1,12 +1,14 @@
 //! How a report is shown: as text, as a page, and what of it a condition looks at.
 
 mod condition;
+mod devices;
 mod page;
 mod picture;
 mod summary;
 mod terminal;
 
 pub(crate) use condition::{Condition, matches};
+pub(crate) use devices::{devices, driver_word};
 pub(crate) use page::html;
 pub(crate) use summary::summary;
-pub(crate) use terminal::{chain, devices, driver_word, plain, text};
+pub(crate) use terminal::{chain, plain, text};

@@ -1,17 +1,16 @@
 //! A report on a terminal, or in a file that a terminal's text goes to.
 
 use crate::layers::Warning;
-use crate::probe;
-use crate::report::{ActiveLayer, Device, Dropped, Report, Verdict};
+use crate::report::{ActiveLayer, Dropped, Report, Verdict};
 use anstyle::{AnsiColor, Style};
 use std::io::{self, Write};
 use textwrap::{Options, WordSplitter};
 
 const TITLE: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const FAINT: Style = Style::new().dimmed();
+pub(super) const FAINT: Style = Style::new().dimmed();
 const ADVICE: Style = AnsiColor::Cyan.on_default();
 
 /// Columns where nothing says how wide the terminal is, and the most that are used of a wide one.
@@ -19,13 +18,13 @@ const USUAL_WIDTH: usize = 80;
 const MOST_WIDTH: usize = 120;
 
 /// Writes lines no wider than the terminal, without colours where there is no terminal.
-struct Lines {
-    out: anstream::AutoStream<io::Stdout>,
+pub(super) struct Lines {
+    pub(super) out: anstream::AutoStream<io::Stdout>,
     width: usize,
 }
 
 impl Lines {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let width = terminal_size::terminal_size().map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0));
         Self {
             out: anstream::stdout(),
@@ -38,7 +37,7 @@ impl Lines {
     }
 
     /// A text behind `first` columns of margin, later lines behind `rest`.
-    fn wrapped(&mut self, margin: (&str, &str), style: Style, text: &str) -> io::Result<()> {
+    pub(super) fn wrapped(&mut self, margin: (&str, &str), style: Style, text: &str) -> io::Result<()> {
         let options = Options::new(self.width)
             .initial_indent(margin.0)
             .subsequent_indent(margin.1)
@@ -81,7 +80,7 @@ pub(crate) fn plain(text: &str) -> String {
 /// Prints a report.
 ///
 /// # Errors
-/// Those of standard output.
+/// The errors of standard output.
 pub(crate) fn text(report: &Report) -> io::Result<()> {
     let mut lines = Lines::new();
     verdict(report, &mut lines)?;
@@ -338,56 +337,6 @@ fn slow(report: &Report, lines: &mut Lines) -> io::Result<()> {
     Ok(())
 }
 
-/// What is left of the file name of a driver without what all have: `lvp` of `libvulkan_lvp.so`.
-pub(crate) fn driver_word(path: &str) -> &str {
-    let file = path.rsplit('/').next().unwrap_or(path);
-    let word = file.split(".so").next().unwrap_or(file);
-    let word = word.strip_prefix("lib").unwrap_or(word);
-    word.strip_prefix("vulkan_").unwrap_or(word)
-}
-
-/// What chooses a device by its name. A comma ends an item of the variable, so the longest part without one stands for the name, and
-/// so does one without the characters that mean something in a pattern.
-fn name_word(name: &str) -> Option<String> {
-    let parts: Vec<&str> = name.split([',', '*']).collect();
-    if parts.len() == 1 && !name.starts_with('~') {
-        return (!name.is_empty()).then(|| format!("name:{name}"));
-    }
-    let longest = parts
-        .iter()
-        .max_by_key(|part| part.len())
-        .filter(|part| !part.is_empty())?;
-    Some(format!("name:*{longest}*"))
-}
-
-/// Prints devices with the words that choose each; `matched` are the same devices, with their drivers.
-///
-/// # Errors
-/// Those of standard output.
-pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Result<()> {
-    let mut lines = Lines::new();
-    if devices.is_empty() {
-        lines.wrapped(("", ""), BAD, "No device can be used; vkloader explain tells why.")?;
-    }
-    for (place, device) in devices.iter().enumerate() {
-        lines.wrapped((&format!("{place:>3}  "), "     "), GOOD, &device.name)?;
-        let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
-        // Other types have no word.
-        words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
-        words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
-        words.extend(device.uuid.as_ref().map(|uuid| format!("uuid:{uuid}")));
-        let driver = matched.get(place).map_or("", |device| &device.driver);
-        words.extend((!driver.is_empty()).then(|| format!("driver:{}", driver_word(driver))));
-        words.extend(name_word(&device.name));
-        for word in words {
-            // On one line, however long: it is there to be copied into a shell.
-            let quoted = plain(&word).replace('\'', "'\\''");
-            writeln!(lines.out, "{FAINT}     VK_LOADER_DEVICE_SELECT='{quoted}'{FAINT:#}")?;
-        }
-    }
-    lines.out.flush()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,19 +344,5 @@ mod tests {
     #[test]
     fn names_of_others_do_not_act_on_a_terminal() {
         assert_eq!(plain("a\x1b[31m\nb\u{202E}c ä"), "a\\u{1b}[31m\\nb\\u{202e}c ä");
-    }
-
-    #[test]
-    fn the_word_of_a_name_has_nothing_that_means_something_else() {
-        for (name, word) in [
-            ("llvmpipe", Some("name:llvmpipe")),
-            ("llvmpipe (LLVM 15.0.6, 256 bits)", Some("name:*llvmpipe (LLVM 15.0.6*")),
-            ("a*bc", Some("name:*bc*")),
-            ("~all~", Some("name:*~all~*")),
-            ("", None),
-            (",", None),
-        ] {
-            assert_eq!(name_word(name).as_deref(), word, "{name}");
-        }
     }
 }

@@ -1,0 +1,113 @@
+//! `vkloader run`: runs a program with what decides about devices, drivers and layers.
+
+mod settings;
+
+use crate::child;
+use crate::commands::{heard, print};
+use clap::Args;
+use settings::SettingsFile;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode, ExitStatus};
+
+/// A program to run, and its options.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// The only devices to show, in this order, such as type:discrete or pci:0000:65:00.0,type:cpu.
+    #[arg(long, value_name = "WORDS")]
+    devices: Option<OsString>,
+    /// The only drivers, by patterns of the file names of their manifests.
+    #[arg(long, value_name = "PATTERNS")]
+    drivers: Option<OsString>,
+    /// Layers to enable, nearest the program first.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    layers: Vec<OsString>,
+    /// Layers to treat as not installed, by patterns of their names.
+    #[arg(long, value_name = "PATTERNS")]
+    without_layers: Option<OsString>,
+    /// The use of the driver catalogue.
+    #[arg(long, value_name = "USE", value_parser = ["off", "on", "verify"])]
+    catalogue: Option<String>,
+    /// A file for the trace.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// An executable that gets the devices through the settings file, because its environment is cleared.
+    #[arg(long, value_name = "PATH", requires = "devices", conflicts_with = "print")]
+    executable: Vec<PathBuf>,
+    /// Print the variables for a shell, and run nothing.
+    #[arg(long)]
+    print: bool,
+    /// A program to run, and its arguments.
+    #[arg(last = true, value_name = "PROGRAM", required_unless_present = "print")]
+    program: Vec<OsString>,
+}
+
+impl Run {
+    /// Does it. Without a settings file, this process becomes the program.
+    ///
+    /// # Errors
+    /// The system's, and that the settings file is taken.
+    pub(crate) fn run(&self) -> io::Result<ExitCode> {
+        let variables = self.variables()?;
+        let Some((program, arguments)) = self.program.split_first().filter(|_| !self.print) else {
+            return print_all(&variables);
+        };
+        let mut command = Process::new(program);
+        command.args(arguments).envs(variables);
+        let started = |error| child::naming(program.as_ref(), error);
+        let words = self.devices.as_ref().filter(|_| !self.executable.is_empty());
+        let Some(words) = words else {
+            return Err(started(command.exec()));
+        };
+        let file = SettingsFile::write(words, &self.executable)?;
+        let status = file.keep_while(command).map_err(started)?;
+        Ok(ExitCode::from(code(status)))
+    }
+
+    /// The variables that the options stand for.
+    fn variables(&self) -> io::Result<Vec<(&'static str, OsString)>> {
+        let layers = (!self.layers.is_empty()).then(|| self.layers.join(OsStr::new(":")));
+        let trace = self.trace.as_ref().map(std::path::absolute).transpose()?;
+        let all = [
+            ("VK_LOADER_VISIBLE_DEVICES", self.devices.clone()),
+            ("VK_LOADER_DRIVERS_SELECT", self.drivers.clone()),
+            ("VK_INSTANCE_LAYERS", layers),
+            ("VK_LOADER_LAYERS_DISABLE", self.without_layers.clone()),
+            ("VK_LOADER_CATALOGUE", self.catalogue.clone().map(OsString::from)),
+            ("VK_LOADER_TRACE", trace.map(OsString::from)),
+        ];
+        Ok(all
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect())
+    }
+}
+
+/// Prints assignments that a shell reads.
+fn print_all(variables: &[(&str, OsString)]) -> io::Result<ExitCode> {
+    let mut text = Vec::new();
+    for (name, value) in variables {
+        text.extend(name.as_bytes());
+        text.extend(b"='");
+        for &byte in value.as_encoded_bytes() {
+            match byte {
+                b'\'' => text.extend(b"'\\''"),
+                byte => text.push(byte),
+            }
+        }
+        text.extend(b"'\n");
+    }
+    text.pop();
+    heard(print(text))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The exit status as a shell gives it.
+fn code(status: ExitStatus) -> u8 {
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or_default());
+    u8::try_from(code).unwrap_or(u8::MAX)
+}

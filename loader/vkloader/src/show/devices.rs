@@ -1,0 +1,128 @@
+//! Devices with the words that choose each.
+
+use super::terminal::{BAD, FAINT, GOOD, Lines, plain};
+use crate::causes::words::chooses;
+use crate::probe;
+use crate::report::Device;
+use std::io::{self, Write};
+
+/// Digits of the shortest beginning of a UUID that is told.
+const FEWEST_DIGITS: usize = 4;
+
+/// The file name of a driver without the parts that all have: `lvp` of `libvulkan_lvp.so`.
+pub(crate) fn driver_word(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let word = file.split(".so").next().unwrap_or(file);
+    let word = word.strip_prefix("lib").unwrap_or(word);
+    word.strip_prefix("vulkan_").unwrap_or(word)
+}
+
+/// The word that chooses a device by its name. A comma ends an item of the variable, so the longest part without one stands for the name, and
+/// so does one without the characters that mean something in a pattern.
+fn name_word(name: &str) -> Option<String> {
+    let parts: Vec<&str> = name.split([',', '*']).collect();
+    if parts.len() == 1 && !name.starts_with('~') {
+        return (!name.is_empty()).then(|| format!("name:{name}"));
+    }
+    let longest = parts
+        .iter()
+        .max_by_key(|part| part.len())
+        .filter(|part| !part.is_empty())?;
+    Some(format!("name:*{longest}*"))
+}
+
+/// The shortest beginning of a UUID that no other device has, as `nvidia-smi` prints UUIDs. `None` if the whole is not enough.
+fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
+    let begins =
+        |device: &&probe::Device, digits: &str| device.uuid.as_deref().is_some_and(|uuid| uuid.starts_with(digits));
+    let mut lengths = FEWEST_DIGITS..=own.len();
+    let length = lengths.find(|&length| {
+        let same = all.iter().filter(|device| begins(device, &own[..length]));
+        same.count() == 1
+    })?;
+    Some(format!("GPU-{}", &own[..length]))
+}
+
+/// The words that choose a device, the shortest first.
+fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<String> {
+    let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
+    // Other types have no word.
+    words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
+    words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
+    if let Some(uuid) = &device.uuid {
+        words.extend(uuid_word(uuid, all));
+        words.push(format!("uuid:{uuid}"));
+    }
+    words.extend((!driver.is_empty()).then(|| format!("driver:{}", driver_word(driver))));
+    words.extend(name_word(&device.name));
+    words.sort_by_key(|word| word.chars().count());
+    words
+}
+
+/// Prints devices with the words that choose each; `matched` are the same devices, with their drivers.
+///
+/// # Errors
+/// The errors of standard output.
+pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Result<()> {
+    let mut lines = Lines::new();
+    if devices.is_empty() {
+        lines.wrapped(("", ""), BAD, "No device can be used; vkloader explain tells why.")?;
+    }
+    for (place, device) in devices.iter().enumerate() {
+        lines.wrapped((&format!("{place:>3}  "), "     "), GOOD, &device.name)?;
+        let driver = matched.get(place).map_or("", |device| &device.driver);
+        for word in words(device, driver, devices) {
+            let others = matched.iter().enumerate();
+            let others = others.filter(|(other, device)| *other != place && chooses(&word, device));
+            let others: Vec<String> = others.map(|(other, _)| other.to_string()).collect();
+            let also = match others.is_empty() {
+                true => String::new(),
+                false => format!("  # also chooses {}", others.join(", ")),
+            };
+            // On one line, however long: it is there to be copied into a shell.
+            let quoted = plain(&word).replace('\'', "'\\''");
+            writeln!(lines.out, "{FAINT}     '{quoted}'{also}{FAINT:#}")?;
+        }
+    }
+    if !devices.is_empty() {
+        let use_of_words = "VK_LOADER_VISIBLE_DEVICES=WORD,WORD shows these devices only; VK_LOADER_DEVICE_SELECT=WORD lists a device first.";
+        lines.wrapped(("", ""), FAINT, use_of_words)?;
+    }
+    lines.out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_uuid_is_as_long_as_it_must_be() {
+        let device = |uuid: &str| probe::Device {
+            uuid: Some(uuid.into()),
+            ..probe::Device::default()
+        };
+        let all = [
+            device("12345678"),
+            device("12345600"),
+            device("abcdef00"),
+            device("abcdef00"),
+        ];
+        assert_eq!(uuid_word("12345678", &all).as_deref(), Some("GPU-1234567"));
+        assert_eq!(uuid_word("abcdef00", &all), None, "two devices have it");
+        assert_eq!(uuid_word("12345678", &all[..1]).as_deref(), Some("GPU-1234"));
+    }
+
+    #[test]
+    fn the_word_of_a_name_has_nothing_that_means_something_else() {
+        for (name, word) in [
+            ("llvmpipe", Some("name:llvmpipe")),
+            ("llvmpipe (LLVM 15.0.6, 256 bits)", Some("name:*llvmpipe (LLVM 15.0.6*")),
+            ("a*bc", Some("name:*bc*")),
+            ("~all~", Some("name:*~all~*")),
+            ("", None),
+            (",", None),
+        ] {
+            assert_eq!(name_word(name).as_deref(), word, "{name}");
+        }
+    }
+}

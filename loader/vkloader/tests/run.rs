@@ -1,0 +1,161 @@
+//! `vkloader run`.
+
+mod machine;
+
+use machine::{Machine, library};
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+const FILE: &str = "none/vulkan/loader_settings.d/vk_loader_settings.json";
+
+fn two_devices() -> Machine {
+    let machine = Machine::new();
+    machine.driver("good", "device one\ndevice two\ndevice.type 4");
+    machine
+}
+
+/// Output of a run of a shell with these words before it, and this script.
+fn shell(machine: &Machine, words: &[&str], script: &str) -> Output {
+    let mut all = vec!["run"];
+    all.extend(words);
+    all.extend(["--", "sh", "-c", script]);
+    machine.run(&all)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The names of the devices that the probe lists in `text`.
+fn names(text: &str) -> Vec<&str> {
+    let all = ["one", "two"].into_iter();
+    all.filter(|name| text.contains(&format!("\"name\":\"{name}\"")))
+        .collect()
+}
+
+/// A shell's command that lists the devices.
+fn probe(before: &str) -> String {
+    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    format!("{before} '{vkloader}' probe '{}'", library().display())
+}
+
+#[test]
+fn options_are_variables() {
+    let machine = two_devices();
+    let words = [
+        (
+            "--devices",
+            "type:cpu,it's",
+            "VK_LOADER_VISIBLE_DEVICES='type:cpu,it'\\''s'",
+        ),
+        ("--drivers", "good*", "VK_LOADER_DRIVERS_SELECT='good*'"),
+        ("--layers", "A,B", "VK_INSTANCE_LAYERS='A:B'"),
+        (
+            "--without-layers",
+            "~implicit~",
+            "VK_LOADER_LAYERS_DISABLE='~implicit~'",
+        ),
+        ("--catalogue", "off", "VK_LOADER_CATALOGUE='off'"),
+        ("--trace", "/a/trace", "VK_LOADER_TRACE='/a/trace'"),
+    ];
+    let mut all = vec!["run", "--print"];
+    all.extend(words.iter().flat_map(|(option, value, _)| [*option, *value]));
+    let output = machine.run(&all);
+    let expected: Vec<&str> = words.iter().map(|(_, _, line)| *line).collect();
+    assert_eq!(said(&output), expected.join("\n") + "\n", "{}", complaint(&output));
+    for (option, value, line) in words {
+        let (name, _) = line.split_once('=').expect("an assignment");
+        let output = shell(&machine, &[option, value], &format!("printf %s \"${name}\""));
+        assert_eq!(
+            said(&output),
+            value.replace(',', if option == "--layers" { ":" } else { "," })
+        );
+    }
+}
+
+#[test]
+fn a_program_sees_the_devices_and_gives_its_status() {
+    let machine = two_devices();
+    let library = library();
+    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    for (word, expected) in [("type:cpu", "two"), ("type:discrete", "one")] {
+        let output = machine.run(&[
+            "run",
+            "--devices",
+            word,
+            "--",
+            vkloader,
+            "probe",
+            library.to_str().expect("plain"),
+        ]);
+        assert_eq!(names(&said(&output)), [expected], "{}", complaint(&output));
+    }
+    let output = machine.run(&["run", "--devices", "type:discrete", "--", "sh", "-c", "exit 7"]);
+    assert_eq!(output.status.code(), Some(7));
+    let output = machine.run(&["run", "--", "/nowhere/program"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        complaint(&output).contains("/nowhere/program: "),
+        "{}",
+        complaint(&output)
+    );
+    assert_eq!(machine.run(&["run"]).status.code(), Some(2), "a program is missing");
+}
+
+/// A shell starts the probe with nothing but the folder of the user's configuration.
+#[test]
+fn an_executable_gets_the_devices_in_an_empty_environment() {
+    let machine = two_devices();
+    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    let script = probe(
+        "env -i XDG_CONFIG_HOME=\"$XDG_CONFIG_HOME\" XDG_DATA_DIRS=\"$XDG_DATA_DIRS\" XDG_DATA_HOME=\"$XDG_DATA_HOME\"",
+    );
+    let output = shell(&machine, &["--devices", "type:cpu"], &script);
+    assert_eq!(
+        names(&said(&output)),
+        ["one", "two"],
+        "the variable is lost: {}",
+        complaint(&output)
+    );
+    let words = ["--devices", "type:cpu", "--executable", vkloader];
+    let output = shell(&machine, &words, &format!("{script}; exit 5"));
+    assert_eq!(names(&said(&output)), ["two"], "{}", complaint(&output));
+    assert_eq!(output.status.code(), Some(5));
+    let output = shell(&machine, &words, "kill -9 $$");
+    assert_eq!(output.status.code(), Some(137));
+    assert!(!machine.path(FILE).exists(), "the file is removed");
+    let other = ["--devices", "type:cpu", "--executable", "/bin/sh"];
+    let output = shell(&machine, &other, &script);
+    assert_eq!(
+        names(&said(&output)),
+        ["one", "two"],
+        "the file is for another executable"
+    );
+}
+
+#[test]
+fn a_settings_file_of_the_user_is_left_alone() {
+    let machine = two_devices();
+    let vkloader = env!("CARGO_BIN_EXE_vkloader");
+    let words = ["--devices", "type:cpu", "--executable", vkloader];
+    let own = r#"{"file_format_version": "1.0.0", "settings": {}}"#;
+    let path = machine.file(FILE, own);
+    let output = shell(&machine, &words, "true");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        complaint(&output).contains("is a settings file already"),
+        "{}",
+        complaint(&output)
+    );
+    assert_eq!(fs::read_to_string(&path).expect("the file"), own);
+    // A killed run left this file; the kernel gives no process such a number.
+    machine.file(FILE, r#"{"vkloader-run": 4294967295}"#);
+    let output = shell(&machine, &words, &format!("cat '{}'", path.display()));
+    assert!(said(&output).contains("visible_devices"), "{}", complaint(&output));
+    assert!(!Path::new(&path).exists());
+}
