@@ -15,6 +15,8 @@ pub(crate) struct VisibleDevices {
     /// The variable that has the list; `None` for the settings file.
     pub variable: Option<Variable>,
     is_reported: AtomicBool,
+    /// Set by an enumeration that hid everything.
+    hid_all: AtomicBool,
 }
 
 impl VisibleDevices {
@@ -32,6 +34,18 @@ impl VisibleDevices {
     /// Returns `true` to the first caller, who reports words that match nothing.
     pub(crate) fn is_to_report(&self) -> bool {
         !self.is_reported.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl VisibleDevices {
+    /// Notes that an enumeration at the end of the chain hid everything.
+    pub(crate) fn note_all_hidden(&self) {
+        self.hid_all.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if an enumeration hid everything since the last call of this function.
+    pub(crate) fn takes_all_hidden(&self) -> bool {
+        self.hid_all.swap(false, Ordering::Relaxed)
     }
 }
 
@@ -79,6 +93,7 @@ impl Instance {
             value: HostVec::try_from_slice(value, self.allocator)?,
             variable,
             is_reported: AtomicBool::new(false),
+            hid_all: AtomicBool::new(false),
         });
         let line = format_args!("{} chooses the devices: {}", visible.name(), os::Raw(value));
         journal.note(LogBits::INFO | LogBits::DRIVER, line);

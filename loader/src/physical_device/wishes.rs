@@ -38,7 +38,28 @@ pub(super) fn shown<'a>(
     }
     let mut shown = in_order(&devices, scratch(instance))?;
     shown.retain(|device| device.wish != HIDDEN);
+    check_any(instance, !shown.is_empty())?;
     Ok(shown)
+}
+
+/// Checks that something is left. Layers know the failure of a machine without a device; some of them do not expect an empty list.
+///
+/// # Errors
+/// Everything is hidden.
+pub(super) fn check_any(instance: &Instance, any: bool) -> Result<(), VkResult> {
+    if any {
+        return Ok(());
+    }
+    if let Some(visible) = instance.visible() {
+        visible.note_all_hidden();
+    }
+    Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
+}
+
+/// The answer for the application, for which hiding everything is not a failure. `None` if the chain's answer stays.
+pub(super) fn empty_answer(instance: &Instance, result: VkResult) -> Option<(u32, VkResult)> {
+    let is_empty = instance.visible()?.takes_all_hidden() && result == VkResult::VK_ERROR_INITIALIZATION_FAILED;
+    is_empty.then_some((0, VkResult::VK_SUCCESS))
 }
 
 /// Gives each device its wish. Returns `true` if somebody chose.

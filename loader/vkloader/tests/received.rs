@@ -203,6 +203,26 @@ fn equal_devices_of_two_manifests_have_a_manifest_each() {
     assert_eq!(manifests, expected);
 }
 
+/// Mesa's layer does not expect an empty list, so it gets the failure of a machine without devices.
+#[test]
+fn mesas_layer_lives_where_every_device_is_hidden() {
+    let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
+    if !std::path::Path::new(manifest).exists() {
+        return machine::skip("Mesa's layer device-select is not installed");
+    }
+    let mut machine = two_drivers();
+    machine.variable("VK_IMPLICIT_LAYER_PATH", manifest);
+    machine.variable("VK_LOADER_VISIBLE_DEVICES", "none");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices().len()), (1, 0));
+    assert_eq!(explained.found("device.not-visible")["name"], "card");
+    assert!(
+        !explained.codes().contains(&"program.crashed"),
+        "{:#}",
+        explained.report
+    );
+}
+
 /// The layer of Mesa that programs have on most machines.
 #[test]
 fn mesas_layer_undoes_what_the_loader_chose() {

@@ -71,6 +71,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         drop_hidden(instance, &mut groups, &devices, &mut journal)?;
         if chosen {
             drop_unwished(instance, &mut groups, &devices, &journal)?;
+            wishes::check_any(instance, !groups.is_empty())?;
         }
         if array.is_null() {
             // SAFETY: the caller of this function promised that `count` is writable.

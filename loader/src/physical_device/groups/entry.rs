@@ -4,6 +4,7 @@ use super::super::entry::answered;
 use super::super::filter::IdFilters;
 use super::super::objects;
 use super::super::walk::{ATTEMPTS, MOST_OF_A_CHAIN, scratch};
+use super::super::wishes;
 use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, members, translated};
 use crate::alloc::HostVec;
@@ -53,7 +54,15 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
         // SAFETY: as above.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
     };
-    shortage::check().map_or_else(VkResult::from, |()| result)
+    if let Err(error) = shortage::check() {
+        return error.into();
+    }
+    if let Some((none, success)) = wishes::empty_answer(instance, result) {
+        // SAFETY: `count` is not null, so it points to the application's number.
+        unsafe { *count = none };
+        return success;
+    }
+    result
 }
 
 /// The topmost entity's function. Unlike other shared commands this one enters at the core name always (DRV-159).
@@ -157,7 +166,7 @@ unsafe fn whole_list(
     loop {
         // SAFETY: passed on.
         let (list, complete) = unsafe { attempt(instance, count, array) }?;
-        if list.1.is_empty() && instance.visible().is_none() {
+        if list.1.is_empty() {
             return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
         }
         if complete || attempts == ATTEMPTS {
