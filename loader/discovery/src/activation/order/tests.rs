@@ -113,7 +113,7 @@ fn lay_330_all_permutations_of_six_layers() {
             layer(
                 name,
                 next.as_ref()
-                    .map(|(_, below)| std::slice::from_ref(below))
+                    .map(|(_, below)| core::slice::from_ref(below))
                     .unwrap_or_default(),
                 &[],
             )
@@ -234,8 +234,7 @@ fn lay_335_a_cycle_of_a_hundred() {
         let warn = LogBits::WARN | LogBits::LAYER;
         let first = "Layer order: ignoring \"n99\" above \"n00\": the order in /n99.json (n00). It contradicts:";
         assert!(lines.has(warn, first));
-        for at in 0..99 {
-            let (above, below) = (&names[at], next(at));
+        for (above, below) in names.iter().zip(&names[1..]) {
             let line = format!("   \"{above}\" above \"{below}\": the order in /{above}.json ({below})");
             assert!(lines.has(warn, &line), "{line}");
         }
