@@ -386,6 +386,10 @@ sweeps! {
     app_174_heap_with_eighty_manifests_and_four_drivers: 80, 4;
     /// APP-174, APP-179a, APP-248
     app_174_heap_with_a_settings_file: 20, 4, |scene| with_settings(scene);
+    /// APP-174, APP-179a, LAY-330
+    app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
+        scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
+    };
     /// APP-174, APP-179a: everything is told.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
