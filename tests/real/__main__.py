@@ -10,10 +10,11 @@ import built  # noqa: E402
 import installed  # noqa: E402
 import layers  # noqa: E402
 import mesa_layers  # noqa: E402
+import order  # noqa: E402
 import programs  # noqa: E402
 import redirected  # noqa: E402
 import shown  # noqa: E402
 import vkcube  # noqa: E402
 import vulkaninfo  # noqa: E402
 
-cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, redirected, installed, built, shown])
+cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, order, redirected, installed, built, shown])
