@@ -74,36 +74,32 @@ limits! {
 
 #[cfg(test)]
 mod tests {
-    extern crate std;
-
     use super::TABLE;
-    use std::string::String;
-    use std::vec::Vec;
 
     /// The page that promises the bounds to users.
     const PAGE: &str = include_str!("../../../docs/limits.md");
 
-    /// Returns the bound of a row of the page in the unit of the code.
-    fn written(bound: &str) -> u64 {
-        let (number, unit) = bound.split_once(' ').expect("a number and a unit");
-        number.parse::<u64>().expect("a number") << if unit == "MiB" { 20 } else { 0 }
+    /// Returns the thing, bound and consequence of a line that is a row of the page's first table.
+    fn cells(line: &str) -> Option<[&str; 3]> {
+        let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
+        let row = [cells.next()?, cells.next()?, cells.next()?];
+        cells.next().is_none().then_some(row)
+    }
+
+    /// Returns a bound of the page in the unit of the code.
+    fn written(bound: &str) -> Option<u64> {
+        let (number, unit) = bound.split_once(' ')?;
+        Some(number.parse::<u64>().ok()? << if unit == "MiB" { 20 } else { 0 })
     }
 
     #[test]
     fn bounds_are_those_that_the_page_promises() {
-        let rows = PAGE
-            .lines()
-            .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
-        let cells = rows.map(|row| row.split(" | ").collect::<Vec<_>>());
-        let promised: Vec<_> = cells.filter(|cells| cells.len() == 3).skip(1).collect();
-        assert_eq!(promised.len(), TABLE.len());
-        for (cells, row) in promised.iter().zip(TABLE) {
-            assert_eq!((cells[0], written(cells[1]), cells[2]), (row.what, row.value, row.more));
-            assert!(
-                cells[1].ends_with(row.unit) || cells[1].ends_with("MiB"),
-                "{}",
-                String::from(row.what)
-            );
+        // The first row names the columns.
+        let promised = || PAGE.lines().filter_map(cells).skip(1);
+        assert_eq!(promised().count(), TABLE.len());
+        for ([what, bound, more], row) in promised().zip(TABLE) {
+            assert_eq!((what, written(bound), more), (row.what, Some(row.value), row.more));
+            assert!(bound.ends_with(row.unit) || bound.ends_with("MiB"), "{what}: {bound}");
         }
     }
 }
