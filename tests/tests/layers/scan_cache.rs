@@ -85,6 +85,33 @@ fn lay_24_what_is_unchanged_is_not_read_again() {
     });
 }
 
+/// LAY-24, DRV-7: driver manifests that are large together are read again each time, though none is large.
+#[test]
+fn drv_7_large_lists_of_driver_manifests_are_read_again() {
+    const FOLDER: &str = "xdg/data-home/vulkan/icd.d";
+    case(|scene| {
+        scene.unset("VK_LOADER_DEBUG").unset("VK_DRIVER_FILES");
+        scene.driver("d").device("one").folder(FOLDER);
+        let outcome = scene.run(|vk| {
+            let query = || drop(vk.extensions().expect("extensions"));
+            settle();
+            query();
+            // What the mock driver reads for itself.
+            let own = reads_of(query);
+            for (bytes, remembered) in [(100_000, true), (400_000, true), (600_000, false)] {
+                let text = format!("{{}}{}", " ".repeat(bytes));
+                for name in ["e.json", "f.json"] {
+                    fs::write(vk.path(FOLDER).join(name), &text).expect("files can be written");
+                }
+                settle();
+                assert!(reads_of(query) > own, "{bytes} bytes each are read");
+                assert_eq!(reads_of(query) == own, remembered, "{bytes} bytes each");
+            }
+        });
+        outcome.ok();
+    });
+}
+
 /// DRV-97, DRV-98, DRV-7: queries see portability drivers, instances only when they ask, in whatever order the two come.
 #[test]
 fn drv_98_portability_drivers_are_remembered_and_left_out() {
