@@ -97,8 +97,9 @@ def equivalents(mutants):
         if not (old.startswith("- ") and new[:2] in ("+ ", "+") and reason):
             sys.exit(f"equivalent.txt: {file}: not four lines")
         found.add((file, old[2:].strip(), new[2:].strip()))
-    for file, old, new in found - {texts(mutant) for mutant in mutants}:
-        sys.exit(f"equivalent.txt: {file} has no mutant that makes `{new}` of `{old}`")
+    stale = found - {texts(mutant) for mutant in mutants}
+    if stale:
+        sys.exit("\n".join(f"equivalent.txt: {file} has no mutant that makes `{new}` of `{old}`" for file, old, new in sorted(stale)))
     return found
 
 
