@@ -20,6 +20,8 @@ static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
 /// Files and folders that the library opened or tried to open, and which of them is refused; zero for none.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
+/// How many there had been when the last request or opening was refused.
+static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
 /// Blocks that the library has.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
@@ -102,6 +104,11 @@ impl Heap {
         OPENINGS.load(Ordering::Relaxed)
     }
 
+    /// How many of these came after the last refusal.
+    pub fn openings_after_refusal(&self) -> usize {
+        self.openings() - OPENINGS_BEFORE.load(Ordering::Relaxed)
+    }
+
     /// How many blocks the library has asked for since [`Heap::of`] and not given back.
     pub fn live(&self) -> isize {
         LIVE.load(Ordering::Relaxed)
@@ -124,9 +131,10 @@ fn is_opening_refused() -> bool {
     noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused(0)
 }
 
-/// The error number of a refusal.
+/// The error number of a refusal, and the openings before it.
 fn noted(refused: bool) -> bool {
     if refused {
+        OPENINGS_BEFORE.store(OPENINGS.load(Ordering::Relaxed), Ordering::Relaxed);
         // SAFETY: the error number of this thread can always be written.
         unsafe { *libc::__errno_location() = libc::ENOMEM };
     }
