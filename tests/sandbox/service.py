@@ -1,5 +1,6 @@
 """Programs in sandboxes without a driver of their own get those of the driver service, and go on when it comes, goes or dies."""
 
+import contextlib
 import difflib
 import os
 import re
@@ -247,6 +248,16 @@ def two_drivers():
         looking.until([FIRST, SECOND])
 
 
+def many_programs():
+    """LSV-42 LSV-46: forty programs of one user that all go on running have the driver."""
+    with Service("second") as service, contextlib.ExitStack() as stack:
+        with Looking(service) as first:
+            first.until([SECOND])
+        for number in range(1, 41):
+            found = stack.enter_context(Looking(service)).look()
+            expect(same(found, [SECOND]), f"program {number} finds {found}")
+
+
 def a_driver_comes():
     """LSV-31 LSV-38: a driver that comes while a program runs is found by its next look, and one that goes is not."""
     with Service("first") as service, Looking(service) as looking:
@@ -312,6 +323,7 @@ CASES = [
     ("the same for a user without privileges", for_a_user),
     ("vulkaninfo prints what it prints outside", the_same_information),
     ("two drivers", two_drivers),
+    ("forty programs of one user", many_programs),
     ("a driver comes and goes", a_driver_comes),
     ("the service ends and comes back", restarted),
     ("the service dies in a request", killed_in_a_request),
