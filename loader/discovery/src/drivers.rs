@@ -170,9 +170,26 @@ impl Listing {
         Ok(tell((&file.path, file.source), verdict, journal))
     }
 
-    /// Returns `true` if the filters keep a manifest that a service published as `name`. Reports the decision to the journal.
-    pub fn keeps_published(&self, path: &Text, name: &[u8], journal: &mut Journal<'_>) -> bool {
-        tell((path, Source::Service), self.filters.verdict(name), journal)
+    /// Returns `true` if the filters keep a manifest that a service published as `name`, and no library of an installed driver stands for
+    /// it. Reports the decision to the journal.
+    ///
+    /// # Errors
+    /// When memory runs out.
+    pub fn keeps_published(
+        &self,
+        path: &Text,
+        name: &[u8],
+        installed: Option<&Text>,
+        journal: &mut Journal<'_>,
+    ) -> Result<bool, OutOfMemory> {
+        let mut verdict = self.filters.verdict(name);
+        if verdict == Verdict::Kept
+            && let Some(installed) = installed
+        {
+            let kept = Text::try_new(installed)?;
+            verdict = Verdict::Dropped(DriverManifestReason::SameFile { kept }.into());
+        }
+        Ok(tell((path, Source::Service), verdict, journal))
     }
 }
 

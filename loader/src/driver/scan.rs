@@ -13,7 +13,7 @@ use discovery::manifest::driver::{DriverOutcome, read_published_manifest};
 use discovery::scan_cache::{Cached, MOST_BYTES, ScanCache};
 use discovery::search::{Found, Search};
 use discovery::settings::Settings;
-use discovery::text::Text;
+use discovery::text::{Text, file_name};
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
@@ -140,6 +140,15 @@ impl Scan {
         Ok(())
     }
 
+    /// Returns the library of an installed driver that has the same file name as the library of this key (LSV-38): two copies of one driver
+    /// would show each device twice.
+    fn installed(&self, key: &Text) -> Option<&Text> {
+        let number = key.iter().position(|&byte| byte == b'-')?;
+        let open = self.drivers.iter().map(|driver| &driver.path);
+        let aside = self.aside.iter().map(|(manifest, ..)| &manifest.library_path);
+        open.chain(aside).find(|path| *file_name(path) == key[number + 1..])
+    }
+
     /// Opens the drivers that a service has now, unless it is known that there is none (LSV-38). They come last, and are never remembered: a
     /// list is as old as its scan.
     #[inline]
@@ -175,7 +184,8 @@ impl Scan {
             let path = &published.path;
             match read_published_manifest(path, content, options.portability, journal)? {
                 DriverOutcome::Driver(manifest) => {
-                    if listing.keeps_published(path, &published.name, journal) {
+                    let installed = self.installed(&manifest.library_path);
+                    if listing.keeps_published(path, &published.name, installed, journal)? {
                         let library = offer.fetch(&published, &manifest.library_path);
                         wanted.try_push((manifest, library))?;
                     }

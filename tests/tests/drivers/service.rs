@@ -117,6 +117,28 @@ fn lsv_38_filters_see_the_published_name() {
     });
 }
 
+/// LSV-38: a driver that is installed and opens is not there a second time; one that is installed and does not open comes from the service.
+#[test]
+fn lsv_38_an_installed_driver_takes_precedence() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        let manifest = json!({
+            "file_format_version": "1.0.1",
+            "ICD": { "library_path": "/nowhere/libmock_a.so", "api_version": "1.3.280" },
+        });
+        scene.file("xdg/data-home/vulkan/icd.d/a.json", &manifest.to_string());
+        let outcome = scene.run(|vk| {
+            let packages = [package(vk, 0, "here"), package(vk, 1, "a"), package(vk, 2, "b")];
+            let server = Server::honest(&socket(vk), &packages);
+            assert_eq!(names(vk), ["here", "a", "b"]);
+            assert_eq!(server.requests(), 1 + 2);
+        });
+        outcome.ran();
+        outcome.logged_with("INFO | DRIVER", "service:0-libmock_here.so.json is the same file as");
+        assert_eq!(loads(&outcome, "here"), 1);
+    });
+}
+
 /// LSV-38: what is put in place of the folders is put in place of the service too.
 #[test]
 fn lsv_38_replaced_searches_ask_no_service() {

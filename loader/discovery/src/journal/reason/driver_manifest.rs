@@ -37,7 +37,7 @@ pub enum DriverManifestReason {
     },
     /// `VK_LOADER_DRIVERS_SELECT` is set and does not match.
     NotSelected,
-    /// The search found the same file earlier under another path.
+    /// The search found the same file earlier under another path, or the library of a published driver is that of an installed one.
     SameFile {
         /// The path that was kept.
         kept: Text,
