@@ -1,46 +1,48 @@
-//! Dispatch tables and the order of their slots, made of lists of commands. The lists are emitted.
+//! Macros that declare dispatch tables and the order of their slots from lists of commands. The generator emits the lists.
 //!
-//! Each macro declares, in the module that calls it, a table with a slot for each command and `mod slot` with the slots' numbers.
-//! [`crate::table`] fills tables.
+//! Each macro declares, in the module that calls it, a table with a slot per command, and `mod slot` with the numbers of the slots. [`crate::table`]
+//! fills tables.
 
 use discovery::extension::InstanceExtension;
 pub(crate) use promises::limits::UNKNOWN_SLOTS;
 
-/// A trampoline that serves two names of one command of physical devices.
+/// A trampoline that serves two names of one physical-device command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedEntry {
     /// Slot of the core name, which the trampoline calls.
     pub core: usize,
-    /// Slot of the extension's name.
+    /// Slot of the extension's name for the command.
     pub alias: usize,
-    /// If this extension is enabled, the chain is entered under the extension's name (DRV-159).
+    /// If this extension is enabled, the trampoline calls the chain by the extension's name (DRV-159).
     pub extension: InstanceExtension,
 }
 
-/// Declares a table of functions that lead into a chain, none of which is ever missing. First row: the table, and the name of the
-/// number in front of its slots, if it has one; then command and type of its function.
+/// Declares a table of functions that lead into a chain; no slot is ever empty.
+///
+/// The first row has the table, and the name of the number before its slots, if there is one. Each other row has a command and the type of its
+/// function.
 macro_rules! chain_table {
     ($table:ident $(, $magic:ident)?; $($name:ident: $function:ty;)*) => {
         /// The functions that a chain begins with.
         #[repr(C)]
         pub struct $table {
             $(
-                /// Tells a table of this loader from anything else a handle may point to.
+                /// Distinguishes a table of this loader from anything else to which a handle may point.
                 pub $magic: u64,
             )?
             $(pub $name: $crate::table::Entry<$function>,)*
-            /// Functions that were not known when the loader was built.
+            /// Slots for functions that the loader did not know when it was built.
             pub unknown: [$crate::table::Entry<$crate::table::Slot>; $crate::dispatch_table::UNKNOWN_SLOTS],
         }
 
-        // SAFETY: every slot is an entry.
+        // SAFETY: `repr(C)` fixes the layout, and every slot is an `Entry`.
         unsafe impl $crate::table::SharedSlots for $table {}
 
         $crate::dispatch_table::table_slots!($table: $($name)*);
     };
 }
 
-/// Declares a table of a driver's functions, any of which may be missing. First row: the table; then command and type of its
+/// Declares a table of a driver's functions; any slot may be empty. The first row has the table. Each other row has a command and the type of its
 /// function.
 macro_rules! driver_table {
     ($table:ident; $($name:ident: $function:ty;)*) => {
@@ -54,11 +56,11 @@ macro_rules! driver_table {
     };
 }
 
-/// Declares rows and numbers of a table's slots; the commands stand in slot order.
+/// Declares the rows and the numbers of a table's slots, for commands in slot order.
 macro_rules! table_slots {
     ($table:ident: $first:ident $($other:ident)*) => {
         impl $table {
-            /// How many commands have a slot.
+            /// Number of commands that have a slot.
             pub const SLOT_COUNT: usize = [stringify!($first), $(stringify!($other)),*].len();
         }
 
@@ -91,7 +93,7 @@ macro_rules! table_slots {
     };
 }
 
-/// Declares the pairs of slots that share a trampoline, of rows: core name, name of the extension, extension.
+/// Declares pairs of slots that share a trampoline. Each row has the core name, the extension's name for the command, and the extension.
 macro_rules! shared_entries {
     ($($core:ident $alias:ident $extension:ident;)*) => {
         /// All shared trampolines of physical-device commands.

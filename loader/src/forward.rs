@@ -1,14 +1,14 @@
-//! The bodies of the trampolines and terminators that only pass a call on; `generated/` has the functions.
+//! Bodies of the trampolines and terminators that only pass a call on; `generated/` has the functions.
 //!
-//! Arguments are given as the next level takes them: a pointer to what differs between levels is cast.
-//! The unsafe steps rest on what Vulkan demands of the caller; `translation` says what each of its functions needs.
+//! The rows give the arguments as the next level takes them: a pointer whose type differs between levels is cast. The unsafe steps rely on what
+//! Vulkan demands of the caller; `translation` states the requirements of each of its functions.
 
 use crate::generated::types::VkResult;
 
-/// The body of a device-level command's trampoline: a check of the handle and a jump through its table (APP-159).
+/// Body of a device-level trampoline: checks the handle and jumps through its table (APP-159).
 ///
-/// On x86-64 the body is machine code: a compiler would load the function into a register before it jumps. On x86 it is so too: all
-/// arguments lie on the stack, where a compiler would copy them for a call.
+/// On x86-64 the body is machine code, because a compiler would load the function into a register before it jumps. On x86 it is machine code too: all
+/// arguments are on the stack, and a compiler would copy them for a call.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 macro_rules! forward {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
@@ -19,7 +19,7 @@ macro_rules! forward {
     };
 }
 
-// The steps are those of `translation::device_table`. Nothing but rax and r11 changes before the jump.
+// The steps are those of `translation::device_table`. Only rax and r11 change before the jump.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
@@ -52,7 +52,7 @@ macro_rules! forward {
     };
 }
 
-// The magic decides alone: the newest device's table is beyond reach without a register for the place of the code.
+// Only the magic is checked: comparing with the newest device's table would take a register for the address of the code.
 #[cfg(target_arch = "x86")]
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
@@ -82,8 +82,7 @@ macro_rules! forward {
     };
 }
 
-/// The body of the trampoline of a physical device's command: a check, and a jump through the table of the instance with
-/// the handle that the chain knows.
+/// Body of a physical-device trampoline: checks the handle and jumps through the table of the instance with the chain's handle.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 macro_rules! forward_of_physical_device {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
@@ -94,8 +93,8 @@ macro_rules! forward_of_physical_device {
     };
 }
 
-// The steps are those of `translation::physical_device`. All that runs lies within one line of the cache, which a compiler
-// cannot be told of a single function.
+// The steps are those of `translation::physical_device`. All executed instructions are within one cache line; a compiler cannot be told to align a
+// single function.
 #[cfg(target_arch = "x86_64")]
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {
@@ -155,7 +154,7 @@ macro_rules! forward_of_physical_device {
     };
 }
 
-/// The body of the trampoline of an instance's command: a check, and a call through its table with the handle that the chain knows.
+/// Body of an instance-level trampoline: checks the handle and calls through its table with the chain's handle.
 macro_rules! forward_of_instance {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {
         match unsafe { $crate::translation::instance($handle) } {
@@ -165,8 +164,8 @@ macro_rules! forward_of_instance {
     };
 }
 
-/// The body of a device-level command's trampoline that returns objects with a dispatch pointer: after a success they get that of
-/// their device (DRV-201). Behind the call stand where the objects are and how many.
+/// Body of a device-level trampoline that returns dispatchable objects: after success, each object gets the dispatch pointer of its device (DRV-201).
+/// The arguments after the call are the objects and their number.
 macro_rules! forward_and_adopt {
     ($name:ident($handle:ident $(, $argument:expr)*), $objects:expr, $count:expr) => {
         match unsafe { $crate::translation::device_table($handle) } {
@@ -182,9 +181,9 @@ macro_rules! forward_and_adopt {
     };
 }
 
-/// What a command returns that makes objects.
+/// Result of a command that creates objects.
 pub(crate) trait Outcome {
-    /// Whether it made them.
+    /// Returns `true` if the command created the objects.
     fn is_success(&self) -> bool;
 }
 
@@ -202,15 +201,16 @@ impl Outcome for VkResult {
     }
 }
 
-/// The body of a physical device's terminator: a call of the driver's function with the driver's handle. A driver that lacks the
-/// function ends the process (DRV-161), or, where a value stands behind the call, that is returned with a message; without
-/// the extension that is required no driver is asked (DRV-164).
+/// Body of a physical-device terminator: calls the driver's function with the driver's handle.
+///
+/// If the driver lacks the function, the process ends (DRV-161), or, if a value follows the call, the terminator logs a message and returns that
+/// value. If a required extension is not enabled, no driver is asked (DRV-164).
 macro_rules! ask_driver {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {{
         let (driver, handle) = unsafe { $crate::translation::driver_of($handle) };
         match driver.$name {
             Some(function) => unsafe { function(handle $(, $argument)*) },
-            // The message names it without its prefix.
+            // The message has the name without `vk`.
             None => $crate::translation::unsupported(const { stringify!($name).split_at(2).1 }),
         }
     }};
@@ -235,7 +235,7 @@ macro_rules! ask_driver {
     }};
 }
 
-/// Tells debuggers and profilers that the stack is as the caller left it. The gap keeps functions apart.
+/// Tells debuggers and profilers that the stack is as the caller left it. The gap separates functions.
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(windows)))]
 macro_rules! frame_begins {
     () => {
@@ -248,7 +248,7 @@ macro_rules! frame_ends {
         ".cfi_endproc\n.p2align 4, 0xCC"
     };
 }
-/// On Windows a function without an entry in the unwind table is known to be that simple.
+/// On Windows, a function without an entry in the unwind table counts as such a function.
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), windows))]
 macro_rules! frame_begins {
     () => {

@@ -1,10 +1,10 @@
-//! Machine code under control-flow guard, Windows' check of calls through pointers.
+//! Machine code under control-flow guard, which checks calls through pointers on Windows.
 //!
-//! A linker with `/guard:cf` lists the functions that may be called so, and the system ends a process that calls anything else. The
-//! compiler adds its functions to the list. Stubs, whose addresses are computed, add themselves. Jumps through tables are checked only
-//! where the compiler checks its own calls, with `-Ccontrol-flow-guard`; the build script sets `vkl_guarded` then.
+//! With `/guard:cf`, the linker lists the functions that may be called through pointers, and the system ends a process that calls any other address.
+//! The compiler lists its own functions. Stubs, whose addresses are computed, list themselves. Jumps through tables are checked only if the compiler
+//! checks its own calls, with `-Ccontrol-flow-guard`; the build script then sets `vkl_guarded`.
 
-/// Defines the assembler's macro that [`stub`] calls. Stands before the first stub of a block.
+/// Defines the assembler macro that [`stub`] uses. Comes before the first stub of a block.
 #[cfg(all(windows, target_env = "msvc"))]
 macro_rules! stubs_begin {
     () => {
@@ -27,7 +27,7 @@ macro_rules! stubs_begin {
     };
 }
 
-/// Lists the code that follows as a function that may be called through a pointer.
+/// Lists the following code as a function that may be called through a pointer.
 #[cfg(all(windows, target_env = "msvc"))]
 macro_rules! stub {
     () => {
@@ -41,7 +41,7 @@ macro_rules! stub {
     };
 }
 
-/// Forgets the assembler's macro. Stands after the last stub of a block.
+/// Removes the assembler macro. Comes after the last stub of a block.
 #[cfg(all(windows, target_env = "msvc"))]
 macro_rules! stubs_end {
     () => {
@@ -55,7 +55,7 @@ macro_rules! stubs_end {
     };
 }
 
-/// Jumps to the function that stands at a place in memory. Changes only rax; on x86, eax, ecx and edx.
+/// Jumps to the function whose address is at a place in memory. Changes only rax; on x86, eax, ecx and edx.
 #[cfg(all(target_arch = "x86_64", not(vkl_guarded)))]
 macro_rules! jump {
     ($place:literal) => {
@@ -89,7 +89,7 @@ macro_rules! jump {
     };
 }
 
-/// Jumps to the function in a register. Changes what [`jump`] changes.
+/// Jumps to the function in a register. Changes the same registers as [`jump`].
 #[cfg(not(vkl_guarded))]
 macro_rules! jump_to {
     ($register:literal) => {

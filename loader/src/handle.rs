@@ -1,13 +1,13 @@
-//! Handles of the application, of the layer chain and of drivers are different types.
+//! Different handle types for the application, the layer chain and drivers.
 //!
-//! The loader replaces five kinds of object by its own. The same C type then names a different object above the loader,
-//! between loader and layers, and inside a driver; mixing them up is the classic loader bug. [`Level`] gives each place
-//! its own types, and only [`crate::translation`] converts between them.
+//! The loader replaces five kinds of object by its own. A handle of the same C type then names different objects: above the loader, between loader
+//! and layers, and inside a driver. Mixing them up is a common fault in loaders. [`Level`] gives each place its own types, and only
+//! [`crate::translation`] converts between them.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
 
-/// A place in the call path, which decides what a wrapped handle means there.
+/// A place in the call path, which decides the meaning of a wrapped handle.
 pub(crate) trait Level: Copy + 'static {
     /// `VkInstance` as seen at this level.
     type VkInstance: Copy;
@@ -21,22 +21,22 @@ pub(crate) trait Level: Copy + 'static {
     type VkDebugReportCallbackEXT: Copy;
 }
 
-/// What the application holds.
+/// Handles of the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum App {}
 
-/// What travels through the layers and arrives at a terminator.
+/// Handles that pass through the layers and arrive at a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chain {}
 
-/// What one driver made.
+/// Handles that a driver returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Driver {}
 
 impl Level for App {
     type VkInstance = InstanceHandle<App>;
     type VkPhysicalDevice = PhysicalDeviceHandle<App>;
-    // Non-dispatchable objects are made by the terminator, so application and layers hold the same one (APP-159).
+    // Terminators create non-dispatchable objects, so application and layers hold the same handle (APP-159).
     type VkSurfaceKHR = SurfaceHandle<Chain>;
     type VkDebugUtilsMessengerEXT = MessengerHandle<Chain>;
     type VkDebugReportCallbackEXT = ReportCallbackHandle<Chain>;
@@ -60,7 +60,7 @@ impl Level for Driver {
 
 /// A dispatchable handle: a pointer to an object whose first word belongs to the loader (DRV-208).
 pub(crate) trait Dispatchable: Copy {
-    /// The pointer itself.
+    /// Returns the pointer.
     fn word(self) -> *mut c_void;
 }
 
@@ -72,20 +72,20 @@ macro_rules! dispatchable {
         pub(crate) struct $name<L>(*mut c_void, PhantomData<L>);
 
         impl<L: Copy> $name<L> {
-            /// The handle that points at nothing.
+            /// The null handle.
             pub(crate) const NULL: Self = Self(core::ptr::null_mut(), PhantomData);
 
-            /// Takes a pointer for a handle of this level.
+            /// Treats a pointer as a handle of this level.
             pub(crate) const fn from_raw(raw: *mut c_void) -> Self {
                 Self(raw, PhantomData)
             }
 
-            /// The pointer.
+            /// Returns the pointer.
             pub(crate) const fn raw(self) -> *mut c_void {
                 self.0
             }
 
-            /// Whether it is null.
+            /// Returns `true` if the handle is null.
             pub(crate) fn is_null(self) -> bool {
                 self.0.is_null()
             }
@@ -110,12 +110,12 @@ macro_rules! non_dispatchable {
             /// `VK_NULL_HANDLE`.
             pub(crate) const NULL: Self = Self(0, PhantomData);
 
-            /// Takes a number for a handle of this level.
+            /// Treats a number as a handle of this level.
             pub(crate) const fn from_raw(raw: u64) -> Self {
                 Self(raw, PhantomData)
             }
 
-            /// The number.
+            /// Returns the number.
             pub(crate) const fn raw(self) -> u64 {
                 self.0
             }

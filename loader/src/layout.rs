@@ -1,4 +1,4 @@
-//! Assertions that the compiler lays structures out as C does, while it compiles them.
+//! Compile-time assertions that structures have the layout of C.
 
 #![cfg_attr(
     not(any(target_pointer_width = "64", vkl_layouts)),
@@ -9,7 +9,7 @@
     )
 )]
 
-/// Asserts rows of bytes: structure, size, alignment, offset of each member.
+/// Asserts the layout of structures. Each row has the structure, its size, its alignment and the offset of each member, in bytes.
 macro_rules! layouts {
     ($($name:ty: $size:literal, $align:literal, $($member:ident $offset:literal),*;)*) => {
         $(const _: () = {

@@ -1,11 +1,11 @@
 //! A drop-in `libvulkan.so.1`.
 //!
-//! `docs/architecture.md` explains how the pieces fit. In short: [`generated`] follows from the Vulkan registry alone and
-//! holds the C entry points; [`entry`] and [`terminator`] are the hand-written bodies it calls; the crate
-//! [`discovery`] decides from files and variables, and records every decision in its [journal](discovery::journal).
+//! `docs/architecture.md` explains how the parts fit together. In short: [`generated`] follows from the Vulkan registry alone and holds the C entry
+//! points; [`entry`] and [`terminator`] are handwritten bodies that it calls; the crate [`discovery`] decides from files and variables, and records
+//! every decision in its [journal](discovery::journal).
 //!
-//! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The
-//! Rust items are no stable interface.
+//! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The Rust items are not a stable
+//! interface.
 
 #![cfg_attr(not(any(test, fuzzing)), no_std)]
 #![deny(
@@ -27,9 +27,9 @@
     reason = "structures of the C interface keep the member names of its headers"
 )]
 
-// Under a name of its own: `alloc` is the module for memory that belongs to Vulkan objects.
+// Renamed, because the module `alloc` is for the memory of Vulkan objects.
 extern crate alloc as rust_alloc;
-// Its panic handler serves builds for debugging, and programs that link this with the standard library.
+// Provides the panic handler for debug builds and for programs that link this crate with the standard library.
 #[cfg(not(any(vkl_shipped, test, fuzzing)))]
 extern crate std;
 

@@ -19,15 +19,15 @@ use core::mem::ManuallyDrop;
 use core::sync::atomic::{AtomicBool, Ordering};
 use rust_alloc::vec::Vec;
 
-/// `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` at load (DRV-236).
+/// `true` if `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` was exactly `1` when the loader was loaded (DRV-236).
 static KEEP_LIBRARIES: AtomicBool = AtomicBool::new(false);
 
-/// From here on no library is closed (DRV-236).
+/// Keeps every library open from now on (DRV-236).
 pub(crate) fn keep_all() {
     KEEP_LIBRARIES.store(true, Ordering::Relaxed);
 }
 
-/// An open library; closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` asks otherwise (DRV-236).
+/// An open library. It is closed when dropped, unless `VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING` keeps libraries open (DRV-236).
 pub(crate) struct Library {
     opened: ManuallyDrop<Opened>,
 }
@@ -44,7 +44,7 @@ impl Library {
     /// Opens the library of a driver; see [`os::Library::open_driver`].
     ///
     /// # Errors
-    /// The system's, in its words.
+    /// The error text of the system.
     pub(crate) fn open_driver(path: &[u8]) -> Result<Self, OpenError> {
         Self::open_with(path, os::Library::open_driver)
     }
@@ -52,7 +52,7 @@ impl Library {
     /// Opens the library of a layer; see [`os::Library::open_layer`].
     ///
     /// # Errors
-    /// The system's, in its words.
+    /// The error text of the system.
     pub(crate) fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
         Self::open_with(path, os::Library::open_layer)
     }
@@ -60,7 +60,7 @@ impl Library {
     /// Opens the library of a driver once more, which messages and, where it has a path, the system know by `name`.
     ///
     /// # Errors
-    /// The system's, in its words.
+    /// The error text of the system.
     pub(crate) fn open_again(&self, name: &[u8]) -> Result<Self, OpenError> {
         match &*self.opened {
             Opened::Path(_) => Self::open_driver(name),
@@ -86,11 +86,11 @@ impl Library {
         if known.is_some_and(|row| is_own_entry_point(row, address)) {
             return None;
         }
-        // SAFETY: a non-null symbol of a function name is the address of a function.
+        // SAFETY: the symbol is null or the address of a function, because its name is that of a function.
         unsafe { table::from_word(address) }
     }
 
-    /// The same for a name from a manifest; one with a NUL inside is exported by nothing.
+    /// Returns the function for a name from a manifest; null if the name contains a NUL.
     pub(crate) fn function_named(&self, name: &[u8]) -> PFN_vkVoidFunction {
         with_terminated(name, |name| Ok(self.function(name))).ok().flatten()
     }
@@ -107,7 +107,7 @@ impl From<SharedLibrary> for Library {
 impl Drop for Library {
     fn drop(&mut self) {
         if !KEEP_LIBRARIES.load(Ordering::Relaxed) {
-            // SAFETY: dropped once, here.
+            // SAFETY: `drop` runs once, and nothing uses the field afterwards.
             unsafe { ManuallyDrop::drop(&mut self.opened) };
         }
     }
@@ -142,7 +142,7 @@ pub(crate) fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
             .is_some_and(|terminator| core::ptr::eq(terminator as *const (), address))
 }
 
-/// Logs the system's own words about a library that did not open (DRV-58).
+/// Logs the system's error text for a library that did not open (DRV-58).
 pub(crate) fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
     let bits = match error {
         OpenError::WrongClass(_) => LogBits::INFO,
@@ -151,26 +151,26 @@ pub(crate) fn log_open_error(error: &OpenError, journal: &Journal<'_>) {
     journal.note(bits, format_args!("{}", error.text()));
 }
 
-/// Reinterprets an untyped function pointer.
+/// Converts an untyped function pointer.
 ///
 /// # Safety
 /// `F` is the type of the function.
 pub(crate) unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut ()>()) };
     let function = function?;
-    // SAFETY: both are function pointers, and the caller vouches for the signature.
+    // SAFETY: both are function pointers of one size, and the caller promises that `F` is the function's type.
     Some(unsafe { core::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
-/// The path of the library that holds `function`, as the system reports it, and a warning when it is not what the manifest
-/// pointed at (DRV-60, LAY-206).
+/// Returns the path of the library that contains `function`, as the system reports it. Logs a warning if it differs from the path in the manifest
+/// (DRV-60, LAY-206).
 pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
     let Some(loaded) = file_of(function).map(Text::from) else {
         return given.clone();
     };
-    // Tools know it as a message about layers, whatever the library is.
+    // Tools know this as a message about layers, whatever the library is.
     let bits = LogBits::WARN | LogBits::LAYER;
-    // A bare name is no path. Most often the other two are the same text, and asking costs a system call for each part.
+    // Skip the comparison for a bare name, which is not a path, and for equal texts: resolving costs a system call per path component.
     if *given != loaded && given.iter().any(|&byte| is_separator(byte)) && journal.wants(bits) {
         let (given, real) = (canonical(given), canonical(&loaded));
         if given != real {
@@ -187,13 +187,13 @@ pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'
     loaded
 }
 
-/// The path of a library as messages give it: its canonical form. Finding that out costs a system call for each part of
-/// the path, so it waits until a log sink takes the message.
+/// Path of a library in messages: its canonical form. It is resolved only when a log sink takes the message, because that costs a system call per
+/// path component.
 #[derive(Clone, Copy)]
 pub(crate) struct RealPath<'a>(pub &'a [u8]);
 
 impl RealPath<'_> {
-    /// The canonical form. A bare name is no path.
+    /// Returns the canonical form; a bare name, which is not a path, stays as it is.
     pub(crate) fn resolve(self) -> Vec<u8> {
         if self.0.iter().any(|&byte| is_separator(byte)) {
             canonical(self.0)
@@ -209,7 +209,7 @@ impl fmt::Display for RealPath<'_> {
     }
 }
 
-/// The canonical form of a path, or the path itself when the system cannot tell.
+/// Returns the canonical form of a path, or the path itself if the system cannot resolve it.
 fn canonical(path: &[u8]) -> Vec<u8> {
     os::canonical(path).unwrap_or_else(|_| copy_or_note(path))
 }

@@ -1,33 +1,33 @@
-//! A list threaded through its members, for objects that outlive every look at them.
+//! An intrusive list, for objects that outlive every reference the list returns.
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use os::Mutex;
 
-/// An object that can be a member of one [`List`], and so comes to any thread.
+/// An object that can be a member of one [`List`], and so is visible to all threads.
 pub(crate) trait Linked: Sync + Sized + 'static {
-    /// The link to the next older member. Only the list reads or writes it.
+    /// Link to the next older member. Only the list reads or writes it.
     fn next(&self) -> &AtomicPtr<Self>;
 }
 
-/// A list threaded through its members, so that adding one needs no memory.
+/// A list whose links are in its members, so that adding one needs no memory.
 pub(crate) struct List<T> {
     /// Held while links are followed or changed.
     lock: Mutex<()>,
-    /// The newest member, or [`List::END`]. Written under the lock.
+    /// The newest member, or [`List::END`]. Written only under the lock.
     head: AtomicPtr<T>,
     /// The member that [`List::at`] found last.
     recent: AtomicPtr<T>,
 }
 
-/// Its address ends every list.
+/// A byte whose address ends every list.
 static END: u8 = 0;
 
 impl<T: Linked> List<T> {
-    /// Stands where no member follows. Not null, so that [`List::newest`] never equals what an object may hold.
+    /// Marks the end of a list. Not null, so that [`List::newest`] never equals a pointer that an object may hold.
     const END: *mut T = (&raw const END).cast_mut().cast();
 
-    /// An empty list.
+    /// Returns an empty list.
     pub(crate) const fn new() -> Self {
         Self {
             lock: Mutex::new(()),
@@ -36,31 +36,30 @@ impl<T: Linked> List<T> {
         }
     }
 
-    /// Where [`List::newest`] stands in a list.
+    /// Offset of the member that [`List::newest`] reads.
     pub(crate) const NEWEST: usize = core::mem::offset_of!(Self, head);
 
-    /// The address of the newest member, or one that no object outside this library holds.
+    /// Address of the newest member, or an address that no object outside this library holds.
     #[inline(always)]
     pub(crate) fn newest(&self) -> NonNull<T> {
-        // SAFETY: members and the end of the list have addresses.
+        // SAFETY: neither members nor `END` have a null address.
         unsafe { NonNull::new_unchecked(self.head.load(Ordering::Relaxed)) }
     }
 
     /// Adds a member.
     ///
     /// # Safety
-    /// `member` is in no list yet. It stays valid until [`List::remove`], and then for as long as any thread uses a reference
-    /// that [`List::find`] or [`List::at`] gave: what removes an object must not run beside a command that uses it, which is
-    /// what Vulkan's external synchronisation demands of the application.
+    /// `member` is in no list yet. It stays valid until [`List::remove`], and then as long as any thread uses a reference that [`List::find`] or
+    /// [`List::at`] returned. That holds because Vulkan's external synchronisation forbids destroying an object while another command uses it.
     pub(crate) unsafe fn insert(&self, member: NonNull<T>) {
         let _locked = self.lock.lock();
         let older = self.head.load(Ordering::Relaxed);
-        // SAFETY: valid by this function's contract.
+        // SAFETY: the caller promises that `member` is valid.
         unsafe { member.as_ref() }.next().store(older, Ordering::Relaxed);
         self.head.store(member.as_ptr(), Ordering::Relaxed);
     }
 
-    /// Removes a member. Returns whether it was in the list.
+    /// Removes a member. Returns `true` if it was in the list.
     pub(crate) fn remove(&self, member: *const T) -> bool {
         let _ = self.recent.compare_exchange(
             member.cast_mut(),
@@ -70,7 +69,7 @@ impl<T: Linked> List<T> {
         );
         let _locked = self.lock.lock();
         let mut link = &self.head;
-        // SAFETY: the list is locked.
+        // SAFETY: this thread holds the lock, and `link` is the head or a member's link.
         while let Some(current) = unsafe { Self::member(link) } {
             if core::ptr::eq(current, member) {
                 link.store(current.next().load(Ordering::Relaxed), Ordering::Relaxed);
@@ -81,18 +80,20 @@ impl<T: Linked> List<T> {
         false
     }
 
-    /// The newest member that `wanted` accepts. The reference outlives the lock, by the contract of [`List::insert`].
+    /// Returns the newest member that `wanted` accepts. The reference outlives the lock; the contract of [`List::insert`] keeps it valid.
     pub(crate) fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
         let _locked = self.lock.lock();
-        // SAFETY: the list is locked.
+        // SAFETY: this thread holds the lock of the list.
         unsafe { self.search(wanted) }
     }
 
+    /// Returns the newest member that `wanted` accepts.
+    ///
     /// # Safety
-    /// The list is locked.
+    /// The caller holds the lock of the list.
     unsafe fn search(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<&'static T> {
         let mut link = &self.head;
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller holds the lock, and `link` is the head or a member's link.
         while let Some(current) = unsafe { Self::member(link) } {
             if wanted(current) {
                 return Some(current);
@@ -102,21 +103,21 @@ impl<T: Linked> List<T> {
         None
     }
 
-    /// The member that a link leads to.
+    /// Returns the member to which a link leads.
     ///
     /// # Safety
-    /// The list is locked, and `link` is its head or that of a member.
+    /// The caller holds the lock of the list, and `link` is its head or the link of a member.
     unsafe fn member<'a>(link: &AtomicPtr<T>) -> Option<&'a T> {
         let at = link.load(Ordering::Relaxed).cast_const();
-        // SAFETY: members are valid while they are in the list, and the list is locked.
+        // SAFETY: members are valid while they are in the list, and the caller holds its lock.
         (!core::ptr::eq(at, Self::END)).then(|| unsafe { &*at })
     }
 
-    /// The member at `address`, without the lock if it is the one that was asked for last.
+    /// Returns the member at `address`. Takes no lock if the last call asked for the same member.
     pub(crate) fn at(&self, address: *const T) -> Option<&'static T> {
         let recent = self.recent.load(Ordering::Acquire).cast_const();
         if core::ptr::eq(recent, address) {
-            // SAFETY: `remove` forgets a member before it may be freed; the rest is the contract of `insert`.
+            // SAFETY: `remove` clears `recent` before a member may be freed; after that, the contract of `insert` keeps it valid.
             return unsafe { recent.as_ref() };
         }
         let found = self.find(|member| core::ptr::eq(member, address))?;
@@ -149,7 +150,7 @@ mod tests {
         let list = List::new();
         let empty = list.newest();
         for member in &members {
-            // SAFETY: the members outlive the list's use of them.
+            // SAFETY: the members live until the end of the test and are in no other list.
             unsafe { list.insert(NonNull::from(member)) };
             assert_eq!(list.newest(), NonNull::from(member));
         }

@@ -1,4 +1,4 @@
-//! What stands in for the reader of a driver catalogue where there is none.
+//! Replacement for the reader of driver catalogues in builds without one.
 
 #[path = "catalogue/advice.rs"]
 mod advice;
@@ -12,11 +12,11 @@ use discovery::manifest::DriverManifest;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
-/// An entry, of which there is none.
+/// An entry of the catalogue. This build has no entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {}
 
-/// What is known of drivers in one call: nothing.
+/// Facts about drivers in one call. This build has none.
 pub(crate) struct KnownDrivers;
 
 impl KnownDrivers {
@@ -41,22 +41,22 @@ impl KnownDrivers {
         true
     }
 
-    /// To open it.
+    /// Advises to open the driver.
     #[inline(always)]
     pub(crate) fn advice(&self, _: &DriverManifest, _: &mut Journal<'_>) -> Advice {
         Advice::Open(None)
     }
 
-    /// Nothing is known.
+    /// Returns `false`: nothing is known.
     #[inline(always)]
     pub(crate) fn has_devices(&self, _: Option<Known>) -> bool {
         false
     }
 
-    /// Nothing.
+    /// Lists no extensions.
     ///
     /// # Errors
-    /// None.
+    /// None; no entry exists to call this with.
     pub(crate) fn extensions(
         &self,
         known: Known,
@@ -66,19 +66,19 @@ impl KnownDrivers {
     }
 }
 
-/// What the variable asks for matters to the log only.
+/// Does nothing: the variable only matters to the log.
 #[inline(always)]
 pub(crate) fn read_mode(_: &Environment<'_>) {}
 
-/// There is nothing to compare with.
+/// Does nothing: there is no entry to compare with.
 #[inline(always)]
 pub(crate) fn compare(_: Option<Known>, _: &[u8], _: &[VkExtensionProperties], _: &Journal<'_>) {}
 
-/// There is nothing to compare with.
+/// Does nothing: there is no entry to compare with.
 #[inline(always)]
 pub(crate) fn compare_instance(_: Option<Known>, _: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
 
-/// There is nothing to compare with.
+/// Does nothing: there is no entry to compare with.
 #[inline(always)]
 pub(crate) fn compare_devices(
     _: Option<Known>,
@@ -89,6 +89,6 @@ pub(crate) fn compare_devices(
 ) {
 }
 
-/// Nothing is kept.
+/// Does nothing: nothing is kept.
 #[inline(always)]
 pub(crate) fn forget() {}

@@ -14,11 +14,11 @@ pub(crate) enum Offer {}
 /// A driver manifest that a service published.
 #[derive(Debug)]
 pub(crate) struct Publication {
-    /// The name under which it was published.
+    /// Name under which it was published.
     pub name: Text,
     /// The name in messages.
     pub path: Text,
-    /// Its text.
+    /// Text of the manifest.
     pub content: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Fetched {
 pub(crate) enum Unopened {
     /// The library did not come.
     NotSent(ServiceReason),
-    /// The system does not take it.
+    /// The system refused to load it.
     Refused(OpenError),
 }
 
@@ -49,13 +49,13 @@ pub(crate) fn is_off() -> bool {
 /// Asks nobody.
 ///
 /// # Errors
-/// Never.
+/// None.
 #[inline(always)]
 pub(crate) fn ask(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Option<Offer>, OutOfMemory> {
     Ok(None)
 }
 
-/// Nothing is kept.
+/// Does nothing: nothing is kept.
 #[inline(always)]
 pub(crate) fn forget() {}
 

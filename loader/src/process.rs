@@ -1,4 +1,4 @@
-//! What happens when the library enters and leaves the process (APP-9, APP-10, APP-230a).
+//! Work when the library is loaded into and unloaded from the process (APP-9, APP-10, APP-230a).
 
 use crate::driver::PreloadedDrivers;
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
@@ -10,7 +10,7 @@ use discovery::settings::DriverPolicies;
 use discovery::version::ApiVersion;
 use discovery::{log, trace};
 
-/// Keywords of `VK_LOADER_DEBUG` in the order in which prefixes are tried (APP-230).
+/// Keywords of `VK_LOADER_DEBUG`, in the order in which prefixes are compared (APP-230).
 const KEYWORDS: [(&str, LogBits); 10] = [
     ("all", EVERYTHING),
     ("warn", LogBits::WARN),
@@ -33,7 +33,7 @@ const EVERYTHING: LogBits = LogBits::ERROR
     .with(LogBits::LAYER)
     .with(LogBits::VALIDATION);
 
-/// Bytes of the path of an executable that the trace has.
+/// Upper bound on the length of an executable's path in the trace, in bytes.
 const LONGEST_EXECUTABLE: usize = 4096;
 
 os::at_load_and_unload!(on_load, on_unload);
@@ -73,7 +73,7 @@ extern "C" fn on_load() {
     }
 }
 
-/// Says which variables do not count because the process is elevated (DRV-5, APP-211). Their values appear nowhere.
+/// Logs the variables that are ignored because the process is elevated (DRV-5, APP-211). Their values are not logged.
 fn tell_of_ignored() {
     let secure = TABLE.iter().filter(|row| row.trust == Trust::Secure);
     for row in secure.filter(|row| os::environment::is_ignored(row.c_name)) {
@@ -98,7 +98,7 @@ extern "C" fn on_unload() {
     trace::end();
 }
 
-/// Writes what this library and process are, and the variables that count here. Elevated processes write no trace.
+/// Writes the library, the process and the relevant variables to the trace. Elevated processes write no trace.
 fn describe(environment: &Environment<'_>) {
     let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
     trace::write("loaded", |record| {
@@ -123,7 +123,7 @@ fn describe(environment: &Environment<'_>) {
     });
 }
 
-/// What `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, unknown words do not (APP-230).
+/// Returns the severities that `VK_LOADER_DEBUG` selects: any non-empty prefix of a keyword counts, and unknown words are ignored (APP-230).
 fn log_mask(value: &[u8]) -> LogBits {
     let selects = |item: &[u8]| KEYWORDS.iter().find(|(word, _)| word.as_bytes().starts_with(item));
     split(value, Separator::Comma)

@@ -1,4 +1,4 @@
-//! The loader's tables at run time are those of the registry (names, levels, lookup rules, slots).
+//! Tests that the loader's tables at run time match the registry: names, levels, lookup rules, slots.
 
 mod tables;
 
@@ -29,14 +29,14 @@ fn policy() -> Policy {
     policy
 }
 
-/// The dump of the committed inputs.
+/// Returns the dump of the committed inputs.
 fn dump() -> Value {
     let (registry, policy) = (registry(), policy());
     let plan = Plan::new(&registry, &policy).unwrap_or_else(|problems| panic!("{problems:#?}"));
     serde_json::from_str(&vkgen::dump::json(&plan)).expect("JSON")
 }
 
-/// The objects of a list in the dump, with only these keys.
+/// Returns the objects of a list in the dump, with only these keys.
 fn listed(dump: &Value, list: &str, keys: &[&str]) -> Vec<Value> {
     let objects = dump[list].as_array().expect(list);
     let only = |object: &Value| -> Value {
@@ -46,7 +46,7 @@ fn listed(dump: &Value, list: &str, keys: &[&str]) -> Vec<Value> {
     objects.iter().map(only).collect()
 }
 
-/// Compares lists one by one, so that a difference is named and not printed among a thousand rows.
+/// Compares lists element by element, so that a failure prints one difference instead of a thousand rows.
 fn assert_same(found: &[Value], expected: &[Value]) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {

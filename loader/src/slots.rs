@@ -1,31 +1,31 @@
-//! Numbered slots for objects that every driver may have its own version of (APP-178, APP-191).
+//! Numbered slots for objects of which every driver may have its own version (APP-178, APP-191).
 //!
-//! Surfaces, messengers and report callbacks get an index; each driver keeps its handles in a table of its own at that
-//! index. Tables are made on first use with room for 32 entries and double when they are full.
+//! Surfaces, messengers and report callbacks get an index; each driver keeps its handles in its own table at that index. Tables are made on first use
+//! with room for 32 entries, and double when they are full.
 //!
-//! A walk over a table must not hold its lock while it calls a driver, so there is no iterator: a walk asks for the
-//! object at or after an index, lets the lock go, and asks again. The application's allocation callbacks do not run
-//! under the lock either: they may wait for another thread of the application, which may need the table.
+//! A walk over a table must not hold its lock while it calls a driver, so there is no iterator. A walk asks for the object at or after an index,
+//! releases the lock, and asks again. The application's allocation callbacks do not run under the lock either: they may wait for another thread of
+//! the application that needs the table.
 
 use crate::alloc::{HostAllocator, HostVec};
 use core::ptr::NonNull;
 use os::Mutex;
 use os::memory::OutOfMemory;
 
-/// Entries of a new table.
+/// Number of entries in a new table.
 const FIRST_CAPACITY: usize = 32;
 
 fn capacity_for(index: usize) -> usize {
     (index + 1).next_power_of_two().max(FIRST_CAPACITY)
 }
 
-/// Lengthens an array inside a locked `state` to `len` entries at least; new ones are `empty`.
+/// Extends an array inside a locked `state` to at least `len` entries; new ones are `empty`.
 ///
-/// While the callbacks of the application move the block (APP-178, APP-179b), the lock is free and a copy of the entries
-/// in memory of the process stands in for it. Another thread changes that copy, or lengthens it.
+/// The lock is released while the application's callbacks move the block (APP-178, APP-179b). Meanwhile a copy of the entries in memory of the
+/// process replaces the array; another thread changes or extends that copy.
 ///
 /// # Errors
-/// When the array cannot grow; the entries are then as before.
+/// The array cannot grow; the entries are unchanged.
 fn lengthen<S, E: Copy>(
     state: &Mutex<S>,
     entries: impl Fn(&mut S) -> &mut HostVec<E>,
@@ -52,28 +52,27 @@ fn lengthen<S, E: Copy>(
             core::mem::swap(shared, &mut block);
             return grown;
         }
-        // Another thread lengthened the copy. If the block cannot follow, the copy is the array from now on.
+        // Another thread has extended the copy. If the block cannot grow as well, the copy stays the array.
         grown?;
     }
 }
 
-/// The loader's objects of one kind, by slot index. Objects are not owned by the table.
+/// The loader's objects of one kind, by slot index. The table does not own the objects.
 pub(crate) struct SlotTable<T>(HostVec<Option<NonNull<T>>>);
 
-// SAFETY: the table only hands the addresses out; the caller that follows them answers for the object.
+// SAFETY: the table only stores addresses; the code that dereferences them ensures that the objects are valid.
 unsafe impl<T: Sync> Send for SlotTable<T> {}
 
 impl<T> SlotTable<T> {
-    /// A table without entries; allocates nothing.
+    /// Returns an empty table; allocates nothing.
     pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self(HostVec::new(allocator))
     }
 
-    /// Gives `object` the lowest free index of the `table` in a locked `state`. `placed` learns the index before another
-    /// thread can find the object.
+    /// Gives `object` the lowest free index of the `table` in a locked `state`. `placed` gets the index before another thread can find the object.
     ///
     /// # Errors
-    /// When the table is full and cannot grow; it is then as before.
+    /// The table is full and cannot grow; it is unchanged.
     pub(crate) fn reserve<S>(
         state: &Mutex<S>,
         table: impl Fn(&mut S) -> &mut Self,
@@ -95,24 +94,24 @@ impl<T> SlotTable<T> {
         }
     }
 
-    /// Gives an index back; returns the object that held it.
+    /// Releases an index; returns the object that occupied it.
     pub(crate) fn release(&mut self, index: usize) -> Option<NonNull<T>> {
         self.0.get_mut(index)?.take()
     }
 
-    /// The object that holds an index.
+    /// Returns the object at an index.
     pub(crate) fn get(&self, index: usize) -> Option<NonNull<T>> {
         *self.0.get(index)?
     }
 
-    /// The index that `object` holds.
+    /// Returns the index of `object`.
     pub(crate) fn index_of(&self, object: *const T) -> Option<usize> {
         self.0
             .iter()
             .position(|entry| entry.is_some_and(|held| core::ptr::eq(held.as_ptr(), object)))
     }
 
-    /// The first index in use that is not below `index`, and its object.
+    /// Returns the first used index at or after `index`, and its object.
     pub(crate) fn at_or_after(&self, index: usize) -> Option<(usize, NonNull<T>)> {
         self.0
             .iter()
@@ -122,19 +121,19 @@ impl<T> SlotTable<T> {
     }
 }
 
-/// The handles of one driver, by slot index; zero where there is none.
+/// Handles of one driver, by slot index; zero marks a free slot.
 pub(crate) struct HandleTable(HostVec<u64>);
 
 impl HandleTable {
-    /// A table without entries; allocates nothing.
+    /// Returns an empty table; allocates nothing.
     pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self(HostVec::new(allocator))
     }
 
-    /// Makes sure that `index` has an entry in a locked table; new ones are zero.
+    /// Makes sure that `index` has an entry in a locked table; new entries are zero.
     ///
     /// # Errors
-    /// When the table cannot grow; it is then as before.
+    /// The table cannot grow; it is unchanged.
     pub(crate) fn make_room(table: &Mutex<Self>, index: usize) -> Result<(), OutOfMemory> {
         if table.lock().has(index) {
             Ok(())
@@ -143,12 +142,12 @@ impl HandleTable {
         }
     }
 
-    /// The handle at `index`; zero outside the table.
+    /// Returns the handle at `index`; zero outside the table.
     pub(crate) fn get(&self, index: usize) -> u64 {
         self.0.get(index).copied().unwrap_or(0)
     }
 
-    /// Whether `index` has an entry.
+    /// Returns `true` if `index` has an entry.
     pub(crate) fn has(&self, index: usize) -> bool {
         index < self.0.len()
     }
@@ -160,7 +159,7 @@ impl HandleTable {
         }
     }
 
-    /// Takes the handle at `index` out, leaving zero.
+    /// Removes and returns the handle at `index`.
     pub(crate) fn take(&mut self, index: usize) -> u64 {
         self.0.get_mut(index).map_or(0, core::mem::take)
     }
@@ -218,7 +217,7 @@ mod tests {
         assert_eq!(table.lock().get(2), Some(NonNull::from(&objects[4])));
     }
 
-    /// Returns null as if memory had run out, and lengthens the table in the meantime, as another thread may.
+    /// Returns null as if memory had run out, and extends the table meanwhile, as another thread may.
     unsafe extern "system" fn lengthen_and_refuse(
         table: *mut c_void,
         _: usize,
@@ -255,7 +254,7 @@ mod tests {
                 pfnInternalAllocation: None,
                 pfnInternalFree: None,
             };
-            // SAFETY: the callbacks are valid, and outlive the table that uses them.
+            // SAFETY: the callbacks are valid and outlive the table that uses them.
             let allocator =
                 unsafe { HostAllocator::new(&callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
             *table.lock() = HandleTable::new(allocator);

@@ -1,4 +1,4 @@
-//! Helpers of the tests of the crate `discovery`, shared with the tests of this crate.
+//! Test helpers of the crate `discovery`, shared with the tests of this crate.
 
 #![allow(dead_code, unreachable_pub, reason = "the tests of that crate use the rest")]
 

@@ -1,7 +1,7 @@
-//! The one place that turns a handle of one level into a handle of the next.
+//! Conversion of handles from one level to the next; no other module converts them.
 //!
-//! The emitted trampolines and terminators consist of a call into this module and a call through a table. Functions
-//! here are inlined into each of them, so they do nothing but check and load (APP-159, APP-182, GEN-65).
+//! The emitted trampolines and terminators consist of a call into this module and a call through a table. The functions here are inlined into each of
+//! them, so they only check and load (APP-159, APP-182, GEN-65).
 
 use crate::device::DEVICES;
 use crate::device::Device;
@@ -17,14 +17,14 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 
-/// What marks a valid instance object, behind its dispatch pointer (APP-100).
+/// Magic word of a valid instance object, after its dispatch pointer (APP-100).
 pub(crate) const INSTANCE_MAGIC: u64 = 0x10AD_ED01_0110_ADED;
-/// What marks a physical-device object of the application (APP-118).
+/// Magic word of the application's physical-device objects (APP-118).
 pub(crate) const PHYSICAL_DEVICE_MAGIC: u64 = 0x10AD_ED02_0210_ADED;
-/// What marks a device dispatch table (APP-146).
+/// Magic word of a device dispatch table (APP-146).
 pub(crate) const DEVICE_MAGIC: u64 = 0x10AD_ED04_0410_ADED;
 
-/// The dispatch table behind a device, queue or command buffer; `None` if the handle is not one (APP-182).
+/// Returns the dispatch table of a device, queue or command buffer; `None` for an invalid handle (APP-182).
 ///
 /// # Safety
 /// A non-null handle points to a readable word, and that word is null or points to a readable word (APP-183).
@@ -34,36 +34,36 @@ pub(crate) unsafe fn device_table<H: Dispatchable>(handle: H) -> Option<&'static
     if object.is_null() {
         return None;
     }
-    // SAFETY: the caller promises that a non-null handle is readable. Another thread may get the same queue meanwhile.
+    // SAFETY: the handle is not null, so the caller promises a readable word. It is atomic because another thread may get the same queue meanwhile.
     let table = unsafe { AtomicPtr::from_ptr(object) }
         .load(Ordering::Relaxed)
         .cast_const();
-    // The newest device, nearly always the only one, is known without a look at its memory: it has the magic, since its
-    // record is alive. The table is the first member of the record.
+    // The newest device, which is nearly always the only one, needs no memory access: its record is live, so it has the magic. The table is the first
+    // member of the record.
     let newest = DEVICES.newest();
     if core::ptr::eq(table, newest.as_ptr().cast()) {
-        // SAFETY: the list holds live records only, and no object holds what stands for an empty list.
+        // SAFETY: the list holds only live records, and no object holds the address that marks an empty list.
         return Some(unsafe { newest.cast().as_ref() });
     }
     if table.is_null() {
         return None;
     }
-    // SAFETY: the caller promises that the word points to readable memory; only its magic is read before it is trusted.
+    // SAFETY: the caller promises that the word points to readable memory; only the magic is read before the table is trusted.
     (unsafe { (*table).magic } == DEVICE_MAGIC).then(|| unsafe { &*table })
 }
 
-/// The instance behind the application's handle: its table and the handle that the chain knows.
+/// Returns the table of the application's instance, and the chain's handle of it.
 ///
 /// # Safety
 /// A non-null handle points to at least two readable words.
 #[inline(always)]
 pub(crate) unsafe fn instance(handle: InstanceHandle<App>) -> Option<(&'static InstanceTable, InstanceHandle<Chain>)> {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises two readable words at a non-null handle.
     let instance = unsafe { instance_object(handle) }?;
     Some((instance.table(), instance.chain_handle()))
 }
 
-/// The loader's object behind the application's instance handle.
+/// Returns the loader's object for the application's instance handle.
 ///
 /// # Safety
 /// A non-null handle points to at least two readable words.
@@ -73,11 +73,11 @@ pub(crate) unsafe fn instance_object(handle: InstanceHandle<App>) -> Option<&'st
     if object.is_null() {
         return None;
     }
-    // SAFETY: the first two words are readable; the magic says whether the rest is ours.
+    // SAFETY: the caller promises two readable words; the magic among them shows that the rest is an object of the loader.
     (unsafe { Instance::magic_of(object) } == INSTANCE_MAGIC).then(|| unsafe { &*object })
 }
 
-/// The application's physical device: the table of its instance and the handle that the chain knows.
+/// Returns the table of the instance of the application's physical device, and the chain's handle of the device.
 ///
 /// # Safety
 /// A non-null handle points to at least three readable words.
@@ -85,17 +85,17 @@ pub(crate) unsafe fn instance_object(handle: InstanceHandle<App>) -> Option<&'st
 pub(crate) unsafe fn physical_device(
     handle: PhysicalDeviceHandle<App>,
 ) -> Option<(&'static InstanceTable, PhysicalDeviceHandle<Chain>)> {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises three readable words at a non-null handle.
     let object = unsafe { physical_device_object(handle) }?;
-    // The compiler would test the pointer to tell `Some` from `None`.
-    // SAFETY: the magic says the object is ours, so its dispatch pointer is its instance's live table.
+    // Without the assertion, the compiler would test the pointer to distinguish `Some` from `None`.
+    // SAFETY: the magic identifies an object of the loader, so its dispatch pointer is the live table of its instance.
     Some(unsafe {
         core::hint::assert_unchecked(!object.dispatch.is_null());
         (&*object.dispatch, object.chain)
     })
 }
 
-/// The loader's object behind the application's physical-device handle.
+/// Returns the loader's object for the application's physical-device handle.
 ///
 /// # Safety
 /// A non-null handle points to at least three readable words.
@@ -105,65 +105,64 @@ pub(crate) unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -
     if object.is_null() {
         return None;
     }
-    // SAFETY: the magic lies within the readable words; it says whether the rest is ours.
+    // SAFETY: the magic is among the three readable words; it shows that the rest is an object of the loader.
     (unsafe { (*object).magic } == PHYSICAL_DEVICE_MAGIC).then(|| unsafe { &*object })
 }
 
-/// The driver that owns a physical device, and the driver's own handle (DRV-124).
+/// Returns the table of the driver that owns a physical device, and the driver's own handle (DRV-124).
 ///
 /// # Safety
-/// `handle` is what the loader's terminator gave to the lowest layer.
+/// `handle` is the handle that the loader's terminator gave to the lowest layer.
 #[inline(always)]
 pub(crate) unsafe fn driver_of(
     handle: PhysicalDeviceHandle<Chain>,
 ) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
-    // SAFETY: by this function's contract the object is the terminator's.
+    // SAFETY: the caller promises a handle that the loader's terminator made.
     let object = unsafe { chain_physical_device(handle) };
     (&object.driver().table, object.handle)
 }
 
-/// The terminator's object behind a physical device of the chain.
+/// Returns the terminator's object for a physical device of the chain.
 ///
 /// # Safety
-/// `handle` is what the loader's terminator gave to the lowest layer.
+/// `handle` is the handle that the loader's terminator gave to the lowest layer.
 #[inline(always)]
 pub(crate) unsafe fn chain_physical_device(handle: PhysicalDeviceHandle<Chain>) -> &'static ChainPhysicalDevice {
-    // SAFETY: by this function's contract the pointer is one of our objects.
+    // SAFETY: the caller promises a handle that the loader's terminator made, so it points to such an object.
     unsafe { &*handle.raw().cast::<ChainPhysicalDevice>() }
 }
 
-/// The instance that a terminator works for. Identified by the dispatch pointer, since a layer may wrap the handle
-/// (LAY-252).
+/// Returns the instance of a terminator's call. The dispatch pointer identifies it, because a layer may wrap the handle (LAY-252).
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
 pub(crate) unsafe fn chain_instance(handle: InstanceHandle<Chain>) -> Option<&'static Instance> {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises a readable word at a non-null handle.
     unsafe { instance_by_word(handle.raw()) }
 }
 
-/// The instance whose dispatch pointer is the first word of `object`.
+/// Returns the instance whose dispatch pointer is the first word of `object`.
 ///
 /// # Safety
 /// A non-null `object` points to a readable word.
 pub(crate) unsafe fn instance_by_word(object: *const c_void) -> Option<&'static Instance> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a readable word at a non-null pointer.
     let word = unsafe { object.cast::<*const InstanceTable>().as_ref() }.copied()?;
     INSTANCES.find(|instance| core::ptr::eq(instance.table(), word))
 }
 
-/// The device whose dispatch pointer is the first word of `handle` (DRV-203).
+/// Returns the device whose dispatch pointer is the first word of `handle` (DRV-203).
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
 pub(crate) unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'static Device> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a readable word at a non-null handle.
     let word = unsafe { handle.word().cast::<*const DeviceTable>().as_ref() }.copied()?;
     // The table is the first member of its device.
     DEVICES.at(word.cast())
 }
 
-/// Gives a new queue or command buffer the dispatch pointer of its device (DRV-201). A null object is left alone.
+/// Writes the dispatch pointer of the device into a new queue or command buffer (DRV-201). Ignores a null object.
 ///
 /// # Safety
 /// A non-null object starts with a writable word.
@@ -171,8 +170,8 @@ pub(crate) unsafe fn device_by_word<H: Dispatchable>(handle: H) -> Option<&'stat
 pub(crate) unsafe fn adopt<H: Dispatchable>(table: &'static DeviceTable, object: H) {
     let word = object.word().cast::<*mut DeviceTable>();
     if !word.is_null() {
-        // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208). Threads that get one queue
-        // all write the same.
+        // SAFETY: the caller promises a writable first word, which belongs to the loader (DRV-208). It is atomic because threads that get the same
+        // queue all write the same value.
         let word = unsafe { AtomicPtr::from_ptr(word) };
         word.store(core::ptr::from_ref(table).cast_mut(), Ordering::Relaxed);
     }
@@ -188,16 +187,16 @@ pub(crate) unsafe fn adopt_all<H: Dispatchable>(table: &'static DeviceTable, obj
         return;
     }
     for index in 0..count as usize {
-        // SAFETY: by this function's contract.
+        // SAFETY: the index is below `count`, so the caller promises a handle as `adopt` demands.
         unsafe { adopt(table, *objects.add(index)) };
     }
 }
 
-/// Reports an invalid handle and ends the process (APP-180); `row` is the command's. Never returns, but is written as a
-/// plain call in tail position so that the good path of a trampoline needs no stack frame.
+/// Reports an invalid handle and ends the process (APP-180); `row` is that of the command. Never returns, but is written as a plain call in tail
+/// position, so that the valid path of a trampoline needs no stack frame.
 #[inline(always)]
 pub(crate) fn reject<R>(row: u16) -> R {
-    // SAFETY: `vkl_reject` never returns, so its return type is free to choose.
+    // SAFETY: `vkl_reject` never returns, so any return type is correct.
     unsafe {
         let jump =
             core::mem::transmute::<unsafe extern "C" fn(u32), unsafe extern "C" fn(u32) -> R>(crate::stubs::vkl_reject);
@@ -205,7 +204,7 @@ pub(crate) fn reject<R>(row: u16) -> R {
     }
 }
 
-/// A driver lacks a command that has no substitute: says so and ends the process (DRV-161, APP-137).
+/// Logs that a driver lacks a command without substitute, and ends the process (DRV-161, APP-137).
 #[cold]
 pub(crate) fn unsupported(command: &str) -> ! {
     discovery::log::fatal(format_args!(
@@ -214,7 +213,7 @@ pub(crate) fn unsupported(command: &str) -> ! {
     os::abort()
 }
 
-/// Where [`reject`] ends up.
+/// Target of the jump in [`reject`].
 pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     let row = &ROWS[row as usize];
     let (command, parameter) = (row.name().to_string_lossy(), row.parameter.name());
@@ -224,7 +223,7 @@ pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     os::abort()
 }
 
-/// A physical-device command whose driver lacks it has this substitute (DRV-161): says so and gives `value`.
+/// Logs that a driver lacks a physical-device command, and returns the substitute `value` (DRV-161).
 #[cold]
 pub(crate) fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogBits, value: R) -> R {
     discovery::log::emit(
@@ -235,16 +234,16 @@ pub(crate) fn absent<R>(driver: &'static DriverTable, command: &'static str, bit
     value
 }
 
-/// Whether an instance extension is enabled; says so when it is not (APP-161).
+/// Returns `true` if an instance extension is enabled; logs an error if not (APP-161).
 ///
 /// # Safety
-/// `physicalDevice` is what the loader's terminator gave to the lowest layer.
+/// `physicalDevice` is the handle that the loader's terminator gave to the lowest layer.
 pub(crate) unsafe fn enabled(
     physicalDevice: PhysicalDeviceHandle<Chain>,
     extension: InstanceExtension,
     command: &'static str,
 ) -> bool {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a handle that the loader's terminator made.
     let instance = unsafe { chain_physical_device(physicalDevice) }.driver().instance();
     let enabled = instance.enabled.contains(extension);
     if !enabled {
@@ -260,12 +259,12 @@ pub(crate) unsafe fn enabled(
     enabled
 }
 
-/// A device command without function was called; `index` is its slot (LAY-290). Ends the process.
+/// Reports the call of a device command that has no function; `index` is its slot (LAY-290). Ends the process.
 pub(crate) extern "C" fn missing_device_command(index: u32) -> ! {
     missing_command(DeviceTable::name(index as usize))
 }
 
-/// An instance or physical-device command without function was called; `index` is its slot. Ends the process.
+/// Reports the call of an instance or physical-device command that has no function; `index` is its slot. Ends the process.
 pub(crate) extern "C" fn missing_instance_command(index: u32) -> ! {
     missing_command(InstanceTable::name(index as usize))
 }
@@ -278,12 +277,12 @@ fn missing_command(name: &CStr) -> ! {
     os::abort()
 }
 
-/// An unknown physical-device function was called on a device whose driver lacks it (DRV-221). Ends the process.
+/// Reports the call of an unknown physical-device function on a device whose driver lacks it (DRV-221). Ends the process.
 ///
 /// # Safety
-/// `driver` is the driver of a terminator's physical-device object, `index` a slot in use.
+/// `driver` is the driver of a terminator's physical-device object, and `index` is a used slot.
 pub(crate) unsafe extern "C" fn missing_unknown_function(driver: *const c_void, index: u32) -> ! {
-    // SAFETY: passed on; the thunk took the pointer from the object.
+    // SAFETY: the stub took the driver from a terminator's object, and the slot is its own.
     unsafe { crate::proc_addr::missing_physical_device_function(driver.cast(), index) }
 }
 
@@ -298,13 +297,13 @@ pub(crate) mod offsets {
 
     /// The newest member in a list of devices.
     pub(crate) const NEWEST: usize = List::<Device>::NEWEST;
-    /// What says that an application's physical device is one.
+    /// The magic word of an application's physical device.
     pub(crate) const PHYSICAL_DEVICE_MAGIC: usize = offset_of!(AppPhysicalDevice, magic);
-    /// What the chain calls an application's physical device.
+    /// The chain's handle of an application's physical device.
     pub(crate) const PHYSICAL_DEVICE_CHAIN: usize = offset_of!(AppPhysicalDevice, chain);
     /// Unknown slots of a device table.
     pub(crate) const DEVICE_UNKNOWN: usize = offset_of!(DeviceTable, unknown);
-    /// What the end of a device's chain has, behind its table.
+    /// The ends of a device's chain, after its table.
     pub(crate) const DEVICE_ENDS: usize = Device::ENDS;
     /// Unknown slots of an instance table.
     pub(crate) const INSTANCE_UNKNOWN: usize = offset_of!(InstanceTable, unknown);

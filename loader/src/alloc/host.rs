@@ -6,13 +6,12 @@ use core::alloc::GlobalAlloc;
 use core::ptr::NonNull;
 use os::memory::CHeap;
 
-/// Smallest alignment asked of the callbacks (APP-171).
+/// Smallest alignment that the loader requests from the callbacks (APP-171).
 const MINIMUM_ALIGNMENT: usize = 8;
 
-/// Where the memory of an object comes from: the application's callbacks, or the process allocator.
+/// Source of an object's memory: the application's callbacks, or the process allocator.
 ///
-/// Copying it is cheap enough to keep one in each collection, which is what guarantees that a block goes back through
-/// the callbacks that made it (APP-179b).
+/// Each collection holds a copy of this value, so a block always goes back through the callbacks that made it (APP-179b). Copying is cheap.
 #[derive(Clone, Copy)]
 pub struct HostAllocator {
     callbacks: Option<VkAllocationCallbacks>,
@@ -22,11 +21,11 @@ pub struct HostAllocator {
 // SAFETY: the callbacks are function pointers and an opaque user pointer; Vulkan requires the application to make them
 // callable from any thread that calls the loader (Vulkan spec, "Host Memory").
 unsafe impl Send for HostAllocator {}
-// SAFETY: as above; the value itself is never changed.
+// SAFETY: threads that share the value only read it, and the callbacks are callable from any thread.
 unsafe impl Sync for HostAllocator {}
 
 impl HostAllocator {
-    /// The process allocator.
+    /// Returns the process allocator.
     pub const fn system() -> Self {
         Self {
             callbacks: None,
@@ -34,13 +33,14 @@ impl HostAllocator {
         }
     }
 
-    /// Copies the application's callbacks. NULL, or callbacks that cannot both allocate and free, mean the process
-    /// allocator.
+    /// Copies the application's callbacks.
+    ///
+    /// Uses the process allocator if `callbacks` is NULL or lacks the function that allocates or the one that frees.
     ///
     /// # Safety
     /// `callbacks` is NULL or points to a valid structure.
     pub unsafe fn new(callbacks: *const VkAllocationCallbacks, scope: VkSystemAllocationScope) -> Self {
-        // SAFETY: by this function's contract the pointer is NULL or valid.
+        // SAFETY: the caller promises that the pointer is NULL or valid.
         let callbacks = unsafe { callbacks.as_ref() };
         let usable = callbacks.filter(|c| c.pfnAllocation.is_some() && c.pfnFree.is_some());
         Self {
@@ -49,8 +49,8 @@ impl HostAllocator {
         }
     }
 
-    /// Whether the application gave all five functions. Drivers get such callbacks only to destroy what the application
-    /// forgot (DRV-188).
+    /// Returns `true` if the application supplied all five functions. To destroy objects that the application forgot, drivers get only such complete
+    /// callbacks (DRV-188).
     pub fn is_complete(callbacks: &VkAllocationCallbacks) -> bool {
         callbacks.pfnAllocation.is_some()
             && callbacks.pfnReallocation.is_some()
@@ -59,7 +59,7 @@ impl HostAllocator {
             && callbacks.pfnInternalFree.is_some()
     }
 
-    /// The same callbacks for memory of another scope (APP-171).
+    /// Returns the same callbacks for memory of another scope (APP-171).
     pub const fn scoped(self, scope: VkSystemAllocationScope) -> Self {
         Self {
             callbacks: self.callbacks,
@@ -67,7 +67,7 @@ impl HostAllocator {
         }
     }
 
-    /// These callbacks when the application gave some, otherwise `fallback` (APP-170).
+    /// Returns these callbacks if the application supplied any, otherwise `fallback` (APP-170).
     pub fn or(self, fallback: Self) -> Self {
         if self.callbacks.is_some() {
             self
@@ -76,12 +76,12 @@ impl HostAllocator {
         }
     }
 
-    /// Whether this is the process allocator, which calls no code of the application.
+    /// Returns `true` for the process allocator, which calls no code of the application.
     pub const fn is_system(&self) -> bool {
         self.callbacks.is_none()
     }
 
-    /// The callbacks as a pointer for a driver; NULL when the application gave none (DRV-109).
+    /// Returns the callbacks as a pointer for a driver; NULL if the application supplied none (DRV-109).
     pub fn as_ptr(&self) -> *const VkAllocationCallbacks {
         self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
@@ -91,9 +91,9 @@ fn aligned(layout: Layout) -> usize {
     layout.align().max(MINIMUM_ALIGNMENT)
 }
 
-// SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until
-// `deallocate`; copies of the value hold the same callbacks, so any copy may free what another allocated. All that is asked
-// for here reports a shortage, so none of it comes from the emergency pool.
+// SAFETY: blocks come from the application's allocation function or from the C library's heap and stay valid until `deallocate`. Copies of the value
+// hold the same callbacks, so any copy may free a block that another one allocated. Every request here reports a failure to its caller, so none uses
+// the emergency pool.
 unsafe impl Allocator for HostAllocator {
     fn allocate(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
         if layout.size() == 0 {
@@ -102,7 +102,7 @@ unsafe impl Allocator for HostAllocator {
             return Ok(NonNull::slice_from_raw_parts(dangling, 0));
         }
         let block = match &self.callbacks {
-            // SAFETY: the size is not zero.
+            // SAFETY: the size of the layout is not zero.
             None => unsafe { CHeap.alloc(layout) },
             Some(callbacks) => {
                 let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
@@ -131,18 +131,18 @@ unsafe impl Allocator for HostAllocator {
     }
 
     unsafe fn grow(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's promises of `Allocator::grow` are passed on.
+        // SAFETY: `Allocator::grow` demands of its caller that `block` came from this allocator with layout `old`.
         unsafe { self.resize(block, old, new) }
     }
 
     unsafe fn shrink(&self, block: NonNull<u8>, old: Layout, new: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        // SAFETY: the caller's promises of `Allocator::shrink` are passed on.
+        // SAFETY: `Allocator::shrink` demands of its caller that `block` came from this allocator with layout `old`.
         unsafe { self.resize(block, old, new) }
     }
 }
 
 impl HostAllocator {
-    /// Changes a block's size: through `pfnReallocation` where there is one (APP-178), by copying otherwise (APP-173).
+    /// Changes a block's size: through `pfnReallocation` if the application supplied it (APP-178), otherwise by copying (APP-173).
     ///
     /// # Safety
     /// `block` came from this allocator with layout `old`.

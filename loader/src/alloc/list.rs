@@ -1,4 +1,4 @@
-//! A list of values that stay where they are while later ones come.
+//! A list whose values keep their address while others are added.
 
 use super::{HostAllocator, HostBox};
 use core::marker::PhantomData;
@@ -6,21 +6,20 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 use os::memory::OutOfMemory;
 
-/// Values that live as long as the list, the newest first. Any thread may read and add, without a lock. Memory for a value is
-/// taken before the list is touched, so a lock around the list need not be held while the application's callbacks run.
+/// Values that live as long as the list, newest first. Any thread may read and add without a lock. `Room` allocates before the list is touched, so no
+/// lock around the list is held while the application's callbacks run.
 ///
-/// Where only the newest value counts, a later one takes its place while references to the earlier ones live on: a layer may let
-/// the end of a chain run again within one creation, with fewer extensions after a failure, or after it destroyed what the
-/// first run made.
+/// Some users read only the newest value, while references to earlier ones stay valid. For example, a layer may run the end of a chain again within
+/// one creation: with fewer extensions after a failure, or after it destroyed the first result.
 pub(crate) struct HostList<T> {
     newest: AtomicPtr<Node<T>>,
-    /// Says nothing of threads: the lines below do.
+    /// Makes the compiler derive neither `Send` nor `Sync`; the impls below state the conditions.
     owned: PhantomData<*mut T>,
 }
 
-// SAFETY: the list owns its values, and what they lie in is any thread's to give back.
+// SAFETY: the list owns its values, and any thread may free the memory of a node.
 unsafe impl<T: Send> Send for HostList<T> {}
-// SAFETY: threads that share the list read its values, and each may add one that another thread reads and drops.
+// SAFETY: threads that share the list read its values (`T: Sync`), and one thread may drop a value that another added (`T: Send`).
 unsafe impl<T: Send + Sync> Sync for HostList<T> {}
 
 struct Node<T> {
@@ -33,10 +32,10 @@ struct Node<T> {
 pub(crate) struct Room<T>(HostBox<Node<T>>);
 
 impl<T> Room<T> {
-    /// Memory from an allocator.
+    /// Allocates memory for one value.
     ///
     /// # Errors
-    /// When it has none.
+    /// The allocator has no memory.
     pub(crate) fn new(allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let node = Node {
             value: None,
@@ -48,7 +47,7 @@ impl<T> Room<T> {
 }
 
 impl<T> HostList<T> {
-    /// No values; allocates nothing.
+    /// Returns an empty list; allocates nothing.
     pub(crate) const fn new() -> Self {
         Self {
             newest: AtomicPtr::new(null_mut()),
@@ -62,7 +61,7 @@ impl<T> HostList<T> {
         let (node, _) = node.into_raw();
         let mut older = self.newest.load(Ordering::Relaxed);
         loop {
-            // SAFETY: this thread's own node until it is in the list.
+            // SAFETY: no other thread knows the node before it is in the list.
             unsafe { (*node).older = older };
             match self
                 .newest
@@ -74,21 +73,21 @@ impl<T> HostList<T> {
         }
     }
 
-    /// The newest value.
+    /// Returns the newest value.
     #[inline]
     pub(crate) fn newest(&self) -> Option<&T> {
         self.first()?.value.as_ref()
     }
 
-    /// The values, the newest first.
+    /// Returns the values, newest first.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        // SAFETY: null, or a node as `first` gives; it was in the list before the one that leads to it.
+        // SAFETY: `older` is null or a node that was added before this one; nodes live as long as the list.
         core::iter::successors(self.first(), |node| unsafe { node.older.as_ref() })
             .filter_map(|node| node.value.as_ref())
     }
 
     fn first(&self) -> Option<&Node<T>> {
-        // SAFETY: null, or a node that stays where it is for as long as `self`, and never changes once it is in the list.
+        // SAFETY: the pointer is null or a node, which keeps its address as long as `self` and does not change after it was added.
         unsafe { self.newest.load(Ordering::Acquire).as_ref() }
     }
 }
@@ -100,13 +99,13 @@ impl<T> Default for HostList<T> {
 }
 
 impl<T> Drop for HostList<T> {
-    /// One after the other: the nodes' own order would recurse once a value.
+    /// Frees the nodes in a loop: a node that dropped the next one would recurse once per value.
     fn drop(&mut self) {
         let mut next = *self.newest.get_mut();
         while !next.is_null() {
-            // SAFETY: a node of the list, which nothing refers to any more.
+            // SAFETY: `next` is a node of the list, and `&mut self` excludes other references to it.
             let (allocator, older) = unsafe { ((*next).allocator, (*next).older) };
-            // SAFETY: it came from `into_raw` in `add`, of a box made with this allocator, and is freed once.
+            // SAFETY: `add` got this node from `into_raw` of a box with this allocator, and this loop frees each node once.
             drop(unsafe { HostBox::from_raw(next, allocator) });
             next = older;
         }

@@ -1,9 +1,8 @@
 //! Memory that belongs to an instance or a device.
 //!
-//! The application may bring its own allocation callbacks (APP-170 to APP-179b). They travel as a value, [`HostAllocator`],
-//! inside every collection that lives as long as one of its objects. The collections here only offer operations that
-//! report failure: nothing in this module can abort the process for want of memory. What a call needs for itself only
-//! comes from the process allocator, by way of [`os::memory`].
+//! The application may supply its own allocation callbacks (APP-170 to APP-179b). Every collection that lives as long as one of its objects holds
+//! them as a value, [`HostAllocator`]. All operations of these collections report a failed allocation, so nothing in this module aborts the process
+//! when memory runs out. Memory that a call needs only for itself comes from the process allocator, through [`os::memory`].
 
 mod host;
 mod list;

@@ -1,48 +1,48 @@
-//! Values that keep their address, found by a key.
+//! A table of values that keep their address.
 
 use super::{HostAllocator, HostBox, HostVec};
 use os::memory::OutOfMemory;
 
 /// A value with a key that never changes.
 pub(crate) trait Keyed {
-    /// What it is found by.
+    /// Type of the key.
     type Key: Copy + PartialEq;
 
-    /// The key of this value.
+    /// Returns the key of this value.
     fn key(&self) -> Self::Key;
 
-    /// A number that equal keys share and different ones rarely do.
+    /// Returns a number that is the same for equal keys and rarely the same for different ones.
     fn hash(key: Self::Key) -> usize;
 }
 
-/// Values with different keys. Each keeps its address for as long as the table lives; finding one takes the same time
-/// however many there are. Memory is taken before the table is touched, so its lock need not be held meanwhile.
+/// Values with different keys. Each value keeps its address as long as the table lives, and finding one takes constant time. Memory is allocated
+/// before the table is touched, so its lock need not be held meanwhile.
 pub(crate) struct HostTable<T> {
     count: usize,
-    /// Addresses of the values, which the table owns, each in the first free place from its hash on. There are always free
-    /// places, unless the table is empty; the number of places is zero or a power of two.
+    /// Addresses of the values, which the table owns. Each value is in the first free place at or after its hash. Unless the table is empty, some
+    /// places are always free; their number is zero or a power of two.
     places: HostVec<*mut Owned<T>>,
 }
 
-/// `value` comes first: its address is that of the whole.
+/// `value` comes first, so that its address is the address of the whole.
 #[repr(C)]
 struct Owned<T> {
     value: T,
-    /// What it was made with.
+    /// Allocator of this value.
     allocator: HostAllocator,
 }
 
-// SAFETY: the addresses are those of the table's own values.
+// SAFETY: the table owns the values behind its pointers, and `T: Send` lets them move to another thread.
 unsafe impl<T: Send> Send for HostTable<T> {}
 
-/// Memory for one more value, and for the places that it takes to find it.
+/// Memory for one more value and for the places that the table then needs.
 pub(crate) struct Room<T> {
     made: HostBox<Owned<T>>,
     places: HostVec<*mut Owned<T>>,
 }
 
 impl<T: Keyed> HostTable<T> {
-    /// No values; allocates nothing.
+    /// Returns an empty table; allocates nothing.
     pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self {
             count: 0,
@@ -50,13 +50,13 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// The address of the value with this key.
+    /// Returns the address of the value with this key.
     pub(crate) fn find(&self, key: T::Key) -> Option<*mut T> {
         let mask = self.places.len().checked_sub(1)?;
         let mut at = T::hash(key) & mask;
         loop {
             let value = *self.places.get(at)?;
-            // SAFETY: null, or one of the table's values.
+            // SAFETY: a place holds null or the address of a value that the table owns.
             if unsafe { value.as_ref() }?.value.key() == key {
                 return Some(value.cast());
             }
@@ -64,9 +64,9 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// How many places the table needs beside those that it has, to take one value more: none, or a new set.
+    /// Returns the size of the new set of places that the table needs for one more value, or 0 if it has enough.
     pub(crate) fn missing_places(&self) -> usize {
-        // At most half of them are ever taken.
+        // At most half of the places are ever taken.
         if self.places.len() > 2 * self.count {
             0
         } else {
@@ -74,10 +74,10 @@ impl<T: Keyed> HostTable<T> {
         }
     }
 
-    /// Moves `value` into host memory, with as many places as [`HostTable::missing_places`] said.
+    /// Moves `value` into host memory and allocates `places` places, a number from [`HostTable::missing_places`].
     ///
     /// # Errors
-    /// When there is no memory.
+    /// There is not enough memory.
     pub(crate) fn room(value: T, places: usize, allocator: HostAllocator) -> Result<Room<T>, OutOfMemory> {
         let mut room = HostVec::new(allocator);
         room.try_fill_to(places, core::ptr::null_mut())?;
@@ -87,8 +87,10 @@ impl<T: Keyed> HostTable<T> {
         })
     }
 
-    /// Adds a value, unless one with its key came meanwhile. Gives the address of the value to use, `None` when others were
-    /// added meanwhile and the room does not suffice any more, and what is left over, to be dropped without the lock.
+    /// Adds a value, unless another thread added one with its key meanwhile.
+    ///
+    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the room no longer suffices. The second result is
+    /// the unused memory; drop it after the lock is released.
     pub(crate) fn adopt(&mut self, room: Room<T>) -> (Option<*mut T>, Leftover<T>) {
         if let Some(earlier) = self.find(room.made.value.key()) {
             let leftover = Leftover {
@@ -121,10 +123,10 @@ impl<T: Keyed> HostTable<T> {
         (Some(owned.cast()), leftover)
     }
 
-    /// Puts a value into the first free place. There is one.
+    /// Puts a value into the first free place. The caller has made sure that one exists.
     fn place(&mut self, owned: *mut Owned<T>) {
         let mask = self.places.len() - 1;
-        // SAFETY: one of the table's values.
+        // SAFETY: `owned` is the address of a value that the table owns.
         let mut at = T::hash(unsafe { &*owned }.value.key()) & mask;
         while !self.places[at].is_null() {
             at = (at + 1) & mask;
@@ -136,15 +138,15 @@ impl<T: Keyed> HostTable<T> {
 impl<T> Drop for HostTable<T> {
     fn drop(&mut self) {
         for &owned in self.places.iter().filter(|owned| !owned.is_null()) {
-            // SAFETY: one of the table's values, which nothing refers to any more.
+            // SAFETY: the table owns the value, and `&mut self` excludes other references to it.
             let allocator = unsafe { (*owned).allocator };
-            // SAFETY: it came from `into_raw` in `adopt`, of a box made with this allocator, and is freed once.
+            // SAFETY: `adopt` got the address from `into_raw` of a box with this allocator, and each value is freed once.
             drop(unsafe { HostBox::from_raw(owned, allocator) });
         }
     }
 }
 
-/// What an addition did not need: the value, when another one was there, and memory for places.
+/// Memory that an addition did not need: the value, if another one has its key, and the places.
 pub(crate) struct Leftover<T> {
     _value: Option<HostBox<Owned<T>>>,
     _places: HostVec<*mut Owned<T>>,
@@ -167,7 +169,7 @@ mod tests {
         }
 
         fn hash(key: usize) -> usize {
-            // Many collide.
+            // Make many keys collide.
             hash_of_address(key & !7)
         }
     }
@@ -184,7 +186,7 @@ mod tests {
             assert_eq!(table.find(5), None);
             let add_one = |number| {
                 let address = add(&mut table, number);
-                // At most half of the places are taken, and no more were made than that takes.
+                // At most half of the places are taken, and the table made no more than that requires.
                 let (count, places) = (table.count, table.places.len());
                 assert!(places >= 2 * count && places.is_power_of_two(), "{count} {places}");
                 assert!(places <= 8.max(4 * (count - 1)), "{count} {places}");
@@ -193,7 +195,7 @@ mod tests {
             let addresses: Vec<_> = (0..10_000).map(add_one).collect();
             for (number, &address) in addresses.iter().enumerate() {
                 assert_eq!(table.find(number), Some(address));
-                // SAFETY: a value of the table.
+                // SAFETY: the address came from the table, which still lives.
                 assert_eq!(unsafe { &*address }.0, number);
             }
             assert_eq!(table.find(10_000), None);

@@ -16,18 +16,18 @@ const SCOPE: VkSystemAllocationScope = VkSystemAllocationScope::VK_SYSTEM_ALLOCA
 struct Calls(RefCell<Vec<String>>);
 
 impl Calls {
-    /// The calls since the last time.
+    /// Takes the calls since the last time.
     fn take(&self) -> Vec<String> {
         self.0.take()
     }
 }
 
-/// Notes a call.
+/// Records a call.
 ///
 /// # Safety
-/// `calls` is a [`Calls`].
+/// `calls` points to a [`Calls`].
 unsafe fn note(calls: *mut c_void, call: String) {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that `calls` points to a `Calls`.
     unsafe { &*calls.cast::<Calls>() }.0.borrow_mut().push(call);
 }
 
@@ -38,7 +38,7 @@ unsafe extern "system" fn allocate(
     scope: VkSystemAllocationScope,
 ) -> *mut c_void {
     assert_eq!(scope, SCOPE);
-    // SAFETY: the user data of all callbacks here; the size is not zero.
+    // SAFETY: all callbacks here get a `Calls` as user data, and the size is not zero.
     unsafe {
         note(calls, format!("allocate {size} {alignment}"));
         CHeap.alloc(Layout::from_size_align(size, alignment).unwrap()).cast()
@@ -53,7 +53,7 @@ unsafe extern "system" fn reallocate(
     scope: VkSystemAllocationScope,
 ) -> *mut c_void {
     assert_eq!(scope, SCOPE);
-    // SAFETY: the user data of all callbacks here; a block of the heap, with an alignment that every block of it has.
+    // SAFETY: the user data is a `Calls`; the block is from the heap, whose blocks all have this alignment.
     unsafe {
         note(calls, format!("reallocate {size} {alignment}"));
         let layout = Layout::from_size_align(size, alignment).unwrap();
@@ -62,7 +62,7 @@ unsafe extern "system" fn reallocate(
 }
 
 unsafe extern "system" fn free(calls: *mut c_void, block: *mut c_void) {
-    // SAFETY: the user data of all callbacks here; a block of the heap, for which the layout does not matter.
+    // SAFETY: the user data is a `Calls`; the block is from the heap, which ignores the layout.
     unsafe {
         note(calls, "free".into());
         CHeap.dealloc(block.cast(), Layout::new::<u8>());
@@ -103,7 +103,7 @@ fn app_170_nothing_is_asked_for_no_bytes() {
     for allocator in [allocator(&callbacks(&calls)), HostAllocator::system()] {
         let empty = allocator.allocate(layout(0, 64)).unwrap();
         assert_eq!((empty.len(), empty.cast::<u8>().addr().get() % 64), (0, 0));
-        // SAFETY: a block of this layout.
+        // SAFETY: the block was allocated with this layout.
         unsafe { allocator.deallocate(empty.cast(), layout(0, 64)) };
         assert!(calls.take().is_empty());
     }
@@ -116,16 +116,16 @@ fn app_170_blocks_have_the_size_and_at_least_a_usual_alignment() {
     for (size, alignment, expected) in [(1, 1, 8), (24, 8, 8), (64, 32, 32)] {
         let block = allocator.allocate(layout(size, alignment)).unwrap();
         assert_eq!(block.len(), size);
-        // SAFETY: a block of this layout.
+        // SAFETY: the block was allocated with this layout.
         unsafe { allocator.deallocate(block.cast(), layout(size, alignment)) };
         assert_eq!(calls.take(), [format!("allocate {size} {expected}"), "free".into()]);
     }
 }
 
-/// Changes the size of a block with these first bytes, and returns the calls that it takes.
+/// Resizes a block that is filled with one byte, and returns the calls that this causes.
 fn resized(allocator: HostAllocator, calls: &Calls, old: usize, new: usize) -> Vec<String> {
     let block = allocator.allocate(layout(old, 1)).unwrap();
-    // SAFETY: the block has this many bytes; layouts are those of the block at the time, and sizes grow or shrink as they must.
+    // SAFETY: the block has `old` bytes, and each call gets the layout that the block has at that time.
     unsafe {
         block.cast::<u8>().write_bytes(7, old);
         calls.take();
@@ -152,7 +152,7 @@ fn app_170_a_block_that_grows_or_shrinks_is_reallocated() {
     assert_eq!(resized(16, 32), ["reallocate 32 8"]);
     assert_eq!(resized(1, 2), ["reallocate 2 8"]);
     assert_eq!(resized(2, 1), ["reallocate 1 8"]);
-    // A block without bytes is none of the application's.
+    // The application never sees a block without bytes.
     assert_eq!(resized(0, 16), ["allocate 16 8"]);
     assert_eq!(resized(16, 0), ["free"]);
     assert!(resized(0, 0).is_empty());
@@ -172,7 +172,7 @@ fn app_170_without_reallocation_a_block_is_copied() {
 
 #[test]
 fn app_170_callbacks_without_the_two_that_are_needed_are_not_used() {
-    /// Leaves one callback out.
+    /// A function that removes one callback.
     type LeaveOut = fn(&mut VkAllocationCallbacks);
     let calls = Calls::default();
     let whole = callbacks(&calls);
@@ -227,7 +227,7 @@ fn app_170_arrays_grow_by_what_they_need() {
     assert_eq!((array.pop(), &array[..]), (Some(3), &[1][..]));
     array.clear();
     assert!(array.is_empty());
-    // SAFETY: zero bytes are numbers.
+    // SAFETY: zero bytes are a valid `u32`.
     let zeroed = unsafe { HostVec::<u32>::try_zeroed(3, allocator(&given)) }.unwrap();
     assert_eq!(&zeroed[..], [0, 0, 0]);
     calls.take();

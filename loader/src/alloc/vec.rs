@@ -6,28 +6,28 @@ use core::ffi::CStr;
 use core::ops::{Deref, DerefMut};
 use os::memory::OutOfMemory;
 
-/// A growable array in host memory. Every operation that may allocate says so by its result.
+/// A growable array in host memory. Every operation that may allocate returns a `Result`.
 pub struct HostVec<T>(vec::Vec<T, HostAllocator>);
 
 impl<T> HostVec<T> {
-    /// An empty array; allocates nothing.
+    /// Returns an empty array; allocates nothing.
     pub const fn new(allocator: HostAllocator) -> Self {
         Self(vec::Vec::new_in(allocator))
     }
 
-    /// An empty array with room for `capacity` elements.
+    /// Returns an empty array with room for `capacity` elements.
     pub fn try_with_capacity(capacity: usize, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut made = Self::new(allocator);
         made.try_reserve_exact(capacity)?;
         Ok(made)
     }
 
-    /// How many elements there is room for.
+    /// Number of elements for which there is room.
     pub fn capacity(&self) -> usize {
         self.0.capacity()
     }
 
-    /// Makes room for `additional` more elements and not more than that.
+    /// Makes room for exactly `additional` more elements.
     pub fn try_reserve_exact(&mut self, additional: usize) -> Result<(), OutOfMemory> {
         self.0.try_reserve_exact(additional).map_err(|_| OutOfMemory)
     }
@@ -62,7 +62,7 @@ impl<T> HostVec<T> {
         self.0.pop()
     }
 
-    /// Keeps only what `keep` accepts.
+    /// Keeps only the elements that `keep` accepts.
     pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
         self.0.retain(keep);
     }
@@ -77,7 +77,7 @@ impl<T> HostVec<T> {
         self.0.clear();
     }
 
-    /// Lengthens the array to `len` elements by copies of `value`; never shortens it.
+    /// Extends the array to `len` elements with copies of `value`; never shortens it.
     pub fn try_fill_to(&mut self, len: usize, value: T) -> Result<(), OutOfMemory>
     where
         T: Clone,
@@ -89,13 +89,13 @@ impl<T> HostVec<T> {
         Ok(())
     }
 
-    /// As many elements of zero bytes.
+    /// Returns `len` elements whose bytes are all zero.
     ///
     /// # Safety
-    /// Zero bytes are a value of `T`.
+    /// Zero bytes are a valid value of `T`.
     pub unsafe fn try_zeroed(len: usize, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut made = Self::try_with_capacity(len, allocator)?;
-        // SAFETY: there is room for the elements, and with these bytes they are values.
+        // SAFETY: there is room for `len` elements, and the caller promises that zero bytes are valid values.
         unsafe {
             made.0.as_mut_ptr().write_bytes(0, len);
             made.0.set_len(len);
@@ -103,7 +103,7 @@ impl<T> HostVec<T> {
         Ok(made)
     }
 
-    /// Where the memory comes from.
+    /// Allocator of the elements.
     pub fn allocator(&self) -> HostAllocator {
         *self.0.allocator()
     }
@@ -121,8 +121,7 @@ impl<T: Copy> HostVec<T> {
     pub fn try_append(&mut self, items: &[T]) -> Result<(), OutOfMemory> {
         self.try_reserve_exact(items.len())?;
         let length = self.0.len();
-        // SAFETY: there is room for the elements behind the last one, which no slice of others can overlap; copies of
-        // plain values are values.
+        // SAFETY: there is room for the elements after the last one, and `items` cannot overlap this spare room. `T: Copy` makes the copies valid.
         unsafe {
             let end = self.0.as_mut_ptr().add(length);
             core::ptr::copy_nonoverlapping(items.as_ptr(), end, items.len());
@@ -175,21 +174,21 @@ impl<T> HostBox<T> {
             .map_err(|_| OutOfMemory)
     }
 
-    /// Makes a value in host memory, for one that is too large to be moved.
+    /// Creates a value in host memory without moving it; for large values.
     ///
     /// # Safety
-    /// `write` makes what it gets a valid value.
+    /// `write` makes the memory that it gets a valid value.
     pub(crate) unsafe fn try_new_in_place(
         allocator: HostAllocator,
         write: impl FnOnce(*mut T),
     ) -> Result<Self, OutOfMemory> {
         let mut room = boxed::Box::<T, _>::try_new_uninit_in(allocator).map_err(|_| OutOfMemory)?;
         write(room.as_mut_ptr());
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises that `write` initialised the value.
         Ok(Self(unsafe { room.assume_init() }))
     }
 
-    /// Gives up ownership; the pointer goes back through [`HostBox::from_raw`].
+    /// Gives up ownership; the results go to [`HostBox::from_raw`] later.
     pub(crate) fn into_raw(self) -> (*mut T, HostAllocator) {
         boxed::Box::into_raw_with_allocator(self.0)
     }
@@ -197,13 +196,13 @@ impl<T> HostBox<T> {
     /// Takes ownership back.
     ///
     /// # Safety
-    /// Both values came from one [`HostBox::into_raw`], and are used once.
+    /// Both arguments came from one call of [`HostBox::into_raw`], and no other call gets them.
     pub(crate) unsafe fn from_raw(raw: *mut T, allocator: HostAllocator) -> Self {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises that both came from one `into_raw` and are used once.
         Self(unsafe { boxed::Box::from_raw_in(raw, allocator) })
     }
 
-    /// The address of the value.
+    /// Address of the value.
     pub(crate) fn as_ptr(&self) -> *mut T {
         core::ptr::from_ref::<T>(&self.0).cast_mut()
     }
@@ -223,7 +222,7 @@ impl<T> DerefMut for HostBox<T> {
     }
 }
 
-/// A byte string in host memory that can be handed to C: no NUL inside, one NUL behind.
+/// A byte string in host memory for C: it contains no NUL and ends with one.
 pub(crate) struct HostText(HostVec<u8>);
 
 impl HostText {
@@ -236,12 +235,12 @@ impl HostText {
         Ok(Self(made))
     }
 
-    /// The text without its terminator.
+    /// Returns the text without its terminator.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0[..self.0.len() - 1]
     }
 
-    /// The text with its terminator.
+    /// Returns the text with its terminator.
     pub(crate) fn as_c_str(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Making and destroying the drivers' objects, for both kinds of callback.
+//! Creation and destruction of the drivers' objects, for both kinds of callback.
 
 use crate::driver::failure;
 use crate::generated::types::{
@@ -9,7 +9,7 @@ use crate::instance::InstanceDriver;
 use crate::messenger::Callback;
 use crate::messenger::Kind;
 
-/// What the application wants made.
+/// Parameters of the object that the application creates.
 #[derive(Clone, Copy)]
 pub(super) enum CreateInfo<'a> {
     /// A messenger.
@@ -19,7 +19,7 @@ pub(super) enum CreateInfo<'a> {
 }
 
 impl CreateInfo<'_> {
-    /// Which kind of object.
+    /// Returns the kind of object.
     pub(super) fn kind(self) -> Kind {
         match self {
             Self::Messenger(_) => Kind::Messenger,
@@ -27,7 +27,7 @@ impl CreateInfo<'_> {
         }
     }
 
-    /// What the loader itself calls.
+    /// Returns the function that the loader itself calls.
     pub(super) fn callback(self) -> Callback {
         match self {
             Self::Messenger(info) => info.into(),
@@ -35,7 +35,7 @@ impl CreateInfo<'_> {
         }
     }
 
-    /// Whether the driver has the function that makes such an object (DRV-166).
+    /// Returns `true` if the driver has the function that creates such an object (DRV-166).
     pub(super) fn supported_by(self, driver: &InstanceDriver) -> bool {
         match self {
             Self::Messenger(_) => driver.table.vkCreateDebugUtilsMessengerEXT.is_some(),
@@ -43,8 +43,7 @@ impl CreateInfo<'_> {
         }
     }
 
-    /// Makes the driver's object, from the application's own create info and callbacks (APP-190). Zero for a driver
-    /// that has no such function.
+    /// Creates the driver's object from the application's own create info and callbacks (APP-190). Returns zero for a driver without the function.
     ///
     /// # Safety
     /// `callbacks` is NULL or valid; the driver is pinned.
@@ -59,7 +58,7 @@ impl CreateInfo<'_> {
                     return Ok(0);
                 };
                 let mut made = MessengerHandle::<Driver>::NULL;
-                // SAFETY: the driver's function with its live instance and valid parameters.
+                // SAFETY: the function belongs to this driver, whose instance lives because the driver is pinned; the parameters are valid.
                 (unsafe { create(driver.handle, info, callbacks, &mut made) }, made.raw())
             }
             Self::Report(info) => {
@@ -67,7 +66,7 @@ impl CreateInfo<'_> {
                     return Ok(0);
                 };
                 let mut made = ReportCallbackHandle::<Driver>::NULL;
-                // SAFETY: the driver's function with its live instance and valid parameters.
+                // SAFETY: the function belongs to this driver, whose instance lives because the driver is pinned; the parameters are valid.
                 (unsafe { create(driver.handle, info, callbacks, &mut made) }, made.raw())
             }
         };

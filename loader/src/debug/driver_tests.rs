@@ -1,4 +1,4 @@
-//! Messengers and names all the way to two drivers.
+//! Messengers and names on their way to two drivers.
 
 use super::testing::{DRIVERS, Program, driver, heard, instance_of_driver, physical_device_of_driver};
 use crate::alloc::HostAllocator;
@@ -23,7 +23,7 @@ fn app_190_every_driver_gets_a_messenger_and_a_failure_undoes_them() {
     let program = program();
     let first = program.listen().expect("both drivers agree");
     assert_eq!(live(), [1, 1]);
-    // Driver 1 comes first in every walk (DRV-10), so it has made one when driver 0 fails.
+    // Driver 1 comes first in every walk (DRV-10), so it has created an object when driver 0 fails.
     driver(0, |driver| driver.result = VkResult::VK_ERROR_DEVICE_LOST);
     assert_eq!(program.listen().err(), Some(VkResult::VK_ERROR_DEVICE_LOST));
     assert_eq!((live(), driver(1, |driver| driver.made)), ([1, 1], 2));
@@ -122,7 +122,7 @@ fn app_192_utils_messages_stay_in_the_loader_and_report_messages_do_not() {
 }
 
 thread_local! {
-    /// How many allocations still succeed, and how many blocks exist.
+    /// Number of allocations that still succeed, and number of live blocks.
     static BUDGET: Cell<(usize, isize)> = const { Cell::new((usize::MAX, 0)) };
 }
 
@@ -135,7 +135,7 @@ fn spend(blocks: isize) -> bool {
     true
 }
 
-/// A block that may become larger in place.
+/// Layout of a block that may become larger in place.
 fn layout(size: usize) -> Layout {
     Layout::from_size_align(size, 1).unwrap()
 }
@@ -144,7 +144,7 @@ unsafe extern "system" fn allocate(_: *mut c_void, size: usize, _: usize, _: VkS
     if !spend(1) {
         return null_mut();
     }
-    // SAFETY: callers ask for a size above zero.
+    // SAFETY: all callers ask for a size above zero.
     unsafe { CHeap.alloc(layout(size)) }.cast()
 }
 
@@ -158,7 +158,7 @@ unsafe extern "system" fn reallocate(
     if !spend(0) {
         return null_mut();
     }
-    // SAFETY: the block is ours, and only its alignment matters.
+    // SAFETY: the block came from `allocate` here, and the heap reads only the alignment of the layout.
     unsafe { CHeap.realloc(block.cast(), layout(1), size) }.cast()
 }
 
@@ -166,7 +166,7 @@ unsafe extern "system" fn free(_: *mut c_void, block: *mut c_void) {
     if !block.is_null() {
         let (left, live) = BUDGET.get();
         BUDGET.set((left, live - 1));
-        // SAFETY: the block is ours, and the C library knows its size.
+        // SAFETY: the block came from `allocate` here, and the C library knows its size.
         unsafe { CHeap.dealloc(block.cast(), layout(1)) };
     }
 }
@@ -181,12 +181,12 @@ fn app_179_any_refused_allocation_leaves_no_trace() {
         pfnInternalAllocation: None,
         pfnInternalFree: None,
     };
-    // SAFETY: valid callbacks.
+    // SAFETY: the callbacks are valid and live until the end of the test.
     let allocator =
         unsafe { HostAllocator::new(&callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
     let program = Program::new(0, &[], allocator);
     let mut made = Vec::new();
-    // The first messenger makes all tables, the 33rd makes them grow; both need four blocks.
+    // The first messenger creates all tables and the 33rd makes them grow; both need four blocks.
     for _ in 0..33 {
         let before = (live(), BUDGET.get().1);
         let mut failures = 0;
@@ -263,7 +263,7 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
         assert_eq!(name(kind, instance), Some(instance), "other kinds pass as they are");
     }
     assert_eq!(name(VkObjectType::VK_OBJECT_TYPE_INSTANCE, 0), Some(0));
-    // The fake driver has no tags: nothing to do, and no failure (APP-199).
+    // The fake driver has no tags: the command does nothing and succeeds (APP-199).
     let tag = VkDebugUtilsObjectTagInfoEXT {
         sType: VkDebugUtilsObjectTagInfoEXT::STRUCTURE_TYPE,
         pNext: null(),
@@ -276,7 +276,7 @@ fn app_198_names_reach_the_driver_with_its_own_handles() {
     // SAFETY: the device is live and the structure valid.
     let result = unsafe { vk::vkSetDebugUtilsObjectTagEXT(device, &tag) };
     assert_eq!(result, VkResult::VK_SUCCESS);
-    // SAFETY: the device is live and not used any more.
+    // SAFETY: the device is live, and nothing uses it after this call.
     unsafe { vk::vkDestroyDevice(device, null()) };
 }
 
@@ -286,7 +286,7 @@ fn app_194_loader_messages_name_the_instance() {
     let messenger = program.listen().expect("a messenger");
     heard();
     let mut count = 0;
-    // SAFETY: the instance is live.
+    // SAFETY: the instance is live, and a NULL count is allowed here.
     unsafe { vk::vkEnumeratePhysicalDevices(program.0, null_mut(), null_mut()) };
     let messages = heard();
     assert!(
@@ -296,7 +296,7 @@ fn app_194_loader_messages_name_the_instance() {
         "{messages:?}"
     );
     program.stop(messenger);
-    // SAFETY: the instance is live.
+    // SAFETY: the instance is live and the count is writable.
     let result = unsafe { vk::vkEnumeratePhysicalDevices(program.0, &mut count, null_mut()) };
     assert_eq!((result, heard().len()), (VkResult::VK_SUCCESS, 0));
 }

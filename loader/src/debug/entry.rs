@@ -1,4 +1,4 @@
-//! Names and tags of objects as the application gives them (APP-198).
+//! Trampolines for names and tags of objects (APP-198).
 
 use super::names::Wrapped;
 use crate::generated::lookup::row;
@@ -9,7 +9,7 @@ use crate::generated::types::{
 use crate::handle::{InstanceHandle, PhysicalDeviceHandle};
 use crate::translation;
 
-/// What the chain calls an object of the application; what is no object of the loader stays as it is.
+/// Returns the chain's handle for a handle of the application. Handles that the loader does not wrap stay the same.
 ///
 /// # Safety
 /// A non-null handle of a wrapped kind is readable as [`translation`] demands.
@@ -17,24 +17,24 @@ unsafe fn chain_handle(kind: Option<Wrapped>, handle: u64) -> u64 {
     let pointer = handle as usize as *mut core::ffi::c_void;
     match kind {
         Some(Wrapped::Instance) => {
-            // SAFETY: by this function's contract.
+            // SAFETY: the caller promises that a non-null instance handle is readable.
             let object = unsafe { translation::instance_object(InstanceHandle::from_raw(pointer)) };
             object.map_or(handle, |instance| instance.chain_handle().raw() as usize as u64)
         }
         Some(Wrapped::PhysicalDevice) => {
-            // SAFETY: by this function's contract.
+            // SAFETY: the caller promises that a non-null physical device handle is readable.
             let object = unsafe { translation::physical_device_object(PhysicalDeviceHandle::from_raw(pointer)) };
             object.map_or(handle, |device| device.chain.raw() as usize as u64)
         }
-        // The application holds the chain's surface (APP-159).
+        // Application and chain have the same surface handle (APP-159).
         Some(Wrapped::Surface) | None => handle,
     }
 }
 
-/// A trampoline: checks the device, copies the structure, translates the handle in the copy, and calls the chain.
+/// Defines a trampoline: it checks the device, copies the structure, translates the handle in the copy, and calls the chain.
 ///
-/// On a device without the command the table decides: for debug utils its stub succeeds, for debug markers it reports
-/// the command and ends the process (APP-50, APP-199).
+/// If the device lacks the command, its table decides: the stub of debug utils succeeds, and the one of debug markers reports the command and ends
+/// the process (APP-50, APP-199).
 macro_rules! naming_trampoline {
     ($name:ident, $info:ty, $command:ident, $kind:ident, $object:ident, $lookup:ident) => {
         #[doc = concat!("`", stringify!($command), "` as the application calls it.")]
@@ -46,11 +46,11 @@ macro_rules! naming_trampoline {
             let Some(table) = (unsafe { translation::device_table(device) }) else {
                 return translation::reject(row::$command);
             };
-            // SAFETY: valid by this function's contract; the application's structure is not changed.
+            // SAFETY: the caller passes valid parameters; the application's structure is copied, not changed.
             let mut copy = unsafe { *info };
-            // SAFETY: by this function's contract.
+            // SAFETY: Vulkan requires a live handle of the kind that the structure names.
             copy.$object = unsafe { chain_handle(Wrapped::$lookup(copy.$kind), copy.$object) };
-            // SAFETY: the chain's function, with a structure that lives until it returns.
+            // SAFETY: the function is that of the device's chain, and the structure lives until it returns.
             unsafe { (table.$command.get())(device, &copy) }
         }
     };

@@ -1,11 +1,11 @@
-//! Label commands at the end of the device chain: they exist where the driver lacks them (APP-199, DRV-207).
+//! Label commands at the end of the device chain. The terminators also exist for drivers without the commands (APP-199, DRV-207).
 
 use crate::generated::lookup::row;
 use crate::generated::types::{VkCommandBuffer, VkDebugUtilsLabelEXT, VkQueue};
 use crate::target::device_of;
 use crate::translation;
 
-/// A terminator: the driver's function of the device that the first word names, or nothing.
+/// Defines a terminator: it calls the driver's function of the device that the first word names, if the driver has one.
 macro_rules! label_terminator {
     ($name:ident, $command:ident, $handle:ty $(, $info:ident)?) => {
         #[doc = concat!("`", stringify!($command), "` at the end of the chain.")]
@@ -18,7 +18,7 @@ macro_rules! label_terminator {
                 return translation::reject(row::$command);
             };
             if let Some(function) = device.terminators().and_then(|table| table.$command) {
-                // SAFETY: the driver's function with its own handle.
+                // SAFETY: the function came from the driver of this device, and the handle belongs to that driver.
                 unsafe { function(handle $(, $info)?) };
             }
         }

@@ -22,7 +22,7 @@ pub(super) enum Wrapped {
 }
 
 impl Wrapped {
-    /// By the number of debug utils; `None` for what passes unchanged.
+    /// Finds the kind by its number in debug utils; `None` for handles that pass unchanged.
     pub(super) fn by_object_type(kind: VkObjectType) -> Option<Self> {
         match kind {
             VkObjectType::VK_OBJECT_TYPE_INSTANCE => Some(Self::Instance),
@@ -32,7 +32,7 @@ impl Wrapped {
         }
     }
 
-    /// By the number of debug report, which debug markers use.
+    /// Finds the kind by its number in debug report, which debug markers use too.
     pub(super) fn by_report_type(kind: VkDebugReportObjectTypeEXT) -> Option<Self> {
         match kind {
             VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_INSTANCE_EXT => Some(Self::Instance),
@@ -43,7 +43,7 @@ impl Wrapped {
     }
 }
 
-/// What the driver of `device` calls an object of the chain; NULL stays NULL.
+/// Returns the driver's handle for an object of the chain; NULL stays NULL.
 ///
 /// # Safety
 /// A non-null handle is a live object of its kind that came through the chain.
@@ -55,11 +55,11 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
         Wrapped::Instance => driver.handle.raw() as usize as u64,
         Wrapped::PhysicalDevice => {
             let chain = PhysicalDeviceHandle::from_raw(handle as usize as *mut _);
-            // SAFETY: by this function's contract the handle is one of the terminator's.
+            // SAFETY: the caller promises a live physical device that came through the chain.
             let object = unsafe { translation::chain_physical_device(chain) };
             object.handle.raw() as usize as u64
         }
-        // Without swapchains the device has no use for a surface of its own (DRV-205).
+        // Without swapchains the driver has no surface of its own (DRV-205).
         Wrapped::Surface
             if device
                 .terminators()
@@ -69,15 +69,14 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
             handle
         }
         Wrapped::Surface => {
-            // SAFETY: by this function's contract.
+            // SAFETY: the caller promises a live surface that came through the chain.
             let surface = unsafe { wsi::surface_for(driver, SurfaceHandle::from_raw(handle)) };
             surface.map_or(handle, SurfaceHandle::raw)
         }
     }
 }
 
-/// A terminator: copies the structure, translates the handle in the copy, and calls the driver if it has the command
-/// (APP-199).
+/// Defines a terminator: it copies the structure, translates the handle in the copy, and calls the driver if it has the command (APP-199).
 macro_rules! naming_terminator {
     ($name:ident, $info:ty, $command:ident, $kind:ident, $object:ident, $lookup:ident) => {
         #[doc = concat!("`", stringify!($command), "` at the end of the chain.")]
@@ -90,11 +89,11 @@ macro_rules! naming_terminator {
             let Some(function) = owner.terminators().and_then(|table| table.$command) else {
                 return VkResult::VK_SUCCESS;
             };
-            // SAFETY: valid by this function's contract; the application's structure is not changed (APP-198).
+            // SAFETY: the caller passes valid parameters; the application's structure is copied, not changed (APP-198).
             let mut copy = unsafe { *info };
-            // SAFETY: by this function's contract.
+            // SAFETY: Vulkan requires a live handle of the kind that the structure names, and the lowest layer passed it.
             copy.$object = unsafe { driver_handle(owner, Wrapped::$lookup(copy.$kind), copy.$object) };
-            // SAFETY: the driver's function, with a structure that lives until it returns.
+            // SAFETY: the function came from this driver, and the structure lives until it returns.
             unsafe { function(device, &copy) }
         }
     };

@@ -1,4 +1,4 @@
-//! The end of the chain for messengers, report callbacks and messages (APP-190 to APP-193, DRV-166).
+//! Terminators for messengers, report callbacks and messages (APP-190 to APP-193, DRV-166).
 
 use super::create_info::CreateInfo;
 use crate::gate::GATE;
@@ -36,10 +36,10 @@ pub(crate) unsafe fn create_debug_utils_messenger_ext(
     let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugUtilsMessengerEXT") };
-    // SAFETY: valid by this function's contract.
+    // SAFETY: Vulkan requires a valid create info and callbacks that are NULL or valid.
     match unsafe { create(instance, CreateInfo::Messenger(&*create_info), callbacks) } {
         Ok(handle) => {
-            // SAFETY: valid by this function's contract.
+            // SAFETY: Vulkan requires a writable `out`.
             unsafe { *out = MessengerHandle::from_raw(handle) };
             VkResult::VK_SUCCESS
         }
@@ -60,10 +60,10 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugReportCallbackEXT") };
-    // SAFETY: valid by this function's contract.
+    // SAFETY: Vulkan requires a valid create info and callbacks that are NULL or valid.
     match unsafe { create(instance, CreateInfo::Report(&*create_info), callbacks) } {
         Ok(handle) => {
-            // SAFETY: valid by this function's contract.
+            // SAFETY: Vulkan requires a writable `out`.
             unsafe { *out = ReportCallbackHandle::from_raw(handle) };
             VkResult::VK_SUCCESS
         }
@@ -71,8 +71,8 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     }
 }
 
-/// Makes the loader's object, reserves its slot, and makes an object of every driver that can; the callback is heard
-/// only when all of that is done (APP-178, APP-190). On any failure all of it is undone (APP-179).
+/// Creates the loader's object, reserves its slot, and creates an object in every driver that can. The callback gets messages only after all of these
+/// steps (APP-178, APP-190). If a step fails, the earlier ones are undone (APP-179).
 ///
 /// # Safety
 /// `callbacks` is NULL or valid.
@@ -82,17 +82,17 @@ unsafe fn create(
     callbacks: *const VkAllocationCallbacks,
 ) -> Result<u64, VkResult> {
     let kind = info.kind();
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that `callbacks` is NULL or valid.
     let object = unsafe { Registered::allocate(info.callback(), callbacks, instance.allocator) }?;
     let slot = match instance.messengers.reserve(kind, object) {
         Ok(slot) => slot,
         Err(error) => {
-            // SAFETY: nothing else knows the object.
+            // SAFETY: nothing else refers to the object yet.
             unsafe { Registered::free(object) };
             return Err(error.into());
         }
     };
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that `callbacks` is NULL or valid.
     if let Err(error) = unsafe { create_in_drivers(instance, info, callbacks, slot) } {
         // SAFETY: the slot is still reserved, and the application never saw the object.
         unsafe { remove(instance, kind, object, slot, callbacks) };
@@ -117,17 +117,17 @@ unsafe fn create_in_drivers(
     for driver in able {
         let handles = driver.callback_handles(info.kind());
         HandleTable::make_room(handles, slot)?;
-        // SAFETY: the driver is pinned; the rest by this function's contract.
+        // SAFETY: `driver` is pinned, and the caller promises that `callbacks` is NULL or valid.
         let handle = unsafe { info.create(&driver, callbacks) }?;
         handles.lock().set(slot, handle);
     }
     Ok(())
 }
 
-/// Destroys the drivers' objects of a slot, then the loader's own, and gives the slot back.
+/// Destroys the drivers' objects of a slot, then the loader's own, and releases the slot.
 ///
 /// # Safety
-/// `object` is in `slot` and is not used by another thread; `callbacks` is NULL or valid.
+/// `object` is in `slot` and no other thread uses it; `callbacks` is NULL or valid.
 unsafe fn remove(
     instance: &Instance,
     kind: Kind,
@@ -137,11 +137,11 @@ unsafe fn remove(
 ) {
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {
         let handle = driver.callback_handles(kind).lock().take(slot);
-        // SAFETY: the handle is the driver's own, and taking it out of the table makes this the only use.
+        // SAFETY: the handle belongs to this driver, and no other thread can take it from the table again.
         unsafe { driver.destroy_callback(kind, handle, callbacks) };
     }
     instance.messengers.release(kind, slot);
-    // SAFETY: by this function's contract; no slot refers to it any more.
+    // SAFETY: the caller promises that no other thread uses the object, and its slot is released.
     unsafe { Registered::free(object) };
 }
 
@@ -157,7 +157,7 @@ pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
     let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugUtilsMessengerEXT") };
-    // SAFETY: passed on.
+    // SAFETY: Vulkan forbids use of the messenger during this call and requires callbacks that are NULL or valid.
     unsafe { destroy(instance, Kind::Messenger, messenger.raw(), callbacks) };
 }
 
@@ -173,26 +173,25 @@ pub(crate) unsafe fn destroy_debug_report_callback_ext(
     let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugReportCallbackEXT") };
-    // SAFETY: passed on.
+    // SAFETY: Vulkan forbids use of the callback during this call and requires callbacks that are NULL or valid.
     unsafe { destroy(instance, Kind::Report, callback.raw(), callbacks) };
 }
 
-/// NULL, and what is no object of this instance, is left alone (APP-191).
+/// Destroys an object; ignores NULL and handles that are not objects of this instance (APP-191).
 ///
 /// # Safety
-/// The object, if it is one, is not in use; `callbacks` is NULL or valid.
+/// If `handle` is an object, it is not in use; `callbacks` is NULL or valid.
 unsafe fn destroy(instance: &Instance, kind: Kind, handle: u64, callbacks: *const VkAllocationCallbacks) {
     let Some(object) = NonNull::new(handle as usize as *mut Registered) else {
         return;
     };
     if let Some(slot) = instance.messengers.slot_of(kind, object) {
-        // SAFETY: the object is in the slot; the rest by this function's contract.
+        // SAFETY: the object is in `slot`, and the caller promises that it is not in use.
         unsafe { remove(instance, kind, object, slot, callbacks) };
     }
 }
 
-/// `vkSubmitDebugUtilsMessageEXT` at the end of the chain. Drivers are not told: each would call the same callbacks
-/// again (APP-192).
+/// `vkSubmitDebugUtilsMessageEXT` at the end of the chain. Drivers do not get the message: each would call the same callbacks again (APP-192).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -205,14 +204,13 @@ pub(crate) unsafe fn submit_debug_utils_message_ext(
     let _passage = GATE.enter();
     // SAFETY: the handle comes from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkSubmitDebugUtilsMessageEXT") };
-    // SAFETY: valid by this function's contract.
+    // SAFETY: Vulkan requires a valid message structure.
     let message = unsafe { Message::from_utils(severity, types, data) };
-    // SAFETY: as above; no lock is held.
+    // SAFETY: the structure outlives the call, and this thread holds no lock.
     unsafe { instance.messengers.deliver(&message) };
 }
 
-/// `vkDebugReportMessageEXT` at the end of the chain: every driver that has the function, then the loader's callbacks
-/// (APP-192).
+/// `vkDebugReportMessageEXT` at the end of the chain: calls every driver that has the function, then the loader's callbacks (APP-192).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -247,6 +245,6 @@ pub(crate) unsafe fn debug_report_message_ext(
     let object = fields.object_info();
     let data = fields.data(&object);
     let message = Message::from_report(flags, fields, &data);
-    // SAFETY: the strings are valid by this function's contract, the rest lives on this stack frame; no lock is held.
+    // SAFETY: Vulkan requires valid strings, the rest is on this stack frame, and this thread holds no lock.
     unsafe { instance.messengers.deliver(&message) };
 }

@@ -1,4 +1,4 @@
-//! Building the device chain and calling its top (LAY-280 to LAY-292).
+//! Construction of the device chain, and the call of its topmost entity (LAY-280 to LAY-292).
 
 use super::object::Device;
 use crate::alloc::HostVec;
@@ -26,17 +26,17 @@ type CreateDevice = unsafe extern "system" fn(
     *mut VkDevice,
 ) -> VkResult;
 
-/// The entities a new device passes through.
+/// The entities through which a new device passes.
 pub(super) struct DeviceChain<'a> {
     instance: &'static Instance,
-    /// Layers that join, nearest the application first.
+    /// Layers of the chain, nearest to the application first.
     layers: HostVec<&'a ActiveLayer>,
-    /// Whether the instance was to have layers at all, which decides whether there is a link node (LAY-284).
+    /// `true` if the instance was created with layers; the create info then gets a link node (LAY-284).
     with_link_node: bool,
 }
 
 impl DeviceChain<'_> {
-    /// The layers below the one whose lookup is `above`; all of them when there is none (LAY-292).
+    /// Collects the layers below the one whose lookup function is `above`, or all layers without `above` (LAY-292).
     pub(super) fn below(instance: &'static Instance, above: Option<GetInstanceProcAddr>) -> Result<Self, OutOfMemory> {
         let all = instance.layers().map_or(&[][..], |layers| &layers.chain);
         let start = above
@@ -67,7 +67,7 @@ impl DeviceChain<'_> {
         })
     }
 
-    /// The lookup functions of the entity at `index`; past the last layer the loader's own.
+    /// Returns the lookup functions of the entity at `index`; after the last layer, those of the loader.
     fn functions(&self, index: usize) -> (GetInstanceProcAddr, GetDeviceProcAddr) {
         let layer = self.layers.get(index).map(|layer| layer.functions);
         let device = layer.and_then(|functions| functions.get_device_proc_addr);
@@ -79,12 +79,12 @@ impl DeviceChain<'_> {
         )
     }
 
-    /// The lookup of the topmost entity.
+    /// Returns the lookup function of the topmost entity.
     pub(super) fn top(&self) -> GetDeviceProcAddr {
         self.functions(0).1
     }
 
-    /// One link a layer, each naming the functions of what is below it (LAY-283).
+    /// Returns one link per layer, each with the functions of the entity below (LAY-283).
     fn links(&self) -> Result<HostVec<VkLayerDeviceLink>, OutOfMemory> {
         let mut links = HostVec::try_with_capacity(self.layers.len(), self.instance.allocator)?;
         for index in 0..self.layers.len() {
@@ -100,7 +100,7 @@ impl DeviceChain<'_> {
             // SAFETY: both elements lie in the array, which no longer grows.
             unsafe { (*first.add(index - 1)).pNext = first.add(index) };
         }
-        // The chain is told from its lower end up (LAY-280).
+        // The chain is logged from its lower end upwards (LAY-280).
         for layer in self.layers.iter().rev() {
             log::emit(
                 Some(self.instance),
@@ -115,11 +115,10 @@ impl DeviceChain<'_> {
         Ok(links)
     }
 
-    /// Calls `vkCreateDevice` of the topmost entity and takes what it returns into use.
+    /// Calls `vkCreateDevice` of the topmost entity and stores the handle that it returns.
     ///
     /// # Safety
-    /// `info` is valid and, like `callbacks`, for the entities of the chain; `caller` is the instance handle at the level
-    /// of the topmost entity, `physical_device` likewise.
+    /// `info` and `callbacks` are valid for the entities of the chain. `caller` and `physical_device` are handles at the level of the topmost entity.
     pub(super) unsafe fn create(
         &self,
         device: &'static Device,
@@ -156,7 +155,7 @@ impl DeviceChain<'_> {
         passed.pNext = core::ptr::from_mut(&mut callback_node).cast_const().cast();
         layer::log_device_stack(self.instance, self.layers.iter().copied());
 
-        // SAFETY: the topmost entity's lookup function with an instance handle of its level.
+        // SAFETY: the lookup function belongs to the topmost entity, and `caller` is a handle of its level.
         let Some(create) = (unsafe { self.functions(0).0(caller, c"vkCreateDevice".as_ptr()) }) else {
             log::emit(
                 Some(self.instance),
@@ -167,13 +166,13 @@ impl DeviceChain<'_> {
         };
         // SAFETY: the function of that name has this signature.
         let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
-        // The record is in place already: the terminator finds it there (LAY-286).
+        // The record is already there: the terminator finds it through this handle (LAY-286).
         let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());
         let step = Step::Chain.begin(b"vkCreateDevice");
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
         step.end(result.0);
-        // What is no error is no device either: the handle is then still the record.
+        // A positive code is not an error, but it comes without a device: the handle then still is the record.
         if result != VkResult::VK_SUCCESS {
             return Err(result);
         }
@@ -192,16 +191,16 @@ fn node(function: VkLayerFunction, u: DeviceNode, next: *const c_void) -> VkLaye
     }
 }
 
-/// Gives an object that a layer made the dispatch pointer of its device (LAY-251).
+/// Writes the dispatch pointer of a device into an object that a layer created (LAY-251).
 unsafe extern "system" fn set_device_loader_data(device: VkDevice, object: *mut c_void) -> VkResult {
-    // SAFETY: the layer passes the handle that it received from below, which starts with a dispatch pointer.
+    // SAFETY: the layer passes the handle that it got from below, which starts with a dispatch pointer.
     let Some(device) = (unsafe { translation::device_by_word(device) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     if object.is_null() {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
-    // SAFETY: the first word of a dispatchable object is the loader's to write.
+    // SAFETY: the object is not null, and the loader may write the first word of a dispatchable object.
     unsafe { *object.cast::<*const c_void>() = core::ptr::from_ref(device.table()).cast() };
     VkResult::VK_SUCCESS
 }

@@ -28,14 +28,14 @@ use os::memory::OutOfMemory;
 /// A request for a device, at the level of the entity that receives it first.
 struct Request<'a> {
     instance: &'static Instance,
-    /// The instance handle that the first entity knows.
+    /// The instance handle at the level of the first entity.
     caller: InstanceHandle<Chain>,
     physical_device: PhysicalDeviceHandle<Chain>,
     info: &'a VkDeviceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
-    /// The chain starts below the layer with this lookup.
+    /// Lookup function of the layer below which the chain starts.
     above: Option<GetInstanceProcAddr>,
-    /// How the extensions that the chain offers are asked for.
+    /// Function that lists the extensions of the chain.
     enumerate: Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>,
 }
 
@@ -50,29 +50,29 @@ pub(crate) unsafe fn create_device(
     out: *mut VkDevice,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: passed on.
+    // SAFETY: Vulkan requires a physical device handle that the loader gave to the application.
     let Some(object) = (unsafe { translation::physical_device_object(physical_device) }) else {
         return translation::reject(row::vkCreateDevice);
     };
-    // SAFETY: null or valid by this function's contract.
+    // SAFETY: Vulkan requires a create info that is null or valid.
     let (Some(given), false) = (unsafe { create_info.as_ref() }, out.is_null()) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     let instance = object.instance();
     let mut info = *given;
-    // SAFETY: the application's chain.
+    // SAFETY: Vulkan requires a valid `pNext` chain.
     let found = unsafe { group::find(info.pNext) };
     let regrouped = match found {
         None => None,
         Some(found) => {
-            // SAFETY: the application's array with the application's count.
+            // SAFETY: the array of the application has as many elements as its count says.
             let devices = unsafe { ffi::c_array(found.pPhysicalDevices, found.physicalDeviceCount) };
             let chain = devices.iter().map(|&device| {
-                // SAFETY: the application's physical devices.
+                // SAFETY: Vulkan requires physical device handles that the loader gave to the application.
                 unsafe { translation::physical_device_object(device) }
                     .map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
             });
-            // SAFETY: the application's chain, which it leaves alone for the length of the call; the head is ours.
+            // SAFETY: the application must not change its chain during the call, and the head is in our copy.
             match unsafe { Regrouped::<Chain>::put(&mut info.pNext, found, chain, instance.allocator) } {
                 Ok(regrouped) => Some(regrouped),
                 Err(OutOfMemory) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
@@ -88,7 +88,7 @@ pub(crate) unsafe fn create_device(
         above: None,
         enumerate: Some(instance.table().vkEnumerateDeviceExtensionProperties.get()),
     };
-    // SAFETY: the create info is the application's, with physical devices of the chain.
+    // SAFETY: the create info is valid, and its group now has physical devices of the chain.
     let made = unsafe { request.run() };
     drop(regrouped);
     finish(made.map(|(handle, _)| handle), out)
@@ -119,8 +119,8 @@ pub(crate) unsafe extern "system" fn layer_create_device(
     next_gdpa: *mut Option<GetDeviceProcAddr>,
 ) -> VkResult {
     if caller.is_null() {
-        // Without an instance the layer speaks as an application would.
-        // SAFETY: passed on.
+        // Without an instance, the layer is treated as an application.
+        // SAFETY: the parameters are those of `vkCreateDevice`, as this function demands of its caller.
         return unsafe {
             create_device(
                 PhysicalDeviceHandle::from_raw(physical_device.raw()),
@@ -140,14 +140,14 @@ pub(crate) unsafe extern "system" fn layer_create_device(
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
     let enumerate = match layer_gipa {
-        // SAFETY: the layer's own lookup function with the handle it gave; the function of that name has this signature.
+        // SAFETY: the lookup function is the layer's own and gets the layer's handle; the function of that name has this signature.
         Some(gipa) => unsafe {
             core::mem::transmute::<PFN_vkVoidFunction, Option<PFN_vkEnumerateDeviceExtensionProperties<Chain>>>(gipa(
                 caller,
                 c"vkEnumerateDeviceExtensionProperties".as_ptr(),
             ))
         },
-        // No layer to stay below: the whole chain makes the device.
+        // The caller is not a layer of this instance, so the whole chain creates the device.
         None => Some(instance.table().vkEnumerateDeviceExtensionProperties.get()),
     };
     let request = Request {
@@ -159,20 +159,22 @@ pub(crate) unsafe extern "system" fn layer_create_device(
         above: layer_gipa,
         enumerate,
     };
-    // SAFETY: everything is at the level of the layer that asks.
+    // SAFETY: create info and handles are at the level of the layer that calls.
     let made = unsafe { request.run() };
     if let (Ok((_, next)), false) = (&made, next_gdpa.is_null()) {
-        // SAFETY: not null, and writable by this function's contract.
+        // SAFETY: `next_gdpa` is not null, so the caller promises that it is writable.
         unsafe { *next_gdpa = Some(*next) };
     }
     finish(made.map(|(handle, _)| handle), out)
 }
 
 impl Request<'_> {
+    /// Creates the device.
+    ///
     /// # Safety
     /// The create info and the handles are valid at the level of the first entity.
     unsafe fn run(&self) -> Result<(VkDevice, GetDeviceProcAddr), VkResult> {
-        // SAFETY: the callbacks are null or valid.
+        // SAFETY: the caller of `run` promises callbacks that are NULL or valid.
         let allocator = unsafe {
             HostAllocator::new(
                 self.callbacks,
@@ -185,9 +187,9 @@ impl Request<'_> {
         let chain = DeviceChain::below(self.instance, self.above)?;
         let device = Device::try_new(self.instance, allocator, requested)?;
         let (raw, allocator) = device.into_raw();
-        // SAFETY: just made; freed by `destroy::forget` only, after which nothing refers to it.
+        // SAFETY: the record was just made, and only `destroy::forget` frees it, after which nothing refers to it.
         let device: &'static Device = unsafe { &*raw };
-        // SAFETY: passed on.
+        // SAFETY: the caller promises that the create info and the handles are valid at the level of the first entity.
         let made = unsafe { chain.create(device, self.caller, self.physical_device, self.info, self.callbacks) };
         match made {
             Ok(handle) => Ok((handle, chain.top())),
@@ -197,16 +199,16 @@ impl Request<'_> {
                     LogBits::ERROR,
                     format_args!("vkCreateDevice:  Failed to create device chain."),
                 );
-                // SAFETY: no caller got the handle, so this is the only reference left.
+                // SAFETY: nobody else got the handle, so this is the only reference.
                 unsafe { destroy::forget(device, allocator) };
                 Err(result)
             }
         }
     }
 
-    /// Device layers are a thing of the past; a list that differs from the instance's is worth a word (DRV-191).
+    /// Warns if the create info lists other layers than the instance has; device layers are deprecated (DRV-191).
     fn warn_about_layers(&self) {
-        // SAFETY: a valid create info.
+        // SAFETY: the create info is valid, so the array has as many elements as its count says.
         let names = unsafe { ffi::c_array(self.info.ppEnabledLayerNames, self.info.enabledLayerCount) };
         if names.is_empty() {
             return;
@@ -230,10 +232,12 @@ impl Request<'_> {
         }
     }
 
-    /// Every requested extension must be offered by the chain or by an active layer's manifest (APP-141, LAY-289).
-    /// Returns those that matter to the loader.
+    /// Returns the requested extensions that matter to the loader.
+    ///
+    /// # Errors
+    /// The chain does not list a requested extension, and neither does the manifest of an active layer (APP-141, LAY-289).
     fn check_extensions(&self) -> Result<DeviceExtensionSet, VkResult> {
-        // SAFETY: a valid create info.
+        // SAFETY: the create info is valid, so the array has as many elements as its count says.
         let names = unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) };
         let mut requested = DeviceExtensionSet::empty();
         if names.is_empty() {
@@ -241,7 +245,7 @@ impl Request<'_> {
         }
         let offered = self.offered()?;
         for &name in names.iter().filter(|name| !name.is_null()) {
-            // SAFETY: the application's string, checked before it is trusted.
+            // SAFETY: the string comes from the application; `requested_name` checks its length and encoding.
             let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 self.refuse(format_args!(
                     "loader_validate_device_extensions: Device ppEnabledExtensionNames contains string that is too long or \
@@ -285,7 +289,7 @@ impl Request<'_> {
             .any(|extension| ffi::is_fixed_text(&extension.properties.extensionName, name))
     }
 
-    /// What the chain says it offers.
+    /// Returns the extensions that the chain lists.
     fn offered(&self) -> Result<HostVec<VkExtensionProperties>, VkResult> {
         let scratch = self
             .instance
@@ -294,7 +298,7 @@ impl Request<'_> {
         let Some(enumerate) = self.enumerate else {
             return Ok(HostVec::new(scratch));
         };
-        // SAFETY: the first entity's function with a handle of its level, and room for what it counted.
+        // SAFETY: the function belongs to the first entity and gets a handle of its level, and the array has room for the counted elements.
         unsafe {
             driver::all_extensions(scratch, |count, array| {
                 enumerate(self.physical_device, core::ptr::null(), count, array)
@@ -303,9 +307,9 @@ impl Request<'_> {
     }
 }
 
-/// Makes a finished record findable by its dispatch pointer (DRV-203).
+/// Makes a finished record available to look-ups by dispatch pointer (DRV-203).
 pub(super) fn publish(device: &'static Device) {
-    // SAFETY: the record is valid until `destroy::forget` removes it, which the application allows when no command uses it
-    // any more, and for whose last use the destruction waits.
+    // SAFETY: the record lives until `destroy::forget` removes it. The application allows that only when no command uses the device any more, and the
+    // destruction waits for the last use by the loader.
     unsafe { DEVICES.insert(core::ptr::NonNull::from(device)) };
 }

@@ -1,4 +1,4 @@
-//! Destroying devices (APP-155, LAY-293, DRV-202).
+//! Destruction of devices (APP-155, LAY-293, DRV-202).
 
 use super::object::Device;
 use crate::alloc::{HostAllocator, HostBox};
@@ -18,16 +18,17 @@ pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAlloca
     if handle.0.is_null() {
         return;
     }
-    // SAFETY: passed on.
+    // SAFETY: the caller promises that the handle is readable.
     let Some(table) = (unsafe { translation::device_table(handle) }) else {
         return translation::reject(row::vkDestroyDevice);
     };
-    // SAFETY: the table has the magic.
+    // SAFETY: `device_table` has checked the magic, so a record contains the table.
     let device = unsafe { Device::of_table(table) };
-    // A look-up that still holds the device may wait for a layer, so it is waited for while nothing waits for this thread.
+    // A look-up may hold the device while it waits for a layer. Wait for its end before this thread enters the gate, while nothing waits for this
+    // thread.
     device.close();
     let _passage = GATE.enter();
-    // SAFETY: the topmost entity's function with the application's handle.
+    // SAFETY: the function belongs to the topmost entity, and the handle is the one it returned.
     unsafe { destroy(device, handle, callbacks, table.vkDestroyDevice.get()) };
 }
 
@@ -48,28 +49,30 @@ pub(crate) unsafe extern "system" fn layer_destroy_device(
     match (device, function) {
         (Some(device), Some(function)) => {
             device.close();
-            // SAFETY: the layer's function for the layer's device.
+            // SAFETY: the layer passes its own function for its own device.
             unsafe { destroy(device, handle, callbacks, function) }
         }
-        // SAFETY: as above.
+        // SAFETY: the layer passes its own function for its own device.
         (None, Some(function)) => unsafe { function(handle, callbacks) },
         (_, None) => {}
     }
 }
 
+/// Calls the function and frees the record.
+///
 /// # Safety
-/// `function` destroys `handle`, which `device` is the record of; neither is in use, and the device is closed.
+/// `function` destroys `handle`; `device` is its record. Neither is in use, and the device is closed.
 unsafe fn destroy(
     device: &'static Device,
     handle: VkDevice,
     callbacks: *const VkAllocationCallbacks,
     function: DestroyDevice,
 ) {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises that `function` destroys `handle`, which is not in use.
     unsafe { function(handle, callbacks) };
-    // What made the record frees it, whatever callbacks the application passes now (APP-179b).
+    // The allocator that made the record frees it, whatever callbacks the application passes now (APP-179b).
     let allocator = device.allocator();
-    // SAFETY: the device is gone, and no thread may use its handle any more.
+    // SAFETY: the device is destroyed, so Vulkan forbids any use of its handle.
     unsafe { forget(device, allocator) };
 }
 
@@ -80,11 +83,11 @@ unsafe fn destroy(
 pub(super) unsafe fn forget(device: &'static Device, allocator: HostAllocator) {
     let raw = core::ptr::from_ref(device).cast_mut();
     DEVICES.remove(raw);
-    // SAFETY: by this function's contract; the record came from `HostBox::into_raw`.
+    // SAFETY: the caller promises that nothing refers to the record any more; it came from `HostBox::into_raw` with this allocator.
     drop(unsafe { HostBox::from_raw(raw, allocator) });
 }
 
-/// Frees the records of devices that the application left behind (APP-111). The driver destroys the devices themselves.
+/// Frees the records of devices that the application left (APP-111). The driver destroys the devices themselves.
 pub(crate) fn release_forgotten(instance: &Instance) {
     while let Some(device) = DEVICES.find(|device| core::ptr::eq(device.instance(), instance)) {
         let allocator = device.allocator();

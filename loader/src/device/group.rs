@@ -1,4 +1,4 @@
-//! Replacing the physical devices of a device group by their handles one level down (APP-144, DRV-193).
+//! Replaces the physical devices of a device group by their handles one level down (APP-144, DRV-193).
 
 use crate::alloc::{HostAllocator, HostBox, HostVec};
 use crate::ffi::{self, Replaced};
@@ -7,23 +7,23 @@ use crate::handle::{App, Level};
 use core::ffi::c_void;
 use os::memory::OutOfMemory;
 
-/// A chain in which a structure with other devices stands in for a device group. It must live as long as the chain is used.
+/// A chain in which a copy with other devices replaces the structure of a device group. It must live as long as the chain is used.
 pub(super) struct Regrouped<L: Level> {
-    /// Refers to `_info`, so it goes first.
+    /// Refers to `_info`, so it is dropped first.
     _chain: Replaced,
-    /// Refers to `_devices`.
+    /// Refers to `_devices`, so it is dropped before them.
     _info: HostBox<VkDeviceGroupDeviceCreateInfo<L>>,
     /// The devices one level down.
     _devices: HostVec<L::VkPhysicalDevice>,
 }
 
-/// The group structure of a chain, if it names devices; its handles are of whatever level the caller works at.
+/// Returns the group structure of a chain if it names devices. Its handles are at the level of the caller, whatever the type says.
 ///
 /// # Safety
 /// `first` is the head of a valid chain, which stays valid while the structure is used.
 pub(super) unsafe fn find<'a>(first: *const c_void) -> Option<&'a VkDeviceGroupDeviceCreateInfo<App>> {
     let kind = VkDeviceGroupDeviceCreateInfo::<App>::STRUCTURE_TYPE;
-    // SAFETY: by this function's contract; all levels have one layout.
+    // SAFETY: the caller promises a valid chain, and the structure has the same layout at all levels.
     let group = unsafe { ffi::find::<VkDeviceGroupDeviceCreateInfo<App>>(first, kind) }?;
     (group.physicalDeviceCount > 0 && !group.pPhysicalDevices.is_null()).then_some(group)
 }
@@ -48,7 +48,7 @@ impl<L: Level> Regrouped<L> {
         };
         let info = HostBox::try_new(copy, allocator)?;
         let original = core::ptr::from_ref(group).cast::<c_void>();
-        // SAFETY: by this function's contract; the new structure lives as long as the result.
+        // SAFETY: the caller promises that `group` is in the chain; the new structure lives as long as the result.
         let chain = unsafe { Replaced::put(head, original, info.as_ptr().cast_const().cast(), allocator) }?;
         Ok(Self {
             _chain: chain,

@@ -1,8 +1,8 @@
-//! Devices: the object behind the dispatch pointer, and how devices come and go.
+//! Devices: their record, creation and destruction.
 //!
-//! [`create`] is what the application and layers call. It makes the [`Device`] record, builds the [`chain`] of layers and
-//! calls its top; the last layer calls [`terminator`], which makes the driver's device. The application gets the handle
-//! that the topmost layer returned; the record is found through the first word of that handle (LAY-252).
+//! The application and layers call [`create`]. It makes the [`Device`] record, builds the [`chain`] of layers and calls its topmost entity; the last
+//! layer calls [`terminator`], which creates the driver's device. The application gets the handle that the topmost layer returned. The first word of
+//! that handle leads to the record (LAY-252).
 
 mod chain;
 mod create;

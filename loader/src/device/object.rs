@@ -22,9 +22,9 @@ use os::memory::OutOfMemory;
 /// All live devices, newest first.
 pub(crate) static DEVICES: List<Device> = List::new();
 
-/// A device. The dispatch pointer in the device, its queues and its command buffers is the address of this record.
+/// A device. Its address is the dispatch pointer in the device, its queues and its command buffers.
 ///
-/// Shared by every thread that uses the device; lives from `vkCreateDevice` to `vkDestroyDevice`.
+/// All threads that use the device share the record. It lives from `vkCreateDevice` to `vkDestroyDevice`.
 #[repr(C)]
 pub(crate) struct Device {
     table: DeviceTable,
@@ -33,28 +33,28 @@ pub(crate) struct Device {
     ends: Ends,
 }
 
-/// What a device has beside its table.
+/// Members of a device beside its tables.
 struct Record {
     /// [`Device::highest_rank`].
     highest_rank: AtomicU8,
     next: AtomicPtr<Device>,
     allocator: HostAllocator,
     instance: &'static Instance,
-    /// What the topmost layer calls the device; null while it is being created.
+    /// The topmost layer's handle of the device; null during creation.
     handle: AtomicPtr<c_void>,
-    /// The topmost entity's lookup, which is valid once `handle` is not null.
+    /// The topmost entity's lookup function; valid once `handle` is not null.
     lookup: SetOnce<GetDeviceProcAddr>,
     /// Relevant extensions that the application enabled.
     requested: DeviceExtensionSet,
-    /// What the driver made; a layer may have made it do so more than once.
+    /// Devices that the driver made; a layer may have the terminator run more than once.
     driver_device: HostList<DriverDevice>,
     uses: UseCount,
 }
 
-/// What a device's look-up answers without a thought, by slot.
+/// Results of the device's look-up, by slot, for the commands that need no further check.
 type Answers = [Entry<Slot>; NO_ANSWER + 1];
 
-/// What the end of the chain learned when the driver made its device.
+/// The driver's device, as the terminator stored it.
 pub(super) struct DriverDevice {
     /// The driver.
     pub driver: &'static InstanceDriver,
@@ -64,17 +64,17 @@ pub(super) struct DriverDevice {
     pub get_device_proc_addr: GetDeviceProcAddr,
     /// Relevant extensions enabled on the driver (DRV-197).
     pub enabled: DeviceExtensionSet,
-    /// The driver's functions behind the loader's device terminators; absent where the extension is not enabled.
+    /// The driver's functions that the loader's device terminators call; absent where the extension is not enabled.
     pub terminators: DeviceTerminatorTable,
 }
 
 // SAFETY: the tables are written word by word through atomics, and everything else is immutable or atomic.
 unsafe impl Sync for Device {}
-// SAFETY: as above; what the pointers refer to outlives the device.
+// SAFETY: the record has no thread of its own, and everything that its pointers refer to outlives the device.
 unsafe impl Send for Device {}
 
 impl Device {
-    /// A record in which every command is missing.
+    /// Makes a record in which every command is missing.
     pub(super) fn try_new(
         instance: &'static Instance,
         allocator: HostAllocator,
@@ -91,8 +91,8 @@ impl Device {
             driver_device: HostList::new(),
             uses: UseCount::default(),
         };
-        // Table and answers are too large to be moved there.
-        // SAFETY: every member is written, the answers with NULL.
+        // The tables are too large to be made elsewhere and moved.
+        // SAFETY: the function writes every member, and zero bytes are valid answers.
         let device = unsafe {
             HostBox::try_new_in_place(allocator, |device: *mut Self| {
                 proc_addr::write_empty_device_table(&raw mut (*device).table);
@@ -105,50 +105,52 @@ impl Device {
         Ok(device)
     }
 
-    /// The record that a dispatch table belongs to.
+    /// Returns the record that contains a dispatch table.
     ///
     /// # Safety
-    /// The table is one that a record has, as every table is that
-    /// [`translation::device_table`](crate::translation::device_table) gives.
+    /// The table is part of a record, as is every table that [`translation::device_table`](crate::translation::device_table) returns.
     #[inline(always)]
     pub(crate) unsafe fn of_table(table: &'static DeviceTable) -> &'static Self {
-        // SAFETY: by this function's contract; the table is the record's first member, and `repr(C)` puts it first.
+        // SAFETY: the caller promises that the table is part of a record; with `repr(C)` it is the first member.
         unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
-    /// The table that trampolines call through.
+    /// Returns the table through which trampolines call.
     #[inline(always)]
     pub(crate) fn table(&self) -> &DeviceTable {
         &self.table
     }
 
-    /// What the look-up gives for each slot of the table: NULL for what has no answer or the device hides, and, but for
-    /// what the loader answers itself, until the chain has made the device. One more is always NULL.
+    /// Results of the look-up for each slot of the table.
+    ///
+    /// A slot holds NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader answers itself
+    /// are set. One more slot is always NULL.
     #[inline(always)]
     pub(crate) fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// What the end of its chain has of the functions that layers asked for.
+    /// Returns the functions that layers asked for, as the end of the chain holds them.
     pub(crate) fn ends(&self) -> &Ends {
         &self.ends
     }
 
-    /// Where [`Device::ends`] lie.
+    /// Offset of [`Device::ends`].
     pub(crate) const ENDS: usize = core::mem::offset_of!(Self, ends);
 
-    /// The instance it belongs to.
+    /// Returns the instance of the device.
     pub(crate) fn instance(&self) -> &'static Instance {
         self.record.instance
     }
 
-    /// Where its memory comes from (APP-146).
+    /// Returns the allocator of the record (APP-146).
     pub(crate) fn allocator(&self) -> HostAllocator {
         self.record.allocator
     }
 
-    /// The driver that made the device. A layer may answer `vkCreateDevice` alone; then it is any driver, and none of
-    /// its functions is ever called for this device.
+    /// Returns the driver that made the device.
+    ///
+    /// A layer may answer `vkCreateDevice` without a driver. This is then any driver, and none of its functions is ever called for this device.
     pub(crate) fn driver(&self) -> Option<&'static InstanceDriver> {
         self.record
             .driver_device
@@ -156,7 +158,7 @@ impl Device {
             .map(|driver_device| driver_device.driver)
     }
 
-    /// The driver's functions behind the loader's device terminators (DRV-199).
+    /// Returns the driver's functions that the loader's device terminators call (DRV-199).
     pub(crate) fn terminators(&self) -> Option<&DeviceTerminatorTable> {
         self.record
             .driver_device
@@ -164,7 +166,7 @@ impl Device {
             .map(|driver_device| &driver_device.terminators)
     }
 
-    /// Relevant extensions enabled on the driver's device.
+    /// Returns the relevant extensions that are enabled on the driver's device.
     pub(crate) fn enabled(&self) -> DeviceExtensionSet {
         self.record
             .driver_device
@@ -172,17 +174,17 @@ impl Device {
             .map_or(DeviceExtensionSet::empty(), |driver_device| driver_device.enabled)
     }
 
-    /// Whether the application enabled `extension`, which some entity of the chain listed (APP-44).
+    /// Returns `true` if the application enabled `extension`, which some entity of the chain listed (APP-44).
     pub(crate) fn names_objects(&self, extension: DeviceExtension) -> bool {
         self.record.requested.contains(extension)
     }
 
-    /// The rank of the newest core version whose commands the look-up shows (APP-46).
+    /// Returns the rank of the newest core version whose commands the look-up shows (APP-46).
     pub(crate) fn highest_rank(&self) -> u8 {
         self.record.highest_rank.load(Ordering::Relaxed)
     }
 
-    /// Records whether the look-up hides core commands newer than the application's API version.
+    /// Records whether the look-up hides core commands that are newer than the application's API version.
     pub(super) fn hide_newer_commands(&self, hides: bool) {
         let highest = if hides {
             lookup::rank(self.record.instance.api_version().0)
@@ -192,59 +194,60 @@ impl Device {
         self.record.highest_rank.store(highest, Ordering::Relaxed);
     }
 
-    /// Records the handle that the application gets, and the lookup that belongs to it. From now on other threads ask the
-    /// device for new names.
+    /// Records the handle for the application and the lookup function that belongs to it. From then on, other threads ask the device for new names.
     pub(super) fn set_handle(&self, handle: VkDevice, lookup: GetDeviceProcAddr) {
         let _ = self.record.lookup.set(lookup);
         self.record.handle.store(handle.0, Ordering::Release);
     }
 
-    /// What the topmost layer calls the device.
+    /// Returns the topmost layer's handle of the device.
     pub(crate) fn handle(&self) -> VkDevice {
         VkDevice(self.record.handle.load(Ordering::Acquire))
     }
 
-    /// What the driver made.
+    /// Returns the devices that the driver made.
     pub(super) fn driver_device(&self) -> &HostList<DriverDevice> {
         &self.record.driver_device
     }
 
-    /// Asks the top of the chain for a function that the registry does not know.
+    /// Asks the topmost entity of the chain for a function that the registry does not know.
     pub(crate) fn ask_chain(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         let lookup = *self.record.lookup.get()?;
         if core::ptr::fn_addr_eq(lookup, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr) {
-            // Without layers the driver is the chain.
+            // Without layers, the driver is the whole chain.
             return self.ask_driver(name, None);
         }
-        // SAFETY: the topmost entity's lookup function with the handle that it returned.
+        // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
         unsafe { lookup(self.handle(), name.as_ptr()) }
     }
 
-    /// Asks the driver for a function; `row` is that of the command unless the registry does not know it.
+    /// Asks the driver for a function; `row` is the row of the command, or `None` if the registry does not know the command.
     pub(crate) fn ask_driver(&self, name: Uncounted<'_>, row: Option<&Row>) -> PFN_vkVoidFunction {
         let driver_device = self.record.driver_device.newest()?;
-        // SAFETY: the driver's lookup function with its own device.
+        // SAFETY: the lookup function belongs to the driver and gets the driver's own device.
         unsafe { driver_function(driver_device.get_device_proc_addr, driver_device.handle, name, row) }
     }
 
-    /// Makes sure that no walk over the devices holds this one or will, before it is destroyed.
+    /// Waits until no walk over the devices holds this one, and keeps later walks from taking it. Precedes the destruction.
     pub(super) fn close(&self) {
         self.record.uses.close();
     }
 }
 
-/// Asks a driver for a device function. One of the loader's own, which a driver may find by its name instead of what it
-/// meant to give, counts as absent: calling it would never come back (DRV-77, DRV-260).
+/// Asks a driver for a device function.
+///
+/// A driver may find an entry point of the loader by its name instead of its own function. Such a result counts as absent, because calling it would
+/// never return (DRV-77, DRV-260).
 ///
 /// # Safety
-/// `lookup` is the driver's, `handle` one of its devices.
+/// `lookup` belongs to the driver, and `handle` is one of its devices.
 pub(super) unsafe fn driver_function(
     lookup: GetDeviceProcAddr,
     handle: VkDevice,
     name: Uncounted<'_>,
     row: Option<&Row>,
 ) -> PFN_vkVoidFunction {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that the lookup function belongs to the driver, and so does the device.
     let found = unsafe { lookup(handle, name.as_ptr()) };
     found.filter(|&function| row.is_none_or(|row| !is_own_entry_point(row, function as *const ())))
 }
@@ -259,7 +262,7 @@ impl Linked for Device {
 pub(crate) struct Pinned(&'static Device);
 
 impl Pinned {
-    /// The finished devices of an instance, one at a time and without a lock between them.
+    /// Iterates over the finished devices of an instance. No lock is held between two of them.
     pub(crate) fn all_of(instance: &Instance) -> impl Iterator<Item = Self> {
         let mut previous: Option<Self> = None;
         core::iter::from_fn(move || {
@@ -279,7 +282,7 @@ impl Pinned {
         found.map(Self)
     }
 
-    /// A second hold on a device that is held already.
+    /// Takes a second hold on a device that is already held.
     fn again(device: &'static Device) -> Self {
         device.record.uses.acquire_again();
         Self(device)

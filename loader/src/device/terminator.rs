@@ -31,14 +31,14 @@ use os::{Address, Raw};
 /// Creates the driver's device.
 ///
 /// # Safety
-/// The parameters are what the lowest layer passed; `*out` must still hold the loader's record.
+/// The parameters are those that the lowest layer passed; `*out` must still hold the loader's record.
 pub(crate) unsafe fn create_device_terminator(
     physical_device: PhysicalDeviceHandle<Chain>,
     create_info: *const VkDeviceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
     out: *mut VkDevice,
 ) -> VkResult {
-    // SAFETY: null or valid, as layers pass it on.
+    // SAFETY: layers pass on a pointer that is null or valid.
     let device = unsafe { own_record(out.as_ref().map_or(core::ptr::null_mut(), |handle| handle.0)) };
     // SAFETY: layers pass valid structures on.
     let Some(info) = (unsafe { create_info.as_ref() }) else {
@@ -58,7 +58,7 @@ pub(crate) unsafe fn create_device_terminator(
     // SAFETY: the create info came from the lowest layer.
     match unsafe { creation.run(info) } {
         Ok(handle) => {
-            // SAFETY: `own_record` has read through it.
+            // SAFETY: `own_record` has read through the pointer, so it is valid.
             unsafe { *out = handle };
             VkResult::VK_SUCCESS
         }
@@ -66,7 +66,7 @@ pub(crate) unsafe fn create_device_terminator(
     }
 }
 
-/// The loader's record behind what `*pDevice` holds, or the end of the process (LAY-286, DRV-200).
+/// Returns the loader's record to which `*pDevice` points; ends the process if there is none (LAY-286, DRV-200).
 ///
 /// # Safety
 /// A non-null `object` points to a readable 64-bit word.
@@ -78,7 +78,7 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
         ));
         os::abort();
     }
-    // SAFETY: not null, so readable by this function's contract.
+    // SAFETY: the pointer is not null, so the caller promises that it is readable.
     let magic = unsafe { *object.cast::<u64>() };
     if magic != DEVICE_MAGIC {
         log::fatal(format_args!(
@@ -88,7 +88,7 @@ unsafe fn own_record(object: *mut c_void) -> &'static Device {
         ));
         os::abort();
     }
-    // SAFETY: the magic says that it is ours, and it lives until the device is destroyed or its creation fails.
+    // SAFETY: the magic identifies a record, which lives until the device is destroyed or its creation fails.
     unsafe { &*object.cast::<Device>() }
 }
 
@@ -100,6 +100,8 @@ struct Creation<'a> {
 }
 
 impl Creation<'_> {
+    /// Creates the driver's device.
+    ///
     /// # Safety
     /// The create info is valid.
     unsafe fn run(&self, given: &VkDeviceCreateInfo) -> Result<VkDevice, VkResult> {
@@ -115,7 +117,7 @@ impl Creation<'_> {
         };
         self.emulate_features2(&mut info);
         let room = Room::new(self.device.allocator())?;
-        // SAFETY: the chain came with the call; the head is ours.
+        // SAFETY: the chain is valid during the call, and its head is in our copy.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
         let mut handle = VkDevice(core::ptr::null_mut());
@@ -123,7 +125,7 @@ impl Creation<'_> {
         let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
         let get_device_proc_addr = self.driver.table.vkGetDeviceProcAddr.ok_or(missing)?;
         let step = Step::Driver(self.driver.path()).begin(b"vkCreateDevice");
-        // SAFETY: the driver's function with its own physical device and a create info that lives until it returns.
+        // SAFETY: the function belongs to the driver of this physical device, and the create info lives until it returns.
         let result = unsafe { create(self.physical_device.handle, &info, self.callbacks, &mut handle) };
         step.end(result.0);
         drop(regrouped);
@@ -141,7 +143,7 @@ impl Creation<'_> {
                 driver::failure(result)
             });
         }
-        // SAFETY: the first word of a dispatchable object is the loader's to write (DRV-208).
+        // SAFETY: the handle is not null, and the loader may write the first word of a dispatchable object (DRV-208).
         unsafe { *handle.0.cast::<*const c_void>() = core::ptr::from_ref(self.device.table()).cast() };
         let maintenance5 = enabled.contains(DeviceExtension::VK_KHR_maintenance5) && wants_maintenance5(given);
         let driver_device = DriverDevice {
@@ -165,13 +167,13 @@ impl Creation<'_> {
         log::emit(Some(self.device.instance()), bits, text);
     }
 
-    /// The requested extensions that the driver lists, and those among them that matter here (DRV-192, DRV-197).
+    /// Returns the requested extensions that the driver lists, and the relevant ones among them (DRV-192, DRV-197).
     fn extensions(&self, info: &VkDeviceCreateInfo) -> Result<(HostVec<*const c_char>, DeviceExtensionSet), VkResult> {
         let scratch = self
             .device
             .allocator()
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
-        // SAFETY: a valid create info.
+        // SAFETY: the create info is valid, so the array has as many elements as its count says.
         let requested = unsafe { ffi::c_array(info.ppEnabledExtensionNames, info.enabledExtensionCount) };
         let mut names = HostVec::new(scratch);
         let mut enabled = DeviceExtensionSet::empty();
@@ -205,7 +207,7 @@ impl Creation<'_> {
         Ok((names, enabled))
     }
 
-    /// A driver that cannot read `VkPhysicalDeviceFeatures2` gets its inner structure the old way (DRV-195).
+    /// Copies the inner structure of `VkPhysicalDeviceFeatures2` to the create info if the driver cannot read the outer one (DRV-195).
     fn emulate_features2(&self, info: &mut VkDeviceCreateInfo) {
         let table = &self.driver.table;
         if table.vkGetPhysicalDeviceFeatures2.is_some() || table.vkGetPhysicalDeviceFeatures2KHR.is_some() {
@@ -231,10 +233,10 @@ impl Creation<'_> {
         }
     }
 
-    /// Puts the driver's handles into a group structure (DRV-193, DRV-194).
+    /// Replaces the handles of a group structure by the driver's (DRV-193, DRV-194).
     ///
     /// # Safety
-    /// The chain is valid and the call's own.
+    /// The chain is valid, and the head is a copy that belongs to this call.
     unsafe fn regroup(&self, info: &mut VkDeviceCreateInfo) -> Result<Option<Regrouped<DriverLevel>>, VkResult> {
         // SAFETY: a valid create info has a valid chain.
         let Some(group) = (unsafe { group::find(info.pNext) }) else {
@@ -275,14 +277,14 @@ impl Creation<'_> {
             .device
             .allocator()
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
-        // SAFETY: passed on; the head is the caller's local copy, which outlives the value.
+        // SAFETY: the caller promises a valid chain; the head is the caller's local copy, which outlives the value.
         let regrouped = unsafe { Regrouped::put(&mut info.pNext, group, handles, allocator) };
         regrouped
             .map(Some)
             .map_err(|OutOfMemory| VkResult::VK_ERROR_OUT_OF_HOST_MEMORY)
     }
 
-    /// The driver's functions behind the loader's own device terminators (DRV-199).
+    /// Looks up the driver's functions that the loader's own device terminators call (DRV-199).
     fn terminators(
         &self,
         gdpa: GetDeviceProcAddr,
@@ -298,14 +300,14 @@ impl Creation<'_> {
             if !reachable {
                 return None;
             }
-            // SAFETY: the driver's lookup function with its own device.
+            // SAFETY: the lookup function belongs to the driver and gets the driver's own device.
             unsafe { driver_function(gdpa, handle, row.name().into(), Some(row)) }
         };
-        // SAFETY: the slots may be null.
+        // SAFETY: null is a valid value of each slot.
         unsafe { DeviceTerminatorTable::build(function) }
     }
 
-    /// Says which device and driver it is (DRV-196). The driver is asked for the name only if a log sink listens.
+    /// Logs the device and its driver (DRV-196). Queries the driver for the name only if a log sink listens.
     fn log_use(&self) {
         let bits = LogBits::LAYER | LogBits::DRIVER;
         let Some(query) = self.driver.table.vkGetPhysicalDeviceProperties else {
@@ -315,7 +317,7 @@ impl Creation<'_> {
             return;
         }
         let mut properties = MaybeUninit::<VkPhysicalDeviceProperties>::zeroed();
-        // SAFETY: the driver's function with its own device; a zeroed structure of plain numbers is valid.
+        // SAFETY: the function belongs to the driver of this device; a zeroed structure of plain numbers is valid.
         let properties = unsafe {
             query(self.physical_device.handle, properties.as_mut_ptr());
             properties.assume_init()

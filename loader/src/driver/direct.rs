@@ -1,4 +1,4 @@
-//! `VK_LUNARG_direct_driver_loading`: drivers the application supplies as function pointers (DRV-78 to DRV-87).
+//! `VK_LUNARG_direct_driver_loading`: drivers that the application supplies as function pointers (DRV-78 to DRV-87).
 
 use super::interface::{GetProcAddr, Interface, NegotiationError};
 use super::open::OpenDriver;
@@ -21,12 +21,12 @@ const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
 type List = VkDirectDriverLoadingListLUNARG<Driver>;
 
-/// What the application's list amounts to.
+/// Usable drivers from the application's list.
 #[derive(Default)]
 pub(crate) struct DirectDrivers {
-    /// The usable ones, in the application's order.
+    /// The drivers, in the application's order.
     pub drivers: Vec<OpenDriver>,
-    /// No other driver may be looked for (DRV-81).
+    /// `true` if the loader must not look for other drivers (DRV-81).
     pub exclusive: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) unsafe fn direct_drivers(
     extension_enabled: bool,
     journal: &mut Journal<'_>,
 ) -> DirectDrivers {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a valid create info with a valid chain.
     let Some(list) = (unsafe { usable_list(create_info, extension_enabled, journal) }) else {
         return DirectDrivers::default();
     };
@@ -69,7 +69,7 @@ pub(crate) unsafe fn direct_drivers(
             ),
         );
     }
-    // SAFETY: the application's array with the application's count.
+    // SAFETY: the array of the application has as many elements as its count says.
     let entries = unsafe { ffi::c_array(list.pDrivers, list.driverCount) };
     let mut drivers = Vec::new();
     for (index, entry) in (0..).zip(entries) {
@@ -80,16 +80,16 @@ pub(crate) unsafe fn direct_drivers(
     DirectDrivers { drivers, exclusive }
 }
 
-/// The first list in the chain, if the extension is enabled. One without the other is worth a warning (DRV-80).
+/// Returns the first list in the chain if the extension is enabled. Warns if only one of them is there (DRV-80).
 ///
 /// # Safety
-/// As for [`direct_drivers`].
+/// `create_info` is valid, with a valid `pNext` chain.
 unsafe fn usable_list<'a>(
     create_info: &'a VkInstanceCreateInfo,
     extension_enabled: bool,
     journal: &Journal<'_>,
 ) -> Option<&'a List> {
-    // SAFETY: by this function's contract the chain is valid.
+    // SAFETY: the caller promises a valid chain.
     let list = unsafe { ffi::find::<List>(create_info.pNext, List::STRUCTURE_TYPE) };
     match (&list, extension_enabled) {
         (None, false) | (Some(_), true) => return list,

@@ -1,4 +1,4 @@
-//! Extension lists of drivers, read defensively (DRV-108, DRV-241).
+//! Extension lists of drivers, whose results are not trusted (DRV-108, DRV-241).
 
 use super::OpenDriver;
 use crate::alloc::{HostAllocator, HostVec};
@@ -15,16 +15,16 @@ const ASKING: TwoCalls = TwoCalls {
     even_empty: false,
 };
 
-/// The instance extensions of a driver.
+/// Lists the instance extensions of a driver.
 ///
 /// # Errors
-/// What the driver returned, or out of host memory.
+/// The code that the driver returned, or out of host memory.
 pub(crate) fn instance_extensions(
     driver: &OpenDriver,
     allocator: HostAllocator,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let enumerate = driver.interface.enumerate_instance_extensions;
-    // SAFETY: the driver's function, with no layer name, a writable number and room for as many elements as it says.
+    // SAFETY: the function belongs to the driver; the layer name may be NULL, the number is writable, and the array has room for as many elements.
     let listed = unsafe { all_extensions(allocator, |count, array| enumerate(core::ptr::null(), count, array)) }?;
     trace::write("offers", |record| {
         record.text("library", &driver.path);
@@ -37,10 +37,10 @@ pub(crate) fn instance_extensions(
     Ok(listed)
 }
 
-/// The device extensions of a physical device, as its driver lists them.
+/// Lists the device extensions of a physical device, as its driver reports them.
 ///
 /// # Errors
-/// What the driver returned, or out of host memory.
+/// The code that the driver returned, or out of host memory.
 pub(crate) fn device_extensions(
     driver: &DriverTable,
     device: PhysicalDeviceHandle<Driver>,
@@ -49,7 +49,7 @@ pub(crate) fn device_extensions(
     let Some(enumerate) = driver.vkEnumerateDeviceExtensionProperties else {
         return Ok(HostVec::new(allocator));
     };
-    // SAFETY: the driver's function with its own device, otherwise as above.
+    // SAFETY: the function belongs to the driver of this device; the number is writable, and the array has room for as many elements.
     unsafe {
         all_extensions(allocator, |count, array| {
             enumerate(device, core::ptr::null(), count, array)
@@ -57,8 +57,7 @@ pub(crate) fn device_extensions(
     }
 }
 
-/// The code of a call that did not do what it was to do. One that is no error would tell the application that something was
-/// written.
+/// Returns the code for a failed call. Replaces codes that are not errors, which would tell the application that something was written.
 pub(crate) fn failure(result: VkResult) -> VkResult {
     if result.0 < 0 {
         result
@@ -67,22 +66,22 @@ pub(crate) fn failure(result: VkResult) -> VkResult {
     }
 }
 
-/// An extension list by two calls of a driver or a layer.
+/// Reads an extension list with two calls of a driver or layer.
 ///
 /// # Errors
-/// What `call` returned, as [`failure`] sees it, or out of host memory.
+/// The code that `call` returned, through [`failure`], or out of host memory.
 ///
 /// # Safety
-/// `call` takes a writable number and NULL or room for as many elements.
+/// `call` takes a writable number, and either NULL or room for as many elements.
 pub(crate) unsafe fn all_extensions(
     allocator: HostAllocator,
     mut call: impl FnMut(*mut u32, *mut VkExtensionProperties) -> VkResult,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
     let asked = |count, array: *mut VkExtensionProperties| match call(count, array) {
-        // Of a number there is no part.
+        // The first call asks for a number, which cannot be incomplete.
         VkResult::VK_INCOMPLETE if array.is_null() => Err(VkResult::VK_INCOMPLETE),
         result => ffi::is_whole(result),
     };
-    // SAFETY: an element is made of numbers.
+    // SAFETY: an element consists of plain numbers, so zero bytes are valid.
     unsafe { ASKING.ask(allocator, asked) }.map_err(failure)
 }

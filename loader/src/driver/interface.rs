@@ -1,4 +1,4 @@
-//! Negotiating the driver interface and finding its first functions (DRV-62 to DRV-71).
+//! Negotiation of the driver interface, and a driver's first functions (DRV-62 to DRV-71).
 
 use crate::ffi::Uncounted;
 use crate::generated::pfn::PFN_vk_icdEnumerateAdapterPhysicalDevices;
@@ -28,16 +28,16 @@ pub(super) type EnumerateInstanceExtensionProperties =
 /// `vkEnumerateInstanceVersion`.
 pub(super) type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> VkResult;
 
-/// What a driver offers before any instance exists.
+/// Functions of a driver that need no instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Interface {
     /// The negotiated version, 0 to 7.
     pub version: u32,
-    /// The function everything else is asked of.
+    /// Function through which all others are looked up.
     pub get_instance_proc_addr: GetProcAddr,
     /// Lookup of physical-device functions; absent below version 3 and in many drivers.
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
-    /// Devices by adapter, where the system has an order of adapters (DRV-71).
+    /// Lists devices by adapter, on systems that have an order of adapters (DRV-71).
     pub enumerate_adapter_physical_devices: Option<EnumerateAdapterPhysicalDevices>,
     /// `vkCreateInstance`.
     pub create_instance: CreateInstance,
@@ -45,14 +45,14 @@ pub(crate) struct Interface {
     pub enumerate_instance_extensions: EnumerateInstanceExtensionProperties,
 }
 
-/// Why negotiation ended.
+/// Reason why negotiation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NegotiationError {
-    /// The driver answered `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or a version its kind may not have.
+    /// The driver returned `VK_ERROR_INCOMPATIBLE_DRIVER` (DRV-64), or agreed on a version that its kind must not have.
     Refused(u32),
-    /// It agreed on this version above 0 but does not export `vk_icdGetInstanceProcAddr` (DRV-66).
+    /// The driver agreed on this version above 0 but does not export `vk_icdGetInstanceProcAddr` (DRV-66).
     NoLookup(u32),
-    /// A function that its interface version demands is missing (DRV-67, DRV-68, DRV-83).
+    /// A function that the interface version requires is missing (DRV-67, DRV-68, DRV-83).
     Missing(&'static CStr),
 }
 
@@ -64,13 +64,13 @@ const OLD_GET_INSTANCE_PROC_ADDR: &CStr = c"vkGetInstanceProcAddr";
 const CREATE_INSTANCE: &CStr = c"vkCreateInstance";
 const ENUMERATE_EXTENSIONS: &CStr = c"vkEnumerateInstanceExtensionProperties";
 
-/// Asks a driver for a function. One of the loader's own functions counts as absent (DRV-260).
+/// Looks up a function of a driver. One of the loader's own functions counts as absent (DRV-260).
 #[inline]
 pub(crate) fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     not_own_of(name, ask(gpa, instance, name)?)
 }
 
-/// A function, unless it is the loader's own of that name.
+/// Returns a function, unless it is the loader's own of that name.
 #[inline(never)]
 fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     match commands::find(name.count().to_bytes()) {
@@ -79,7 +79,7 @@ fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     }
 }
 
-/// [`lookup`] for a command whose row is known.
+/// Looks up a command whose row is known; otherwise like [`lookup`].
 pub(crate) fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Row) -> PFN_vkVoidFunction {
     not_own(row, ask(gpa, instance, row.name().into())?)
 }
@@ -96,17 +96,17 @@ fn not_own(row: &Row, function: Function) -> PFN_vkVoidFunction {
 
 fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
     let mut version = promises::DRIVER_INTERFACE;
-    // SAFETY: the driver's negotiation function with a writable number.
+    // SAFETY: the function is the driver's negotiation function, and the number is writable.
     let result = unsafe { negotiate(&mut version) };
     if result == VkResult::VK_ERROR_INCOMPATIBLE_DRIVER {
         return Err(NegotiationError::Refused(version));
     }
-    // Any other answer counts as success, and versions above ours behave like ours (DRV-64).
+    // Any other result counts as success, and versions above the loader's behave like its own (DRV-64).
     Ok(version.min(promises::DRIVER_INTERFACE))
 }
 
-/// The function that lists devices by adapter: by the lookup of a driver of version 7, or else exported by one of version 6
-/// (DRV-71). Nothing asks for it where the system has no order of adapters.
+/// Returns the function that lists devices by adapter: through the lookup of a driver of version 7, or else the export of one of version 6 (DRV-71).
+/// Looks up nothing on systems without an order of adapters.
 fn by_adapter(
     version: u32,
     gpa: GetProcAddr,
@@ -121,7 +121,7 @@ fn by_adapter(
     } else {
         None
     };
-    // SAFETY: the name is paired with its documented signature.
+    // SAFETY: `NAME` is documented to have this signature.
     unsafe { typed(queried.or_else(|| export(NAME))) }
 }
 
@@ -131,11 +131,11 @@ impl Interface {
     /// # Safety
     /// `export` returns addresses of functions with the C signature that belongs to the name.
     pub(crate) unsafe fn of_library(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
-        // SAFETY: each name is paired with its documented signature (DRV-75), here and in every `typed` below.
+        // SAFETY: `GET_INSTANCE_PROC_ADDR` is documented to have this signature (DRV-75).
         let gpa = unsafe { typed::<GetProcAddr>(export(GET_INSTANCE_PROC_ADDR)) };
-        // SAFETY: see above.
+        // SAFETY: `NEGOTIATE` is documented to have this signature (DRV-75).
         let negotiate = unsafe { typed::<Negotiate>(export(NEGOTIATE)) }.or_else(|| {
-            // SAFETY: see above.
+            // SAFETY: `NEGOTIATE` is documented to have this signature (DRV-75).
             unsafe { typed::<Negotiate>(lookup(gpa?, InstanceHandle::NULL, NEGOTIATE.into())) }
         });
         let mut version = match negotiate {
@@ -146,13 +146,13 @@ impl Interface {
             if version > 0 {
                 return Err(NegotiationError::NoLookup(version));
             }
-            // SAFETY: passed on to the caller.
+            // SAFETY: the caller promises that exported functions have the signatures of their names.
             return unsafe { Self::without_interface(export) };
         };
         version = version.max(1);
-        // SAFETY: see above.
+        // SAFETY: `CREATE_INSTANCE` is documented to have this signature (DRV-75).
         let create = unsafe { typed(lookup(gpa, InstanceHandle::NULL, CREATE_INSTANCE.into())) };
-        // SAFETY: see above.
+        // SAFETY: `ENUMERATE_EXTENSIONS` is documented to have this signature (DRV-75).
         let extensions = unsafe { typed(lookup(gpa, InstanceHandle::NULL, ENUMERATE_EXTENSIONS.into())) };
         let queried = || {
             if version >= 7 {
@@ -171,7 +171,7 @@ impl Interface {
         Ok(Self {
             version,
             get_instance_proc_addr: gpa,
-            // SAFETY: see above.
+            // SAFETY: `vk_icdGetPhysicalDeviceProcAddr` is documented to have this signature (DRV-75).
             get_physical_device_proc_addr: unsafe { typed(queried().or_else(exported)) },
             enumerate_adapter_physical_devices: by_adapter(version, gpa, export),
             create_instance: create.ok_or(NegotiationError::Missing(CREATE_INSTANCE))?,
@@ -179,27 +179,27 @@ impl Interface {
         })
     }
 
-    /// A driver of interface 0 exports the plain names (DRV-67).
+    /// Returns the functions of a driver of interface 0, which exports the plain names (DRV-67).
     ///
     /// # Safety
-    /// As for [`Interface::of_library`].
+    /// The same as for [`Interface::of_library`].
     unsafe fn without_interface(export: impl Fn(&CStr) -> PFN_vkVoidFunction) -> Result<Self, NegotiationError> {
         let find = |name: &'static CStr| export(name).ok_or(NegotiationError::Missing(name)).map(Some);
         let missing = NegotiationError::Missing(OLD_GET_INSTANCE_PROC_ADDR);
         Ok(Self {
             version: 0,
-            // SAFETY: each name is paired with its documented signature.
+            // SAFETY: `vkGetInstanceProcAddr` is documented to have this signature.
             get_instance_proc_addr: unsafe { typed(find(OLD_GET_INSTANCE_PROC_ADDR)?) }.ok_or(missing)?,
             get_physical_device_proc_addr: None,
             enumerate_adapter_physical_devices: None,
-            // SAFETY: as above.
+            // SAFETY: `vkCreateInstance` is documented to have this signature.
             create_instance: unsafe { typed(find(CREATE_INSTANCE)?) }.ok_or(missing)?,
-            // SAFETY: as above.
+            // SAFETY: `vkEnumerateInstanceExtensionProperties` is documented to have this signature.
             enumerate_instance_extensions: unsafe { typed(find(ENUMERATE_EXTENSIONS)?) }.ok_or(missing)?,
         })
     }
 
-    /// Negotiates with a driver the application gave directly (DRV-83). It must speak version 7.
+    /// Negotiates with a driver that the application supplied directly (DRV-83), which must support version 7.
     pub(crate) fn of_direct_driver(gpa: GetProcAddr) -> Result<Self, NegotiationError> {
         let find = |name: &'static CStr| {
             lookup(gpa, InstanceHandle::NULL, name.into())
@@ -207,7 +207,7 @@ impl Interface {
                 .map(Some)
         };
         let missing = NegotiationError::Missing(NEGOTIATE);
-        // SAFETY: each name is paired with its documented signature.
+        // SAFETY: `NEGOTIATE` is documented to have this signature.
         let negotiate: Negotiate = unsafe { typed(find(NEGOTIATE)?) }.ok_or(missing)?;
         let version = negotiated(negotiate)?;
         if version < 7 {
@@ -217,27 +217,27 @@ impl Interface {
         Ok(Self {
             version,
             get_instance_proc_addr: gpa,
-            // SAFETY: as above.
+            // SAFETY: `vk_icdGetPhysicalDeviceProcAddr` is documented to have this signature.
             get_physical_device_proc_addr: unsafe { typed(physical_device) },
             enumerate_adapter_physical_devices: by_adapter(version, gpa, |_| None),
-            // SAFETY: as above.
+            // SAFETY: `CREATE_INSTANCE` is documented to have this signature.
             create_instance: unsafe { typed(find(CREATE_INSTANCE)?) }.ok_or(missing)?,
-            // SAFETY: as above.
+            // SAFETY: `ENUMERATE_EXTENSIONS` is documented to have this signature.
             enumerate_instance_extensions: unsafe { typed(find(ENUMERATE_EXTENSIONS)?) }.ok_or(missing)?,
         })
     }
 
-    /// The instance version the driver reports, if it can (DRV-88).
+    /// Instance version that the driver reports, if it has the command (DRV-88).
     pub(crate) fn instance_version(&self) -> Option<Result<u32, VkResult>> {
         let function = lookup(
             self.get_instance_proc_addr,
             InstanceHandle::NULL,
             c"vkEnumerateInstanceVersion".into(),
         );
-        // SAFETY: the name is paired with its documented signature.
+        // SAFETY: `vkEnumerateInstanceVersion` is documented to have this signature.
         let function: EnumerateInstanceVersion = unsafe { typed(function) }?;
         let mut version = 0;
-        // SAFETY: the driver's own function with a writable number.
+        // SAFETY: the function belongs to the driver, and the number is writable.
         let result = unsafe { function(&mut version) };
         Some(if result == VkResult::VK_SUCCESS {
             Ok(version)

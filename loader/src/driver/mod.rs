@@ -1,7 +1,7 @@
 //! Drivers: opening their libraries, negotiating, and keeping them open.
 //!
-//! An [`OpenDriver`] is an open library (or a function pointer the application gave) with the entry points that exist before
-//! an instance does. What an instance makes of it is [`crate::instance::InstanceDriver`].
+//! An [`OpenDriver`] is an open library, or a function pointer that the application supplied, with the functions that need no instance. An instance
+//! makes an [`InstanceDriver`](crate::instance::InstanceDriver) of it.
 
 mod direct;
 mod extensions;

@@ -11,26 +11,26 @@ use discovery::text::Text;
 use discovery::trace::Step;
 use discovery::version::ApiVersion;
 
-/// A driver with its library open, before any instance is made of it.
+/// A driver whose library is open, before an instance is made of it.
 pub(crate) struct OpenDriver {
-    /// The library; none for a driver the application gave directly, which stays the application's (DRV-238).
+    /// The library; `None` for a driver that the application supplied directly and continues to own (DRV-238).
     pub library: Option<Library>,
-    /// The path of its library as the system reports it, or a stand-in (DRV-242).
+    /// Path of its library as the system reports it, or a substitute (DRV-242).
     pub path: Text,
-    /// The API version its manifest claims, or what a direct driver reports (DRV-84).
+    /// API version in its manifest, or the version that a direct driver reports (DRV-84).
     pub claimed_version: ApiVersion,
-    /// Its first functions.
+    /// Functions that need no instance.
     pub interface: Interface,
-    /// Where the loader learned of it.
+    /// Origin of the driver.
     pub source: Source,
-    /// What the driver catalogue says of it.
+    /// Entry of the driver catalogue for it.
     pub known: Option<Known>,
 }
 
-/// How what a manifest calls its library leads to one.
+/// Meaning of the library's name in a manifest.
 #[derive(Clone, Copy)]
 pub(crate) enum LibraryPlace<'a> {
-    /// It is a path, or a name for the system's own search.
+    /// A path, or a name for the system's own search.
     Path,
     /// A key of the service, for which this came (LSV-39).
     Service(&'a Fetched),
@@ -57,7 +57,7 @@ impl LibraryPlace<'_> {
         })
     }
 
-    /// What the library turned out to be called, by one of its functions.
+    /// Returns the real name of the library, found through one of its functions.
     fn real_name(self, name: &Text, function: *const (), journal: &Journal<'_>) -> Text {
         match self {
             Self::Path => loaded_path(name, function, journal),
@@ -83,8 +83,7 @@ fn open_path(manifest: &DriverManifest) -> Result<Library, OpenError> {
 }
 
 impl OpenDriver {
-    /// Opens the library a manifest names, which messages call by `path`, and negotiates with it. A failure is recorded and gives
-    /// `None`.
+    /// Opens the library that a manifest names, and negotiates with it. Messages call it `path`. Records a failure and returns `None`.
     pub(crate) fn open(
         manifest: &DriverManifest,
         path: &Text,
@@ -116,7 +115,7 @@ impl OpenDriver {
             Ok(interface) => interface,
             Err(error) => {
                 give_up(refusal(error, &library).into(), path, journal);
-                // Tools know the refusal by this second line.
+                // Tools recognise the refusal by this second line.
                 journal.note(
                     LogBits::ERROR | LogBits::DRIVER,
                     format_args!(
@@ -146,7 +145,7 @@ impl OpenDriver {
         })
     }
 
-    /// Opens the driver of a manifest, which is held against what is known of it.
+    /// Opens the driver of a manifest, and compares it with its catalogue entry.
     #[inline(never)]
     pub(crate) fn open_known(
         manifest: &DriverManifest,
@@ -158,17 +157,17 @@ impl OpenDriver {
         Some(driver)
     }
 
-    /// Whether its library is open, and was not given to an instance.
+    /// Returns `true` if its library is open and was not given to an instance.
     pub(crate) fn is_open(&self) -> bool {
         self.library.is_some()
     }
 
-    /// What messages call the driver.
+    /// Name of the driver in messages.
     pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(&self.path)
     }
 
-    /// The API version to treat the driver as (DRV-88, DRV-89): never above what its manifest claims to support.
+    /// Returns the API version to assume for the driver (DRV-88, DRV-89): never above the version in its manifest.
     pub(crate) fn api_version(&self, journal: &Journal<'_>) -> ApiVersion {
         const ONE_ZERO: ApiVersion = ApiVersion::V1_0;
         let claim = "contained a 1.1 or greater API version, but";
@@ -199,11 +198,11 @@ impl OpenDriver {
             ),
             Some(Ok(version)) => {
                 let version = ApiVersion(version);
-                // Tools know the line for any version with this minor number; only a 1.0 is meant.
+                // Tools know this line for any version with this minor number, although only 1.0 is meant.
                 if version.minor() == 0 {
                     warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 }
-                // The patch number is passed on with the version (DRV-90).
+                // The result includes the patch number (DRV-90).
                 if version.minor() != 0 || version.without_patch() >= ONE_ZERO {
                     return version;
                 }

@@ -1,7 +1,7 @@
-//! Keeping driver libraries open between a global query and the next instance (DRV-233, DRV-234).
+//! Driver libraries that stay open between a global query and the next instance (DRV-233, DRV-234).
 //!
-//! Programs ask for extensions, often twice, and then create an instance. Without this each step would load and unload
-//! every driver. Only the system's reference count is held: the scan itself is repeated each time.
+//! Programs query extensions, often twice, and then create an instance. Without this module, each step would load and unload every driver. Only the
+//! system's reference count is held: the scan itself is repeated each time.
 
 use super::open::OpenDriver;
 use crate::library::Library;
@@ -14,20 +14,20 @@ use rust_alloc::vec::Vec;
 /// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
 static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 
-/// An instance was made that keeps them open for good.
+/// `true` after the creation of an instance that keeps them open permanently.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
 pub(crate) struct PreloadedDrivers(Vec<(Text, Library)>);
 
 impl PreloadedDrivers {
-    /// Whether any library is kept open.
+    /// Returns `true` if any library is kept open.
     pub(crate) fn is_filled() -> bool {
         PRELOADED.lock().as_ref().is_some_and(|Self(list)| !list.is_empty())
     }
 
-    /// Opens the libraries of drivers, named by their real paths, once more. What does not open is left out without a
-    /// message: the scan reports it.
+    /// Opens the libraries of drivers, named by their real paths, once more. Skips a library that does not open without a message, because the scan
+    /// reports it.
     pub(crate) fn fill(drivers: &[OpenDriver]) {
         let mut opened = Vec::new();
         for driver in drivers {
@@ -40,11 +40,11 @@ impl PreloadedDrivers {
             return;
         }
         let replaced = PRELOADED.lock().replace(Self(opened));
-        // Closing a library runs its code, so it happens after the lock is released.
+        // Closing a library runs its code, so the lock is released first.
         drop(replaced);
     }
 
-    /// Keeps the libraries of drivers open from here on, also after the last instance. What is open already is not opened again.
+    /// Keeps the libraries of drivers open from now on, even after the last instance. Does not open a library that is already kept.
     pub(crate) fn keep(drivers: &[OpenDriver]) {
         KEPT.store(true, Ordering::Relaxed);
         for driver in drivers {
@@ -54,7 +54,7 @@ impl PreloadedDrivers {
                 continue;
             }
             if let Some(Ok(again)) = driver.library.as_ref().map(|library| library.open_again(name)) {
-                // Another thread may have kept it meanwhile: it is then closed as often as it was opened.
+                // If another thread has kept the library meanwhile, it is later closed as often as it was opened.
                 let kept = &mut *PRELOADED.lock();
                 kept.get_or_insert_with(|| Self(Vec::new()))
                     .0
@@ -63,27 +63,27 @@ impl PreloadedDrivers {
         }
     }
 
-    /// Closes everything, unless it is kept.
+    /// Closes all libraries, unless they are kept permanently.
     pub(crate) fn release_unless_kept() {
         if !KEPT.load(Ordering::Relaxed) {
             Self::release();
         }
     }
 
-    /// Closes everything.
+    /// Closes all libraries.
     pub(crate) fn release() {
         let released = PRELOADED.lock().take();
         drop(released);
     }
 
-    /// Closes the library of one driver, by the name it was kept under (DRV-240).
+    /// Closes the library of one driver, by the name under which it is kept (DRV-240).
     pub(crate) fn release_one(name: &[u8]) {
         let mut released = Vec::new();
         if let Some(Self(list)) = PRELOADED.lock().as_mut() {
             let mut index = 0;
             while index < list.len() {
                 if *list[index].0 == *name {
-                    // Without memory for the list it is closed here, at worst.
+                    // If memory for the list runs out, the library closes here, under the lock.
                     let _ = released.try_push(list.remove(index));
                 } else {
                     index += 1;

@@ -1,4 +1,4 @@
-//! Finding and opening all drivers (DRV-7, DRV-8).
+//! Search for drivers, and opening of all of them (DRV-7, DRV-8).
 
 use super::direct::DirectDrivers;
 use super::open::{LibraryPlace, OpenDriver};
@@ -18,25 +18,24 @@ use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
-/// The driver manifests that the last query found.
+/// Driver manifests that the last query found.
 static DRIVER_LIST: ScanCache<DriverList> = ScanCache::new();
 
-/// Frees what the process keeps of driver manifests.
+/// Frees the driver manifests that the process keeps.
 pub(crate) fn forget() {
     DRIVER_LIST.forget();
 }
 
-/// What a scan depends on besides the environment and the disk.
+/// Inputs of a scan beside the environment and the disk.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanOptions<'a> {
-    /// The settings file in force, if there is one.
+    /// Current settings file, if there is one.
     pub settings: Option<&'a Arc<Settings>>,
-    /// Whether manifests of portability drivers are used (DRV-97, DRV-98).
+    /// `true` to use manifests of portability drivers (DRV-97, DRV-98).
     pub portability: bool,
-    /// Whether later scans may use what this one read. Only global queries ask for it: they come in pairs, while most
-    /// processes make one instance.
+    /// `true` to keep the manifests for later scans. Only global queries do so: they come in pairs, while most processes create one instance.
     pub remember: bool,
-    /// What need not be asked of drivers.
+    /// Facts that need not be queried from drivers.
     pub known: &'a KnownDrivers,
 }
 
@@ -61,15 +60,15 @@ impl ScanOptions<'_> {
 pub(crate) struct Scan {
     /// Open and negotiated drivers.
     pub drivers: Vec<OpenDriver>,
-    /// A manifest was passed over because portability drivers were not asked for (DRV-99).
+    /// `true` if a manifest was skipped because portability drivers were not requested (DRV-99).
     pub skipped_portability: bool,
-    /// Drivers that are not open since their extensions are known, each with the number of open drivers before it.
+    /// Drivers that were not opened because their extensions are known, each with the number of open drivers before it.
     pub answered: Vec<(usize, Known)>,
-    /// Drivers that are not open since they are not needed while others are.
+    /// Drivers that were not opened because other drivers suffice.
     pub aside: DriversAside,
 }
 
-/// Drivers that are not opened while others do.
+/// Drivers that are not opened as long as other drivers suffice.
 pub(crate) type DriversAside = Vec<(DriverManifest, Known, Reserve)>;
 
 impl Scan {
@@ -86,7 +85,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Opens the driver of a manifest, unless what it would say is known.
+    /// Opens the driver of a manifest, unless everything needed is known.
     fn consider(
         &mut self,
         manifest: &DriverManifest,
@@ -104,7 +103,7 @@ impl Scan {
         }
     }
 
-    /// Opens a driver, which is held against what is known of it.
+    /// Opens a driver, and compares it with its catalogue entry.
     fn open_known(
         &mut self,
         manifest: &DriverManifest,
@@ -117,8 +116,8 @@ impl Scan {
         Ok(())
     }
 
-    /// Opens drivers after all that are needed: an instance that lists no device is not the same as none. Those that have no device come
-    /// after those that have.
+    /// Opens drivers that were set aside, after all, because an instance without devices is better than no instance. Drivers that have no device come
+    /// after those that have one.
     #[cold]
     #[inline(never)]
     fn open_last(&mut self, known: &KnownDrivers, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
@@ -204,19 +203,19 @@ impl Scan {
     }
 }
 
-/// The driver manifests of one scan: where they are, and what each says.
+/// Driver manifests of one scan: their places and their contents.
 #[derive(Debug)]
 pub(super) struct DriverList {
     settings: Option<Arc<Settings>>,
     listing: Cached<Listing>,
-    /// One for each file; portability drivers are among them.
+    /// One outcome per file, including portability drivers.
     outcomes: Vec<Cached<DriverOutcome>>,
 }
 
-/// Looks for drivers. Direct drivers come first; in exclusive mode nothing else is looked at.
+/// Looks for drivers. Direct drivers come first; in exclusive mode, nothing else is searched.
 ///
 /// # Errors
-/// Only when memory runs out: whatever is wrong with one driver costs that driver and is recorded.
+/// There is not enough memory. A fault of one driver is recorded and excludes only that driver.
 pub(crate) fn scan(
     options: &ScanOptions<'_>,
     search: &Search<'_>,
@@ -256,7 +255,7 @@ pub(crate) fn scan(
     Ok(found)
 }
 
-/// Looks for drivers afresh, and keeps what their manifests say.
+/// Looks for drivers again, and stores the contents of their manifests.
 fn remember(
     options: &ScanOptions<'_>,
     search: &Search<'_>,
@@ -288,12 +287,12 @@ fn remember(
 }
 
 impl DriverList {
-    /// Whether a scan with these options would find the same manifests.
+    /// Returns `true` if a scan with these options would find the same manifests.
     fn is_current(&self, options: &ScanOptions<'_>) -> bool {
         self.settings.as_ref() == options.settings && self.listing.is_current()
     }
 
-    /// Opens the drivers, each before the next manifest is looked at (DRV-8). Manifests that changed are read.
+    /// Opens the drivers, each before the next manifest is considered (DRV-8). Reads manifests that have changed.
     fn open(
         &self,
         options: &ScanOptions<'_>,
@@ -323,7 +322,7 @@ impl DriverList {
     }
 }
 
-/// Opens the driver of one manifest of a listing, unless the manifest is left out.
+/// Opens the driver of one manifest of a listing, unless the manifest is excluded.
 fn follow<'l>(
     (listing, file): (&Listing, &'l Found),
     outcome: &DriverOutcome,

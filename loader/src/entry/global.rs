@@ -1,4 +1,4 @@
-//! The commands that a program may call first, before which the library makes sure that it is ready.
+//! Commands that a program may call first; each makes sure that the library is initialised.
 
 use crate::generated::types::{
     VkAllocationCallbacks, VkExtensionProperties, VkInstanceCreateInfo, VkLayerProperties, VkResult,

@@ -1,4 +1,4 @@
-//! The commands of instances and physical devices whose calls are in the trace.
+//! Commands of instances and physical devices whose calls the trace records.
 
 use crate::generated::types::{
     VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkPhysicalDeviceGroupProperties,
@@ -49,10 +49,10 @@ traced! {
 /// `vkDestroyInstance`.
 ///
 /// # Safety
-/// As the Vulkan specification demands.
+/// The parameters are as the Vulkan specification demands.
 pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *const VkAllocationCallbacks) {
     let call = Step::Call.begin(b"vkDestroyInstance");
-    // SAFETY: passed on.
+    // SAFETY: the caller promises the parameters of this command.
     unsafe { instance::destroy_instance(handle, callbacks) };
     call.end_with(|_| ());
 }
@@ -60,10 +60,10 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
 /// `vkDestroyDevice`.
 ///
 /// # Safety
-/// As the Vulkan specification demands.
+/// The parameters are as the Vulkan specification demands.
 pub(crate) unsafe fn destroy_device(handle: VkDevice, callbacks: *const VkAllocationCallbacks) {
     let call = Step::Call.begin(b"vkDestroyDevice");
-    // SAFETY: passed on.
+    // SAFETY: the caller promises the parameters of this command.
     unsafe { device::destroy_device(handle, callbacks) };
     call.end_with(|_| ());
 }

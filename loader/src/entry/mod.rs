@@ -1,6 +1,6 @@
-//! The hand-written bodies of trampolines, under the names that the emitted entry points call.
+//! Handwritten bodies of trampolines, with the names that the emitted entry points call.
 
-/// Declares an entry point whose calls are in the trace. `first` is for a command that a program may call first.
+/// Declares an entry point whose calls the trace records. `first` marks a command that a program may call first.
 macro_rules! traced {
     (@ready) => {};
     (@ready first) => {
@@ -10,11 +10,11 @@ macro_rules! traced {
         $(#[$doc])*
         ///
         /// # Safety
-        /// As the Vulkan specification demands.
+        /// The parameters are as the Vulkan specification demands.
         pub(crate) unsafe fn $name($($parameter: $type),*) -> VkResult {
             traced!(@ready $($first)?);
             let call = Step::Call.begin($command);
-            // SAFETY: passed on.
+            // SAFETY: the caller promises the parameters of this command.
             let result = unsafe { $path($($parameter),*) };
             call.end(result.0);
             result

@@ -1,4 +1,4 @@
-//! The two-call idiom, from both sides (APP-61, DRV-169).
+//! Enumerations by two calls, as the loader answers and makes them (APP-61, DRV-169).
 
 use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
@@ -18,21 +18,21 @@ impl<T: Copy> TwoCall<T> {
         Self { count, array }
     }
 
-    /// Whether only the count was asked for.
+    /// Returns `true` if the caller asked only for the count.
     pub(crate) const fn counts_only(&self) -> bool {
         self.array.is_null()
     }
 
-    /// How many elements the caller has room for; everything when only the count was asked for.
+    /// Number of elements for which the caller has room; the maximum if the caller asked only for the count.
     pub(crate) fn capacity(&self) -> usize {
         if self.array.is_null() {
             return usize::MAX;
         }
-        // SAFETY: `count` is valid by the contract of `new`.
+        // SAFETY: the caller of `new` promised a valid `count`.
         unsafe { *self.count as usize }
     }
 
-    /// Answers with `items`: the total, or as many as fit and `VK_INCOMPLETE` if some did not.
+    /// Answers with `items`. Writes the total, or as many elements as fit; returns `VK_INCOMPLETE` if some did not fit.
     pub(crate) fn answer(self, items: impl ExactSizeIterator<Item = T>) -> VkResult {
         let total = items.len();
         let array = self.array;
@@ -45,10 +45,10 @@ impl<T: Copy> TwoCall<T> {
         self.conclude(total)
     }
 
-    /// Tells the caller how many elements there are, or were written if it wants them.
+    /// Writes the count: the total, or the number of written elements if the caller passed an array.
     fn conclude(self, total: usize) -> VkResult {
         let told = total.min(self.capacity());
-        // SAFETY: `count` is valid by the contract of `new`.
+        // SAFETY: the caller of `new` promised a writable `count`.
         unsafe { *self.count = saturating(told) };
         match told < total {
             true => VkResult::VK_INCOMPLETE,
@@ -64,33 +64,33 @@ fn saturating(count: usize) -> u32 {
 /// [`TwoCall::answer`] for a slice, with the raw parameters.
 ///
 /// # Safety
-/// As for [`TwoCall::new`].
+/// The same as for [`TwoCall::new`].
 pub(crate) unsafe fn write_all<T: Copy>(count: *mut u32, array: *mut T, items: &[T]) -> VkResult {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises a writable `count`, and an array that is null or has room for as many elements.
     let call = unsafe { TwoCall::new(count, array) };
     if !call.counts_only() {
         let written = items.len().min(call.capacity());
-        // SAFETY: the caller's array has room for as many elements, and is no slice of the loader.
+        // SAFETY: the caller promises an array with room for `*count` elements, which cannot be memory of the loader.
         unsafe { array.copy_from_nonoverlapping(items.as_ptr(), written) };
     }
     call.conclude(items.len())
 }
 
-/// How a list is asked for in two calls.
+/// Parameters of an enumeration in two calls.
 #[derive(Clone, Copy)]
 pub(crate) struct TwoCalls {
-    /// Most elements that are believed.
+    /// Upper bound on the elements; larger counts are cut.
     pub most: u32,
-    /// How often the list is asked for anew because it grew between the calls; at least once.
+    /// Number of attempts if the list grows between the two calls; at least one.
     pub attempts: usize,
-    /// Whether a list without elements is asked for too: the second call tells whether it has some by then.
+    /// `true` to make the second call for an empty list too, which may have elements by then.
     pub even_empty: bool,
 }
 
-/// Whether an answer is the whole list: `VK_INCOMPLETE` is a part of it, and any other code an error.
+/// Returns `true` if an answer is the whole list, and `false` for `VK_INCOMPLETE`.
 ///
 /// # Errors
-/// The code.
+/// Any other code.
 pub(crate) fn is_whole(result: VkResult) -> Result<bool, VkResult> {
     match result {
         VkResult::VK_SUCCESS => Ok(true),
@@ -100,15 +100,16 @@ pub(crate) fn is_whole(result: VkResult) -> Result<bool, VkResult> {
 }
 
 impl TwoCalls {
-    /// Asks for the number of elements and then for the elements, and keeps no more of them than there was room for, whatever
-    /// the second call claims (DRV-169). `call` gets a number and NULL or room for as many elements, which are zero, and says
-    /// whether it gave all. A list that is still growing at the last attempt is what it is by then.
+    /// Asks for the number of elements and then for the elements.
+    ///
+    /// Keeps at most as many as there was room for, whatever count the second call reports (DRV-169). `call` gets a number, and NULL or an array of
+    /// as many zeroed elements; it returns `true` if it gave all. If the list still grows at the last attempt, the result is what that attempt gave.
     ///
     /// # Errors
-    /// What `call` returned, or out of host memory.
+    /// The error that `call` returned, or out of host memory.
     ///
     /// # Safety
-    /// All zeros is a valid element, and `call` leaves valid ones.
+    /// All zeros is a valid element, and `call` leaves valid elements.
     pub(crate) unsafe fn ask<T: Copy>(
         self,
         allocator: HostAllocator,
@@ -122,7 +123,7 @@ impl TwoCalls {
             if room == 0 && !self.even_empty {
                 return Ok(HostVec::new(allocator));
             }
-            // SAFETY: by this function's contract.
+            // SAFETY: the caller promises that all zeros is a valid element.
             let mut list = unsafe { HostVec::<T>::try_zeroed(room as usize, allocator) }?;
             let mut written = room;
             let is_whole = call(&mut written, list.as_mut_ptr())?;
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
     use core::cell::Cell;
 
-    /// A list that offers `offered` numbers, then writes `written` of them and claims `claimed`, and ends with a code.
+    /// Asks a list that offers `offered` numbers, then writes `written` of them, reports `claimed`, and returns `result`.
     fn listed(offered: u32, written: u32, claimed: u32, result: VkResult) -> Result<Vec<u32>, VkResult> {
         let asking = TwoCalls {
             most: 5,
@@ -149,11 +150,11 @@ mod tests {
         };
         let call = |count: *mut u32, array: *mut u32| {
             if array.is_null() {
-                // SAFETY: the number is writable.
+                // SAFETY: `ask` passes a writable number.
                 unsafe { *count = offered };
                 return Ok(true);
             }
-            // SAFETY: the number is writable, and the array has room for as many elements as it says.
+            // SAFETY: `ask` passes a writable number and an array with room for that many elements.
             unsafe {
                 assert!(written <= *count);
                 (0..written).for_each(|index| array.add(index as usize).write(index + 1));
@@ -161,7 +162,7 @@ mod tests {
             }
             is_whole(result)
         };
-        // SAFETY: any number is valid.
+        // SAFETY: any bytes are a valid number.
         unsafe { asking.ask(HostAllocator::system(), call) }.map(|list| list.to_vec())
     }
 
@@ -193,13 +194,13 @@ mod tests {
         }
     }
 
-    /// A list that has `more` elements more at each of its first four counts than at the one before, from `first` on: how many
-    /// are found in the end, and by how many calls.
+    /// Asks a list of `first` elements that grows by `more` after each of its first four counts. Returns the number of elements that are found in the
+    /// end, and the number of calls.
     fn growing(asking: TwoCalls, first: u32, more: u32) -> (usize, u32) {
         let (length, calls) = (Cell::new(first), Cell::new(0));
         let call = |count: *mut u32, array: *mut u8| {
             calls.set(calls.get() + 1);
-            // SAFETY: the number is writable.
+            // SAFETY: `ask` passes a writable number.
             let count = unsafe { &mut *count };
             if array.is_null() {
                 *count = length.get();
@@ -209,7 +210,7 @@ mod tests {
             *count = length.get().min(*count);
             Ok(*count == length.get())
         };
-        // SAFETY: any number is valid.
+        // SAFETY: any bytes are a valid number.
         let list = unsafe { asking.ask(HostAllocator::system(), call) };
         (list.expect("memory").len(), calls.get())
     }

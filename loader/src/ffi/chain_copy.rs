@@ -1,9 +1,9 @@
-//! Replacing one structure of a chain that belongs to the caller.
+//! Replacement of one structure in a chain that belongs to the caller.
 //!
-//! What lies in front of the structure must lead to another one, so it is copied: the caller's chain may be in memory that
-//! cannot be written to, and another thread may use it at the same time. How large a structure is follows from the
-//! registry. One that the registry does not know, or whose shape is unusual, cannot be copied; the copies then begin
-//! behind the last such structure, and its `pNext` leads to them for the length of the call, as under the Khronos loader.
+//! The structures before the replaced one must lead to the replacement, so they are copied: the caller's chain may be in read-only memory, and
+//! another thread may use it at the same time. The size of a structure comes from the registry. A structure that the registry does not know, or whose
+//! shape is unusual, cannot be copied. The copies then begin after the last such structure, and its `pNext` leads to them during the call, as with
+//! the Khronos loader.
 
 use super::chain;
 use super::layer_interface::VkLayerDeviceCreateInfo;
@@ -13,29 +13,29 @@ use crate::generated::types::{VkBaseInStructure, VkStructureType};
 use core::ffi::c_void;
 use os::memory::OutOfMemory;
 
-/// How large the structures of one type are.
+/// Size of the structures of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChainMember {
-    /// The number of the type.
+    /// Number of the type.
     pub kind: i32,
-    /// Words of 32 bits behind the two members that every structure begins with.
+    /// Number of 32-bit words after the two members with which every structure begins.
     pub words: u16,
-    /// Pointers behind those.
+    /// Number of pointers after those words.
     pub pointers: u16,
 }
 
 impl ChainMember {
-    /// Size in bytes, with the padding at the end.
+    /// Size in bytes, including the padding at the end.
     const fn size(self) -> usize {
         let words = size_of::<VkBaseInStructure>() + 4 * self.words as usize;
         words.next_multiple_of(align_of::<VkBaseInStructure>()) + size_of::<usize>() * self.pointers as usize
     }
 }
 
-/// Rows of number, words, pointers and name, sorted by number.
+/// Declares the table from rows of number, words, pointers and name, sorted by number.
 macro_rules! chain_members {
     ($($kind:literal, $words:literal, $pointers:literal, $name:ident;)*) => {
-        /// Sorted by number.
+        /// Sizes of structures, sorted by number.
         pub static CHAIN_MEMBERS: &[crate::ffi::ChainMember] = &[
             $(crate::ffi::ChainMember { kind: $kind, words: $words, pointers: $pointers }),*
         ];
@@ -43,9 +43,9 @@ macro_rules! chain_members {
 }
 pub(crate) use chain_members;
 
-/// Size in bytes of the structures of a type; `None` when it is not known.
+/// Size in bytes of the structures of a type; `None` if the size is unknown.
 fn size_of_type(kind: VkStructureType) -> Option<usize> {
-    // The loader's own nodes are in no registry.
+    // The registry does not contain the loader's own nodes.
     if kind == VkStructureType::VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO {
         return Some(size_of::<VkLayerDeviceCreateInfo>());
     }
@@ -53,49 +53,50 @@ fn size_of_type(kind: VkStructureType) -> Option<usize> {
     Some(CHAIN_MEMBERS[at].size())
 }
 
-/// Copies begin on multiples of this many bytes.
+/// Alignment of the copies in bytes.
 const UNIT: usize = size_of::<u64>();
 
-/// A chain in which one structure was replaced. What it led to before comes back when this is dropped.
+/// A chain in which one structure is replaced. Dropping the value restores the chain.
 pub(crate) struct Replaced {
-    /// Copies of what lies in front of the replacement.
+    /// Copies of the structures before the replacement.
     _copies: HostVec<u64>,
-    /// A `pNext` of the caller that leads to the copies, and what it held.
+    /// A `pNext` of the caller that leads to the copies, and its previous value.
     written: Option<(*mut *const c_void, *const c_void)>,
 }
 
-/// Where the copies of a chain begin.
+/// Start of the copies of a chain.
 struct Front {
-    /// The `pNext` that is to lead to them; the head of the chain when all in front can be copied.
+    /// The `pNext` that leads to the copies: the head of the chain if all structures before the replaced one can be copied.
     link: *mut *const c_void,
     is_head: bool,
-    /// [`UNIT`]s that the copies take.
+    /// Number of [`UNIT`]s that the copies take.
     units: usize,
 }
 
 impl Replaced {
-    /// Lets the chain that starts at `*head` lead to `replacement` instead of `original`.
+    /// Makes the chain that starts at `*head` lead to `replacement` instead of `original`.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     ///
     /// # Safety
-    /// `*head` starts a valid chain with `original` in it, and no thread writes to the chain while this lives, but for
-    /// the `pNext` of a structure of unknown size in front, which is written to here. `head` outlives the value, as does
-    /// `replacement`, which leads on to the rest of the chain.
+    /// - `*head` starts a valid chain that contains `original`.
+    /// - No thread writes to the chain while the result lives. This function itself writes to the `pNext` of a structure of unknown size before
+    ///   `original`; other threads must not read it meanwhile.
+    /// - `head` and `replacement` outlive the result, and `replacement` leads on to the rest of the chain.
     pub(crate) unsafe fn put(
         head: &mut *const c_void,
         original: *const c_void,
         replacement: *const c_void,
         allocator: HostAllocator,
     ) -> Result<Self, OutOfMemory> {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a valid chain with `original` in it.
         let front = unsafe { front(head, original) };
         let mut copies = HostVec::new(allocator);
         copies.try_fill_to(front.units, 0_u64)?;
-        // SAFETY: the link is readable; the room is as large as the structures from there on.
+        // SAFETY: the link is readable, and `front` counted the room that the structures after it need.
         let first = unsafe { copy(*front.link, original, replacement, copies.as_mut_ptr()) };
-        // SAFETY: the head is the caller's to give, any other link by this function's contract.
+        // SAFETY: the link is the caller's head, or a `pNext` that the caller allows this function to write.
         let before = unsafe { front.link.replace(first) };
         Ok(Self {
             _copies: copies,
@@ -107,16 +108,16 @@ impl Replaced {
 impl Drop for Replaced {
     fn drop(&mut self) {
         if let Some((link, before)) = self.written {
-            // SAFETY: written to by `put`, under the contract that it may be until now.
+            // SAFETY: `put` wrote to the same link, and its caller promised that this stays allowed until now.
             unsafe { *link = before };
         }
     }
 }
 
-/// The longest run of structures of known size in front of `original`.
+/// Finds the longest run of structures of known size before `original`.
 ///
 /// # Safety
-/// As for [`Replaced::put`].
+/// The same as for [`Replaced::put`].
 unsafe fn front(head: &mut *const c_void, original: *const c_void) -> Front {
     let first = *head;
     let mut front = Front {
@@ -124,13 +125,13 @@ unsafe fn front(head: &mut *const c_void, original: *const c_void) -> Front {
         is_head: true,
         units: 0,
     };
-    // SAFETY: a valid chain.
+    // SAFETY: the caller promises a valid chain.
     for at in unsafe { chain(first) }.take_while(|at| !core::ptr::addr_eq(*at, original)) {
         // SAFETY: every structure of a valid chain is readable.
         match size_of_type(unsafe { (*at).sType }) {
             Some(size) => front.units += size.div_ceil(UNIT),
             None => {
-                // SAFETY: the member lies within the structure.
+                // SAFETY: the pointer is to a structure of the chain, so its member is in bounds.
                 let next = unsafe { &raw const (*at).pNext };
                 front = Front {
                     link: next.cast_mut().cast(),
@@ -143,11 +144,11 @@ unsafe fn front(head: &mut *const c_void, original: *const c_void) -> Front {
     front
 }
 
-/// Copies the structures from `from` up to `original`, one behind the other, and links them; the last one leads to
-/// `replacement`. Gives the first of them, or `replacement` when there is none.
+/// Copies the structures from `from` up to `original`, one after the other, and links them; the last one leads to `replacement`. Returns the first
+/// copy, or `replacement` if nothing is copied.
 ///
 /// # Safety
-/// `from` leads to `original` over structures of known size, which `room` is large enough for.
+/// `from` leads to `original` through structures of known size, and `room` is large enough for them.
 unsafe fn copy(
     from: *const c_void,
     original: *const c_void,
@@ -156,10 +157,9 @@ unsafe fn copy(
 ) -> *const c_void {
     let mut first = replacement;
     let mut link: *mut *const c_void = &raw mut first;
-    // SAFETY: a valid chain.
+    // SAFETY: the caller promises a valid chain.
     for at in unsafe { chain(from) }.take_while(|at| !core::ptr::addr_eq(*at, original)) {
-        // SAFETY: readable, as every structure of a valid chain; of known size by this function's contract, and so is
-        // the room for it.
+        // SAFETY: every structure of a valid chain is readable; the caller promises that its size is known and that `room` is large enough.
         unsafe {
             let size = size_of_type((*at).sType).unwrap_or(0);
             let structure = room.cast::<VkBaseInStructure>();
@@ -180,7 +180,7 @@ mod tests {
         VkExternalComputeQueueDeviceCreateInfoNV, VkPhysicalDeviceFeatures2, VkPhysicalDeviceMultiviewFeatures,
     };
 
-    /// A structure that no registry knows.
+    /// Returns a structure that the registry does not know.
     fn unknown(next: *const c_void) -> VkBaseInStructure {
         VkBaseInStructure {
             sType: VkStructureType(1_999_999_999),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn addresses(first: *const c_void) -> Vec<*const c_void> {
-        // SAFETY: chains of valid structures.
+        // SAFETY: the tests pass chains of valid structures.
         unsafe { chain(first) }.map(<*const VkBaseInStructure>::cast).collect()
     }
 
@@ -249,7 +249,7 @@ mod tests {
         let second = external(address(&original));
         let first = multiview(address(&second));
         let mut head = address(&first);
-        // SAFETY: a valid chain with the original in it; all of it outlives the result.
+        // SAFETY: the chain is valid and contains the original; all of it outlives the result.
         let replaced = unsafe {
             Replaced::put(
                 &mut head,
@@ -262,7 +262,7 @@ mod tests {
         let seen = addresses(head);
         assert_eq!(seen[2..], [address(&replacement), address(&last)]);
         assert!(seen[0] != address(&first) && seen[1] != address(&second));
-        // SAFETY: copies of these types.
+        // SAFETY: the two structures are copies of these types.
         let (one, two) = unsafe {
             (
                 &*seen[0].cast::<VkPhysicalDeviceMultiviewFeatures>(),
@@ -286,7 +286,7 @@ mod tests {
         let second = unknown(address(&third));
         let first = external(address(&second));
         let mut head = address(&first);
-        // SAFETY: as above; the unknown structure is not read elsewhere meanwhile.
+        // SAFETY: the chain is valid and contains the original; nothing else reads the unknown structure meanwhile.
         let replaced = unsafe {
             Replaced::put(
                 &mut head,
@@ -312,7 +312,7 @@ mod tests {
     fn app_144_the_head_leads_to_the_replacement_when_nothing_is_in_front() {
         let (original, replacement) = (multiview(core::ptr::null()), multiview(core::ptr::null()));
         let mut head = address(&original);
-        // SAFETY: as above.
+        // SAFETY: the chain is valid and contains the original; all of it outlives the result.
         let replaced = unsafe {
             Replaced::put(
                 &mut head,

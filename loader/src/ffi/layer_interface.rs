@@ -1,4 +1,4 @@
-//! The C structures that loader and layers exchange (`vk_layer.h`), LAY-210, LAY-220 to LAY-222, LAY-271.
+//! C structures that loader and layers exchange (`vk_layer.h`), LAY-210, LAY-220 to LAY-222, LAY-271.
 
 use crate::generated::types::{
     PFN_vkVoidFunction, VkAllocationCallbacks, VkDevice, VkDeviceCreateInfo, VkExtensionProperties, VkLayerProperties,
@@ -8,7 +8,7 @@ use crate::handle::{Chain, InstanceHandle, PhysicalDeviceHandle};
 use core::ffi::{c_char, c_void};
 use core::mem::offset_of;
 
-/// `vkGetInstanceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` as layers know them.
+/// Type of `vkGetInstanceProcAddr` and `vk_layerGetPhysicalDeviceProcAddr` in layers.
 pub(crate) type GetInstanceProcAddr =
     unsafe extern "system" fn(InstanceHandle<Chain>, *const c_char) -> PFN_vkVoidFunction;
 
@@ -21,14 +21,14 @@ pub(crate) type NegotiateLayerInterface = unsafe extern "system" fn(*mut VkNegot
 /// `LAYER_NEGOTIATE_INTERFACE_STRUCT`.
 pub(crate) const LAYER_NEGOTIATE_INTERFACE_STRUCT: i32 = 1;
 
-/// What a layer fills in when it negotiates.
+/// Structure that a layer fills in when it negotiates.
 #[repr(C)]
 pub(crate) struct VkNegotiateLayerInterface {
     /// [`LAYER_NEGOTIATE_INTERFACE_STRUCT`].
     pub sType: i32,
     /// Null.
     pub pNext: *mut c_void,
-    /// In: what the loader speaks; out: what the layer speaks.
+    /// In: the version of the loader; out: the version of the layer.
     pub loaderLayerInterfaceVersion: u32,
     /// The layer's instance-level lookup.
     pub pfnGetInstanceProcAddr: Option<GetInstanceProcAddr>,
@@ -38,30 +38,30 @@ pub(crate) struct VkNegotiateLayerInterface {
     pub pfnGetPhysicalDeviceProcAddr: Option<GetInstanceProcAddr>,
 }
 
-/// `VkLayerFunction_`: what a node of the create-info chain carries.
+/// `VkLayerFunction_`: kind of a node in the create-info chain.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VkLayerFunction(pub i32);
 
 impl VkLayerFunction {
-    /// A list of links, one a layer.
+    /// A list of links, one per layer.
     pub(crate) const VK_LAYER_LINK_INFO: Self = Self(0);
-    /// The function that gives an object its dispatch pointer.
+    /// The function that writes the dispatch pointer of an object.
     pub(crate) const VK_LOADER_DATA_CALLBACK: Self = Self(1);
-    /// The functions with which a layer makes devices of its own.
+    /// The functions with which a layer creates devices of its own.
     pub(crate) const VK_LOADER_LAYER_CREATE_DEVICE_CALLBACK: Self = Self(2);
-    /// What the loader can do.
+    /// Features of the loader.
     pub(crate) const VK_LOADER_FEATURES: Self = Self(3);
 }
 
-/// One layer's view of what is below it.
+/// Functions of the entity below one layer.
 #[repr(C)]
 pub(crate) struct VkLayerInstanceLink {
     /// The link of the next layer.
     pub pNext: *mut VkLayerInstanceLink,
-    /// Instance-level lookup of what is below.
+    /// Instance-level lookup of the entity below.
     pub pfnNextGetInstanceProcAddr: Option<GetInstanceProcAddr>,
-    /// Lookup of physical-device functions of what is below.
+    /// Lookup of physical-device functions of the entity below.
     pub pfnNextGetPhysicalDeviceProcAddr: Option<GetInstanceProcAddr>,
 }
 
@@ -92,13 +92,13 @@ pub(crate) type LayerDestroyDevice =
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct LayerDevice {
-    /// Makes a device on the layers below the caller.
+    /// Creates a device on the layers below the caller.
     pub pfnLayerCreateDevice: LayerCreateDevice,
     /// Destroys such a device.
     pub pfnLayerDestroyDevice: LayerDestroyDevice,
 }
 
-/// What a node of the instance chain holds, by its function.
+/// Content of a node in the instance chain, by its function.
 #[repr(C)]
 pub(crate) union InstanceNode {
     /// `VK_LAYER_LINK_INFO`.
@@ -111,31 +111,31 @@ pub(crate) union InstanceNode {
     pub loaderFeatures: u32,
 }
 
-/// A node the loader puts in front of the application's `pNext` chain.
+/// A node that the loader inserts before the application's `pNext` chain.
 #[repr(C)]
 pub(crate) struct VkLayerInstanceCreateInfo {
     /// `VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO`.
     pub sType: VkStructureType,
     /// The next node.
     pub pNext: *const c_void,
-    /// What it holds.
+    /// Kind of the content.
     pub function: VkLayerFunction,
     /// The content.
     pub u: InstanceNode,
 }
 
-/// One layer's view of the device chain below it.
+/// Functions of the entity below one layer, for the device chain.
 #[repr(C)]
 pub(crate) struct VkLayerDeviceLink {
     /// The link of the next layer.
     pub pNext: *mut VkLayerDeviceLink,
-    /// Instance-level lookup of what is below.
+    /// Instance-level lookup of the entity below.
     pub pfnNextGetInstanceProcAddr: Option<GetInstanceProcAddr>,
-    /// Device-level lookup of what is below.
+    /// Device-level lookup of the entity below.
     pub pfnNextGetDeviceProcAddr: Option<GetDeviceProcAddr>,
 }
 
-/// What a node of the device chain holds, by its function.
+/// Content of a node in the device chain, by its function.
 #[repr(C)]
 pub(crate) union DeviceNode {
     /// `VK_LAYER_LINK_INFO`.
@@ -144,14 +144,14 @@ pub(crate) union DeviceNode {
     pub pfnSetDeviceLoaderData: SetDeviceLoaderData,
 }
 
-/// A node the loader puts in front of `VkDeviceCreateInfo::pNext`.
+/// A node that the loader inserts before `VkDeviceCreateInfo::pNext`.
 #[repr(C)]
 pub(crate) struct VkLayerDeviceCreateInfo {
     /// `VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO`.
     pub sType: VkStructureType,
     /// The next node.
     pub pNext: *const c_void,
-    /// What it holds.
+    /// Kind of the content.
     pub function: VkLayerFunction,
     /// The content.
     pub u: DeviceNode,
@@ -161,22 +161,22 @@ pub(crate) struct VkLayerDeviceCreateInfo {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct VkChainHeader {
-    /// Which of the three functions: 1 extension properties, 2 layer properties, 3 version.
+    /// Function: 1 extension properties, 2 layer properties, 3 version.
     pub r#type: u32,
-    /// 1.
+    /// Always 1.
     pub version: u32,
-    /// Bytes of the whole node.
+    /// Size of the whole node in bytes.
     pub size: u32,
 }
 
 /// A node of a pre-instance chain, for a function of type `F`.
 #[repr(C)]
 pub(crate) struct PreInstanceNode<F> {
-    /// What it is.
+    /// Head of the node.
     pub header: VkChainHeader,
     /// The next function.
     pub pfnNextLayer: F,
-    /// What the next function gets as its first argument.
+    /// First argument of the next function.
     pub pNextLink: *const PreInstanceNode<F>,
 }
 
@@ -210,7 +210,7 @@ pub(crate) struct VersionFunction(
     pub unsafe extern "system" fn(*const PreInstanceNode<VersionFunction>, *mut u32) -> VkResult,
 );
 
-/// LAY-210, LAY-220 to LAY-222, LAY-271: where members stand, and the size, in bytes of a 64-bit and of a 32-bit program.
+/// Checks the offsets of members and the size of structures, in bytes for 64-bit and for 32-bit programs (LAY-210, LAY-220 to LAY-222, LAY-271).
 macro_rules! layout {
     ($($kind:ty { $($member:ident: $wide:literal / $narrow:literal),* } $wide_size:literal / $narrow_size:literal;)*) => {
         const _: () = {

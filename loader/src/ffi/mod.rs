@@ -1,4 +1,4 @@
-//! The vocabulary of the C boundary: chains, two-call arrays, strings.
+//! Types and functions for the boundary to C: chains, two-call arrays, strings.
 
 mod array;
 mod chain;

@@ -1,30 +1,30 @@
-//! C strings of callers, and the fixed arrays that Vulkan keeps names in.
+//! C strings of callers, and the fixed arrays in which Vulkan stores names.
 
 use core::ffi::{CStr, c_char};
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use promises::limits::LONGEST_NAME;
 
-/// A C string whose length has not been counted: one word instead of two, for names that are mostly passed on.
+/// A C string of unknown length: one word instead of two, for names that the loader mostly passes on.
 #[derive(Clone, Copy)]
 pub(crate) struct Uncounted<'a>(NonNull<c_char>, PhantomData<&'a CStr>);
 
 impl<'a> Uncounted<'a> {
-    /// The address, never null.
+    /// Returns the address, which is never null.
     pub(crate) fn as_ptr(self) -> *const c_char {
         self.0.as_ptr()
     }
 
-    /// Whether the string begins with `vk`, as every command does.
+    /// Returns `true` if the string begins with `vk`, as every command does.
     pub(crate) fn is_vulkan(self) -> bool {
         let first = self.as_ptr().cast::<u8>();
-        // SAFETY: the string is terminated, so a byte follows one that is not zero.
+        // SAFETY: the string is terminated, so another byte follows a byte that is not zero.
         unsafe { *first == b'v' && *first.add(1) == b'k' }
     }
 
-    /// The string with its length.
+    /// Returns the string with its length.
     pub(crate) fn count(self) -> &'a CStr {
-        // SAFETY: made of a terminated string that lives as long.
+        // SAFETY: the value was made from a terminated string that lives for `'a`.
         unsafe { CStr::from_ptr(self.as_ptr()) }
     }
 }
@@ -36,7 +36,7 @@ impl<'a> From<&'a CStr> for Uncounted<'a> {
     }
 }
 
-/// A C string; NULL is the empty one.
+/// Returns the bytes of a C string; NULL is an empty one.
 ///
 /// # Safety
 /// `text` is null or NUL-terminated, and stays valid for `'a`.
@@ -44,12 +44,12 @@ pub(crate) unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: the pointer is not null, so the caller promises a terminated string.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// A layer or extension name of a caller, not yet known to be one; NULL is the empty one. Of a name that is too long only
-/// the beginning is read (APP-70).
+/// Returns a layer or extension name of a caller, without checking it; NULL is an empty one. Reads only the beginning of a name that is too long
+/// (APP-70).
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
@@ -57,14 +57,14 @@ pub(crate) unsafe fn c_name<'a>(name: *const c_char) -> &'a [u8] {
     if name.is_null() {
         return &[];
     }
-    // SAFETY: every byte before `index` was no terminator, and `index` is below the limit.
+    // SAFETY: no byte before `index` is a terminator, and `index` is below the limit, so the caller promises that this byte is readable.
     let ends = |index: &usize| unsafe { *name.add(*index) } == 0;
     let len = (0..LONGEST_NAME).find(ends).unwrap_or(LONGEST_NAME);
-    // SAFETY: this many bytes were just read.
+    // SAFETY: `ends` has just read this many bytes.
     unsafe { core::slice::from_raw_parts(name.cast::<u8>(), len) }
 }
 
-/// A caller's array; NULL or a zero count is the empty one.
+/// Returns an array of a caller; NULL or a zero count gives an empty one.
 ///
 /// # Safety
 /// `array` is null or holds `count` readable elements, valid for `'a`.
@@ -72,19 +72,19 @@ pub(crate) unsafe fn c_array<'a, T>(array: *const T, count: u32) -> &'a [T] {
     if array.is_null() || count == 0 {
         return &[];
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: the array is not null, so the caller promises `count` readable elements.
     unsafe { core::slice::from_raw_parts(array, count as usize) }
 }
 
-/// The text in a fixed array, which a careless driver may have left without a terminator.
+/// Returns the text in a fixed array, which a faulty driver may have left without a terminator.
 pub(crate) fn fixed_text(array: &[c_char]) -> &[u8] {
     // SAFETY: `c_char` and `u8` have the same size, alignment and valid values.
     let bytes = unsafe { core::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
     &bytes[..os::find_byte(bytes, 0).unwrap_or(bytes.len())]
 }
 
-/// Whether a fixed array holds this text, which has no zero byte. Where lists of names are searched most differ in length,
-/// so that is looked at first.
+/// Returns `true` if a fixed array holds this text, which contains no zero byte. Most names in a list differ in length, so the length is compared
+/// first.
 pub(crate) fn is_fixed_text(array: &[c_char], text: &[u8]) -> bool {
     if array.get(text.len()).is_some_and(|&end| end != 0) || text.len() > array.len() {
         return false;
@@ -103,44 +103,43 @@ pub(crate) fn set_fixed_text(array: &mut [c_char], text: &[u8]) {
     end.fill(0);
 }
 
-/// Reads a layer or extension name that a caller passed, if it is one: not NULL, at most 256 bytes of printable ASCII
-/// and well-formed multi-byte sequences (APP-70). Never reads past the terminator or the limit.
+/// Returns a layer or extension name of a caller if it is valid: not NULL, and at most 256 bytes of printable ASCII and well-formed multi-byte
+/// sequences (APP-70). Never reads past the terminator or the limit.
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 257 bytes, whichever comes first; valid for `'a`.
 pub(crate) unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a name that is readable up to its terminator or 257 bytes.
     unsafe { valid_name(name, LONGEST_NAME) }
 }
 
-/// The same for a name that a create info asks for. What fills 256 bytes without a terminator is the name of nothing, since
-/// the arrays that list names have no more room, so nothing behind them is read (BI-44).
+/// The same for a name in a create info. A name of 256 bytes without a terminator cannot exist, because the arrays that list names are no longer. The
+/// bytes after them are therefore not read (BI-44).
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
 pub(crate) unsafe fn requested_name<'a>(name: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a name that is readable up to its terminator or 256 bytes.
     unsafe { valid_name(name, LONGEST_NAME - 1) }
 }
 
-/// A valid name of at most `longest` bytes.
+/// Returns a valid name of at most `longest` bytes.
 ///
 /// # Safety
-/// `name` is null, or readable up to its terminator or to one byte more than `longest`, whichever comes first; valid for
-/// `'a`.
+/// `name` is null, or readable up to its terminator or to one byte more than `longest`, whichever comes first; valid for `'a`.
 unsafe fn valid_name<'a>(name: *const c_char, longest: usize) -> Option<&'a CStr> {
     if name.is_null() {
         return None;
     }
     let at = |index: usize| {
-        // SAFETY: every byte before `index` was no terminator, and `index` is at most the limit.
+        // SAFETY: no byte before `index` is a terminator, and `index` is at most `longest`, so the caller promises that this byte is readable.
         unsafe { *name.add(index).cast::<u8>() }
     };
     let mut index = 0;
     while index <= longest {
         let lead = at(index);
         let following = match lead {
-            // SAFETY: a terminator was found within the limit.
+            // SAFETY: the loop found a terminator within the limit.
             0 => return Some(unsafe { CStr::from_ptr(name) }),
             0x20..=0x7E => 0,
             0xC0..=0xDF => 1,
@@ -165,7 +164,7 @@ mod tests {
     fn valid(bytes: &[u8]) -> bool {
         let mut terminated = bytes.to_vec();
         terminated.push(0);
-        // SAFETY: the buffer is NUL-terminated.
+        // SAFETY: the last byte of the buffer is zero.
         unsafe { is_valid_name(terminated.as_ptr().cast()) }.is_some()
     }
 
@@ -211,7 +210,7 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(valid(text), *expected, "{text:?}");
         }
-        // SAFETY: a null name is allowed.
+        // SAFETY: the function allows a null name.
         assert!(unsafe { is_valid_name(core::ptr::null()) }.is_none());
     }
 

@@ -11,7 +11,7 @@ pub mod instance;
 
 /// Functions of a device chain: one for each device-level command.
 pub use device::DeviceTable;
-/// A driver's functions behind the device commands that have terminators.
+/// A driver's functions for the device commands that have terminators.
 pub use device_terminator::DeviceTerminatorTable;
 /// A driver's instance and physical-device functions, and the one that finds its device functions.
 pub use driver::DriverTable;

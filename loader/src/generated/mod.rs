@@ -1,10 +1,9 @@
-//! What follows from the Vulkan registry and the policy alone: the files of `generated/`, which `vkgen` writes.
+//! Everything that follows from the Vulkan registry and the policy alone: the files of `generated/`, which `vkgen` writes.
 //!
-//! Here they are only declared. What their rows are made into stands in modules of the loader: [`crate::lookup`],
-//! [`crate::dispatch_table`], [`discovery::extension`], [`crate::messenger`], [`crate::forward`]. A file that is not declared
-//! is not compiled.
+//! This module only declares the files. Modules of the loader process their rows: [`crate::lookup`], [`crate::dispatch_table`],
+//! [`discovery::extension`], [`crate::messenger`], [`crate::forward`]. A file that is not declared here is not compiled.
 //!
-//! Names keep the spelling of the C headers. Functions are described by their reference pages.
+//! Names have the spelling of the C headers. The reference pages describe the functions.
 #![allow(
     non_camel_case_types,
     non_snake_case,

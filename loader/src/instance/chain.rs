@@ -1,4 +1,4 @@
-//! Building the instance chain and calling its top (LAY-230 to LAY-243).
+//! Construction of the instance chain, and the call of its topmost entity (LAY-230 to LAY-243).
 
 use super::Instance;
 use crate::alloc::HostVec;
@@ -17,7 +17,7 @@ use discovery::log;
 use discovery::trace::Step;
 use os::memory::OutOfMemory;
 
-/// What layers are told of a loader that sorts physical devices by the adapters of the system (LAY-223, APP-93).
+/// Feature bit that tells layers that the loader sorts physical devices by the adapters of the system (LAY-223, APP-93).
 const VK_LOADER_FEATURE_PHYSICAL_DEVICE_SORTING: u32 = 1;
 
 type CreateInstance = unsafe extern "system" fn(
@@ -26,7 +26,7 @@ type CreateInstance = unsafe extern "system" fn(
     *mut InstanceHandle<Chain>,
 ) -> VkResult;
 
-/// Calls `vkCreateInstance` of the topmost layer, or of the terminator, and takes what it returns into use.
+/// Calls `vkCreateInstance` of the topmost layer, or of the terminator, and stores the handle that it returns.
 ///
 /// # Safety
 /// `create_info` and `callbacks` are the application's; the layers' functions are valid.
@@ -51,8 +51,8 @@ pub(super) unsafe fn create(
     layer::log_instance_stack(instance, &layers.chain);
 
     let mut handle = instance.own_handle();
-    // The handle is not NULL on purpose: released layers expect it (LAY-234).
-    // SAFETY: the topmost entity's lookup function with the loader's own handle.
+    // The handle is not NULL, because released layers expect that (LAY-234).
+    // SAFETY: the lookup function belongs to the topmost entity and gets the loader's own handle.
     let create = unsafe { top_gipa(handle, c"vkCreateInstance".as_ptr()) };
     let Some(create) = create else {
         log::emit(
@@ -69,7 +69,7 @@ pub(super) unsafe fn create(
     let result = unsafe { create(&info, callbacks, &mut handle) };
     step.end(result.0);
     if result != VkResult::VK_SUCCESS {
-        // The loader refuses extensions before it calls the chain and drops drivers that do, so this is a layer's.
+        // The loader refuses unavailable extensions before it calls the chain, and drops drivers that refuse one, so this refusal came from a layer.
         if result == VkResult::VK_ERROR_EXTENSION_NOT_PRESENT {
             log::emit(
                 Some(instance),
@@ -87,7 +87,7 @@ pub(super) unsafe fn create(
     Ok(())
 }
 
-/// One link a layer, driver-most last, each naming the functions of what is below.
+/// Returns one link per layer, each with the functions of the entity below. The last link belongs to the layer nearest to the drivers.
 fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayerInstanceLink>, OutOfMemory> {
     let mut links = HostVec::try_with_capacity(layers.chain.len(), instance.allocator)?;
     for index in 0..layers.chain.len() {
@@ -115,8 +115,8 @@ fn links(instance: &Instance, layers: &InstanceLayers) -> Result<HostVec<VkLayer
     Ok(links)
 }
 
-/// The loader's nodes in front of the application's chain, outermost first (LAY-231). The last one, for the links, is
-/// left out when no layer was to join.
+/// Returns the loader's nodes for the head of the application's chain, outermost first (LAY-231). The last one, for the links, is omitted if no layer
+/// was requested.
 fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     let node = |function, u| VkLayerInstanceCreateInfo {
         sType: VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO,
@@ -156,7 +156,7 @@ fn nodes(links: &mut [VkLayerInstanceLink]) -> [VkLayerInstanceCreateInfo; 4] {
     ]
 }
 
-/// Links the nodes in order, the last one to `next`.
+/// Links the nodes in order; the last one leads to `next`.
 fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
     let mut next = next;
     for node in nodes.iter_mut().rev() {
@@ -165,16 +165,16 @@ fn chain_up(nodes: &mut [VkLayerInstanceCreateInfo], next: *const c_void) {
     }
 }
 
-/// Gives an object that a layer made the dispatch pointer of its instance (LAY-251).
+/// Writes the dispatch pointer of an instance into an object that a layer created (LAY-251).
 unsafe extern "system" fn set_instance_loader_data(instance: InstanceHandle<Chain>, object: *mut c_void) -> VkResult {
-    // SAFETY: the layer passes the handle that it received from below, which starts with a dispatch pointer.
+    // SAFETY: the layer passes the handle that it got from below, which starts with a dispatch pointer.
     let Some(instance) = (unsafe { crate::translation::chain_instance(instance) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     if object.is_null() {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     }
-    // SAFETY: the first word of a dispatchable object is the loader's to write.
+    // SAFETY: the object is not null, and the loader may write the first word of a dispatchable object.
     unsafe { *object.cast::<*const c_void>() = core::ptr::from_ref(instance.table()).cast() };
     VkResult::VK_SUCCESS
 }

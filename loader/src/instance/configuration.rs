@@ -1,4 +1,4 @@
-//! What the global queries and `vkCreateInstance` need to know of settings and layers.
+//! Settings and layers, as the global queries and `vkCreateInstance` need them.
 
 use discovery::activation::{active_implicit, sort_called_last_first};
 use discovery::env::Environment;
@@ -13,16 +13,16 @@ use os::memory::{OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
-/// The settings file as the last global command read it (APP-243).
+/// Settings file as the last global command read it (APP-243).
 static SETTINGS: Mutex<Option<Arc<Settings>>> = Mutex::new(None);
 
-/// What the last query for all layers found.
+/// Result of the last query for all layers.
 static CONFIGURATION_ALL: ScanCache<Cached<Configuration>> = ScanCache::new();
 
-/// What the last query that needs implicit layers only found.
+/// Result of the last query that needed only implicit layers.
 static CONFIGURATION_IMPLICIT: ScanCache<Cached<Configuration>> = ScanCache::new();
 
-/// Where queries for layers of this extent keep what they found.
+/// Returns the cache for queries for layers of this extent.
 fn cache(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
     match extent {
         Extent::All => &CONFIGURATION_ALL,
@@ -30,35 +30,34 @@ fn cache(extent: Extent) -> &'static ScanCache<Cached<Configuration>> {
     }
 }
 
-/// The settings that the last global command read, if there were any (APP-243).
+/// Returns the settings that the last global command read, if any (APP-243).
 pub(crate) fn settings_in_force() -> Option<Arc<Settings>> {
     SETTINGS.lock().clone()
 }
 
-/// Frees what the process keeps of settings and layers.
+/// Frees the settings and layers that the process keeps.
 pub(crate) fn forget() {
     drop(SETTINGS.lock().take());
     CONFIGURATION_ALL.forget();
     CONFIGURATION_IMPLICIT.forget();
 }
 
-/// The settings in force, and the layers that were found under them.
+/// Current settings, and the layers that were found with them.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     /// The settings, if there are any.
     pub settings: Option<Arc<Settings>>,
-    /// The layers, all of them or only those that matter without a layer name.
+    /// All layers, or only those that are used even if no layer is requested by name.
     pub layers: DiscoveredLayers,
     /// Places of the implicit layers that are active outside an instance (LAY-270, LAY-276), the one that is called last first.
     pub active: Vec<usize>,
 }
 
 impl Configuration {
-    /// What a global query starts with: reads the settings file anew (APP-60), puts it in force, and looks for layers, or
-    /// recalls what that gave before.
+    /// Starts a global query: reads the settings file again (APP-60), makes it current, and looks for layers or reuses an earlier result.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub(crate) fn by_query(extent: Extent, journal: &mut Journal<'_>) -> Result<Arc<Cached<Self>>, OutOfMemory> {
         let slot = cache(extent);
         if let Some(found) = slot.current(journal.is_heard(), Cached::is_current) {
@@ -72,7 +71,7 @@ impl Configuration {
         Ok(found)
     }
 
-    /// What an earlier query found, where it says enough for a creation that needs layers of this extent, and still holds.
+    /// Returns the result of an earlier query, if it is still valid and has enough for a creation that needs layers of this extent.
     pub(crate) fn cached(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Cached<Self>>> {
         let cached = cache(Extent::All).current(journal.is_heard(), Cached::is_current);
         match extent {
@@ -99,8 +98,8 @@ impl Configuration {
     }
 }
 
-/// The extent of the layers to look for when an instance needs `extent`. A log sink that listens, as settings may ask for too, is
-/// told of all of them. What was not looked for may be looked for later, and then without settings.
+/// Returns the extent of the layers to look for when an instance needs `extent`: all layers, if a log sink is active or settings list layers. Layers
+/// that were skipped now might be searched for later, and then without the settings.
 pub(super) fn required_extent(extent: Extent, settings: Option<&Settings>, journal: &Journal<'_>) -> Extent {
     match journal.is_heard() || settings.is_some_and(|settings| settings.layers.is_some()) {
         true => Extent::All,
@@ -108,10 +107,10 @@ pub(super) fn required_extent(extent: Extent, settings: Option<&Settings>, journ
     }
 }
 
-/// Reads the settings file into the process-wide copy, and tells about it when it is another than before (APP-243).
+/// Reads the settings file into the process-wide copy, and logs it if it has changed (APP-243).
 fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Arc<Settings>>, OutOfMemory> {
     let loaded = settings::load(search, journal)?.map(Arc::new);
-    // What is kept beyond the call must not come from the emergency pool, which would never be whole again.
+    // Memory that outlives the call must not come from the emergency pool, which would then stay incomplete.
     shortage::check()?;
     let previous = publish_settings(loaded.as_ref());
     if let Some(settings) = loaded.as_ref().filter(|&new| previous.as_ref() != Some(new)) {
@@ -120,7 +119,7 @@ fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Op
     Ok(loaded)
 }
 
-/// Makes settings the process-wide ones. Returns those before.
+/// Makes settings the process-wide ones. Returns the previous ones.
 fn publish_settings(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
     log::select_by_settings(settings.map_or(LogBits::NONE, |settings| settings.log_mask));
     core::mem::replace(&mut *SETTINGS.lock(), settings.cloned())

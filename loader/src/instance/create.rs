@@ -46,7 +46,7 @@ pub(crate) unsafe fn create_instance(
         ));
         VkResult::VK_ERROR_INITIALIZATION_FAILED
     };
-    // SAFETY: null or valid by this function's contract.
+    // SAFETY: the caller promises a create info that is NULL or valid.
     let Some(create_info) = (unsafe { create_info.as_ref() }) else {
         return vuid("pCreateInfo");
     };
@@ -54,15 +54,15 @@ pub(crate) unsafe fn create_instance(
         return vuid("pInstance");
     }
     let _watch = shortage::watch();
-    // SAFETY: null or valid by this function's contract.
+    // SAFETY: the caller promises callbacks that are NULL or valid.
     let allocator =
         unsafe { HostAllocator::new(callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
-    // SAFETY: a valid create info.
+    // SAFETY: the caller promises a valid create info.
     let requests = unsafe { Requests::new(create_info) };
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a valid create info, and callbacks that are NULL or valid.
     match unsafe { build(create_info, &requests, allocator, callbacks) } {
         Ok(instance) => {
-            // SAFETY: `out` is not null, and valid by this function's contract.
+            // SAFETY: `out` is not null, so the caller promises that it is writable.
             unsafe { *out = instance.handle() };
             VkResult::VK_SUCCESS
         }
@@ -70,10 +70,10 @@ pub(crate) unsafe fn create_instance(
     }
 }
 
-/// Makes the instance, or takes apart what was made of it.
+/// Makes the instance; on failure, releases what was made.
 ///
 /// # Safety
-/// As for [`create_instance`].
+/// The same as for [`create_instance`].
 unsafe fn build(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
@@ -82,11 +82,11 @@ unsafe fn build(
 ) -> Result<&'static Instance, VkResult> {
     let instance = Instance::try_new(allocator, requests.api_version())?;
     let (raw, allocator) = instance.into_raw();
-    // SAFETY: just made; freed only by `destroy::free`, after which nothing refers to it.
+    // SAFETY: the object was just made, and only `destroy::free` frees it, after which nothing refers to it.
     let instance: &'static Instance = unsafe { &*raw };
-    // SAFETY: valid until `destroy::free` removes it, which the application allows when no command uses it any more.
+    // SAFETY: the object is valid until `destroy::free` removes it, which the application allows only when no command uses it any more.
     unsafe { INSTANCES.insert(NonNull::from(instance)) };
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a valid create info, and callbacks that are NULL or valid.
     let result = unsafe { prepare(create_info, requests, instance, callbacks) };
     match result {
         Ok(()) => {
@@ -97,27 +97,26 @@ unsafe fn build(
             Ok(instance)
         }
         Err(result) => {
-            // SAFETY: passed on.
+            // SAFETY: the caller promises callbacks that are NULL or valid.
             unsafe { destroy::release_drivers(instance, callbacks) };
-            // SAFETY: the application never got the handle, so this is the only reference left.
+            // SAFETY: the application did not get the handle, so this is the only reference.
             unsafe { destroy::free(raw, allocator) };
             Err(result)
         }
     }
 }
 
-/// Decides on layers and drivers and calls the chain. Between the steps it looks whether memory ran out, since a step
-/// must not make do without (APP-174).
+/// Selects layers and drivers and calls the chain. Checks between the steps if memory ran out, because no step may silently do with less (APP-174).
 ///
 /// # Safety
-/// As for [`create_instance`].
+/// The same as for [`create_instance`].
 unsafe fn prepare(
     create_info: &VkInstanceCreateInfo,
     requests: &Requests<'_>,
     instance: &'static Instance,
     callbacks: *const VkAllocationCallbacks,
 ) -> Result<(), VkResult> {
-    // SAFETY: the application's chain.
+    // SAFETY: the chain of a valid create info is valid.
     unsafe { instance.messengers.install_create_time(create_info.pNext) }?;
     requests.log(instance);
     let sink = LogSink(Some(instance));
@@ -169,7 +168,7 @@ unsafe fn prepare(
         remember: false,
         known: &known,
     };
-    // SAFETY: a valid create info.
+    // SAFETY: the caller promises a valid create info.
     let Scan { drivers, aside, .. } =
         unsafe { find_drivers((create_info, requests), instance, &search, &options, &mut journal) }?;
     instance.cause.lock().add(journal.take_cause());
@@ -188,8 +187,7 @@ unsafe fn prepare(
     };
     offer.check(instance, requests, &journal)?;
     if journal.is_heard() {
-        // Tools know the warnings as the Khronos loader gives them: once when it looks which extensions there are, and
-        // once when it makes the chain.
+        // Tools expect these warnings twice, as from the Khronos loader: when it lists extensions, and when it builds the chain.
         activation::activate(&request, &journal)?;
     }
     instance.enabled.request(requests.extensions());
@@ -199,14 +197,14 @@ unsafe fn prepare(
 
     let layers = layer::load_layers(discovered, &chosen, &requested, instance.allocator, &mut journal)?;
     activation::note_older_layers(discovered, &chosen, instance.api_version(), &journal);
-    // Only creation sets them, once.
+    // Only the creation sets the layers, and only once.
     let layers = instance.layers.get_or_set(layers);
     shortage::check()?;
-    // SAFETY: the create info is the application's; the layers just loaded.
+    // SAFETY: the create info is the application's, and the layers have just been loaded.
     unsafe { chain::create(create_info, callbacks, instance, layers) }
 }
 
-/// Says which policies are on.
+/// Logs the policies that are on.
 #[cold]
 #[inline(never)]
 fn note_policies(policies: DriverPolicies, journal: &Journal<'_>) {
@@ -218,11 +216,13 @@ fn note_policies(policies: DriverPolicies, journal: &Journal<'_>) {
     }
 }
 
-/// The drivers that the application gives, then those that a scan finds. None at all is an error that says what may be
-/// missing (APP-89, APP-89a, DRV-99).
+/// Returns the drivers that the application supplies, then those that a scan finds.
+///
+/// # Errors
+/// There is no driver; a message says what may be missing (APP-89, APP-89a, DRV-99).
 ///
 /// # Safety
-/// A valid create info.
+/// `create_info` is valid.
 unsafe fn find_drivers(
     (create_info, requests): (&VkInstanceCreateInfo, &Requests<'_>),
     instance: &Instance,
@@ -232,14 +232,14 @@ unsafe fn find_drivers(
 ) -> Result<Scan, VkResult> {
     let known = requests.known_extensions();
     let given = known.contains(InstanceExtension::VK_LUNARG_direct_driver_loading);
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a valid create info.
     let direct = unsafe { driver::direct_drivers(create_info, given, journal) };
     let is_exclusive = direct.exclusive;
     let found = driver::scan(options, search, direct, journal)?;
     if !found.drivers.is_empty() {
         return Ok(found);
     }
-    // A driver that was lost for want of memory is no driver that is missing (APP-179a).
+    // A driver that was lost because memory ran out is not a missing driver (APP-179a).
     shortage::check()?;
     let error = LogBits::ERROR | LogBits::DRIVER;
     if found.skipped_portability {
@@ -255,7 +255,7 @@ unsafe fn find_drivers(
     Err(VkResult::VK_ERROR_INCOMPATIBLE_DRIVER)
 }
 
-/// Returns why a scan found nothing that it could have dropped.
+/// Returns the reason why a scan found no manifest at all.
 fn no_manifest(is_exclusive: bool, environment: &Environment<'_>) -> impl Display {
     let replacing = [Variable::DriverFiles, Variable::IcdFilenames];
     let replaced = replacing
@@ -268,14 +268,14 @@ fn no_manifest(is_exclusive: bool, environment: &Environment<'_>) -> impl Displa
     })
 }
 
-/// Copies the layer names, which later calls compare with (DRV-191).
+/// Copies the layer names, with which later calls compare their own (DRV-191).
 fn remember_requests(instance: &Instance, requests: &Requests<'_>) -> Result<(), OutOfMemory> {
     let allocator = instance.allocator;
     let mut names = HostVec::try_with_capacity(requests.layer_names().len(), allocator)?;
     for name in requests.layers() {
         names.try_push(HostText::try_new(name, allocator)?)?;
     }
-    // Only creation sets it, and it runs once.
+    // Only the creation sets the names, and it runs once.
     let _ = instance.requested_layers.set(names);
     Ok(())
 }

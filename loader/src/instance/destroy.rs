@@ -1,4 +1,4 @@
-//! Taking an instance apart (APP-99, APP-110, APP-111, DRV-235).
+//! Destruction of instances (APP-99, APP-110, APP-111, DRV-235).
 
 use super::{INSTANCES, Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
@@ -20,22 +20,22 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
         return;
     }
     let _passage = GATE.enter();
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a handle that is readable.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkDestroyInstance);
     };
     instance.messengers.forget_ordinary();
     instance.messengers.resume_create_time();
     let destroy = instance.table().vkDestroyInstance.get();
-    // SAFETY: the topmost entity's function with the handle it returned.
+    // SAFETY: the function belongs to the topmost entity and gets the handle that this entity returned.
     unsafe { destroy(instance.chain_handle(), callbacks) };
     let allocator = instance.allocator;
-    // SAFETY: the chain is gone and the application may no longer use the handle.
+    // SAFETY: the chain is destroyed, so Vulkan forbids any use of the handle.
     unsafe { free(core::ptr::from_ref(instance).cast_mut(), allocator) };
     PreloadedDrivers::release_unless_kept();
 }
 
-/// The end of the chain: destroys the instance of every driver.
+/// `vkDestroyInstance` at the end of the chain: destroys the instance of every driver.
 ///
 /// # Safety
 /// `handle` comes from the lowest layer.
@@ -43,31 +43,31 @@ pub(crate) unsafe fn destroy_instance_terminator(
     handle: InstanceHandle<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
-    // SAFETY: the handle starts with a dispatch pointer.
+    // SAFETY: the lowest layer passes a handle that starts with a dispatch pointer.
     if let Some(instance) = unsafe { translation::chain_instance(handle) } {
         device::release_forgotten(instance);
-        // SAFETY: the callbacks are null or valid.
+        // SAFETY: Vulkan requires callbacks that are null or valid.
         unsafe { release_drivers(instance, callbacks) };
     }
 }
 
-/// Destroys what the application left in a driver, then the driver's instance. The library stays open.
+/// Destroys the objects that the application left in a driver, then the driver's instance. The library stays open.
 ///
 /// # Safety
 /// The caller has claimed the driver; `callbacks` is null or points to valid callbacks.
 pub(crate) unsafe fn retire(instance: &Instance, driver: &InstanceDriver, callbacks: *const VkAllocationCallbacks) {
     driver.destroy_leftovers(instance);
-    // SAFETY: passed on.
+    // SAFETY: the caller has claimed the driver and promises callbacks that are null or valid.
     unsafe { driver.destroy(callbacks) };
 }
 
-/// [`retire`] for every driver, and then closes their libraries in the order in which they were opened (DRV-235).
+/// Retires every driver, and then closes their libraries in the order in which they were opened (DRV-235).
 ///
 /// # Safety
 /// `callbacks` is null or points to valid callbacks.
 pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAllocationCallbacks) {
     for driver in instance.all_drivers().filter(|driver| driver.claim()) {
-        // SAFETY: just claimed; the rest is passed on.
+        // SAFETY: this thread has just claimed the driver, and the caller promises callbacks that are null or valid.
         unsafe { retire(instance, driver, callbacks) };
     }
     for run in instance.drivers.iter() {
@@ -77,17 +77,17 @@ pub(super) unsafe fn release_drivers(instance: &Instance, callbacks: *const VkAl
     drop(refused);
 }
 
-/// Frees the loader's own object, with everything in it, and closes the layers.
+/// Frees the loader's own object with all its members, and closes the layers.
 ///
 /// # Safety
 /// `raw` came from [`HostBox::into_raw`] with `allocator`; nothing refers to it any more.
 pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
-    // SAFETY: nothing refers to the object, and the reference ends here.
+    // SAFETY: the caller promises that nothing refers to the object; this reference ends with the block.
     if let Some(layers) = unsafe { (*raw).layers.get_mut() } {
-        // The order of the chain has no meaning any more; this is the one in which the libraries close.
+        // The order of the chain no longer matters; this is the order in which the libraries close.
         layers.chain.sort_unstable_by_key(|layer| layer.place);
     }
-    // SAFETY: still valid here.
+    // SAFETY: the object is freed only at the end of this function.
     let instance = unsafe { &*raw };
     device::release_forgotten(instance);
     if let Some(layers) = instance.layers() {
@@ -95,6 +95,6 @@ pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     }
     instance.free_leftovers();
     INSTANCES.remove(raw);
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that `raw` came from `into_raw` with this allocator, and nothing refers to it.
     drop(unsafe { HostBox::from_raw(raw, allocator) });
 }

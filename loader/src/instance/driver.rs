@@ -1,4 +1,4 @@
-//! One driver inside one instance.
+//! A driver within an instance.
 
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
@@ -19,9 +19,9 @@ use os::Mutex;
 use os::ReentrantGate;
 use os::UseCount;
 
-/// What an instance made of a driver: the driver's own instance and its functions.
+/// The driver's own instance and its functions.
 ///
-/// Lives as long as the instance, also after [`InstanceDriver::destroy`], so that pointers to it stay valid.
+/// Lives as long as the instance, even after [`InstanceDriver::destroy`], so that pointers to it stay valid.
 #[repr(C)]
 pub(crate) struct InstanceDriver {
     /// The driver's functions for this instance.
@@ -29,31 +29,31 @@ pub(crate) struct InstanceDriver {
     /// The driver's functions that the registry does not know, by slot (DRV-218).
     pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
     instance: *const Instance,
-    /// Which of the drivers it is that the scan found.
+    /// Index of the driver among those that the scan found.
     index: usize,
     library: Mutex<Option<Library>>,
     path: HostText,
     /// The negotiated interface version.
     pub interface_version: u32,
-    /// What the driver catalogue says of it. Here it takes no room of its own.
+    /// Entry of the driver catalogue for this driver. At this place the member fits into padding.
     pub known: Option<Known>,
-    /// The driver's lookup of physical-device functions, if it has one and may use it (DRV-69).
+    /// The driver's lookup of physical-device functions, if it has one and the loader may use it (DRV-69).
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
-    /// The driver's list of devices by adapter, where that counts (DRV-71).
+    /// The driver's function that lists devices by adapter, on systems that use it (DRV-71).
     pub enumerate_adapter_physical_devices: Option<EnumerateAdapterPhysicalDevices>,
     /// The driver's lookup function.
     pub get_instance_proc_addr: GetProcAddr,
     /// The driver's instance.
     pub handle: InstanceHandle<Driver>,
-    /// Known extensions that were really enabled on this driver (DRV-116).
+    /// Known extensions that were actually enabled on this driver (DRV-116).
     pub enabled: InstanceExtensionSet,
-    /// The physical devices that it reported.
+    /// Physical devices that the driver reported.
     pub devices: ReportedDevices,
-    /// How many threads use the driver right now, and whether it is retired.
+    /// Number of threads that use the driver now, or the mark that it is retired.
     uses: UseCount,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
-    /// Held by the thread that asks the driver for a surface (DRV-177).
+    /// Held by the thread that creates a surface in the driver (DRV-177).
     pub making_surface: ReentrantGate,
     /// The driver's messengers by slot.
     pub messengers: Mutex<HandleTable>,
@@ -61,14 +61,14 @@ pub(crate) struct InstanceDriver {
     pub report_callbacks: Mutex<HandleTable>,
 }
 
-// SAFETY: the raw pointer is the owning instance, which outlives the driver; everything mutable is atomic or locked.
+// SAFETY: the raw pointer is to the owning instance, which outlives the driver; all mutable members are atomic or locked.
 unsafe impl Send for InstanceDriver {}
-// SAFETY: as above.
+// SAFETY: shared threads change only atomic or locked members, and the owning instance outlives the driver.
 unsafe impl Sync for InstanceDriver {}
 
 impl InstanceDriver {
-    /// Describes a driver whose instance was just made; `index` says which of the found drivers it is. The function table
-    /// must be filled already; the library stays with the caller until [`InstanceDriver::keep`].
+    /// Describes a driver whose instance was just created; `index` is its place among the found drivers. The caller has filled the function table,
+    /// and keeps the library until [`InstanceDriver::keep`].
     pub(crate) fn new(
         instance: &Instance,
         (index, driver): (usize, &OpenDriver),
@@ -104,30 +104,30 @@ impl InstanceDriver {
         }
     }
 
-    /// The driver that a table belongs to.
+    /// Returns the driver that contains a table.
     pub(crate) fn of_table(table: &'static DriverTable) -> &'static Self {
-        // SAFETY: such tables live nowhere but at the beginning of a driver, which outlives all calls through them.
+        // SAFETY: every such table is the first member of a driver, which outlives all calls through the table.
         unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
     }
 
-    /// The path of its library as the system reports it, or a stand-in.
+    /// Path of the driver's library as the system reports it, or a substitute.
     pub(crate) fn path(&self) -> &[u8] {
         self.path.bytes()
     }
 
-    /// What messages call the driver.
+    /// Name of the driver in messages.
     pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(self.path.bytes())
     }
 
-    /// Takes over the open library; a direct driver has none.
+    /// Takes ownership of the open library; a direct driver has none.
     pub(crate) fn keep(&self, library: Option<Library>) {
         *self.library.lock() = library;
     }
 
-    /// The instance it belongs to.
+    /// Returns the instance of this driver.
     pub(crate) fn instance(&self) -> &'static Instance {
-        // SAFETY: the instance owns this driver and so outlives it.
+        // SAFETY: the instance owns this driver, so it outlives the driver.
         unsafe { &*self.instance }
     }
 
@@ -137,12 +137,12 @@ impl InstanceDriver {
         crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
     }
 
-    /// The properties of a device that it reported, which every driver knows.
+    /// Returns the properties of a device that the driver reported. Every driver has this command.
     pub(crate) fn properties_of(&self, device: PhysicalDeviceHandle<Driver>) -> VkPhysicalDeviceProperties {
-        // SAFETY: a structure of numbers and arrays of them, for all of which zero is a value.
+        // SAFETY: the structure consists of numbers and arrays of numbers, for which zero is valid.
         let mut properties = unsafe { core::mem::MaybeUninit::<VkPhysicalDeviceProperties>::zeroed().assume_init() };
         if let Some(get) = self.table.vkGetPhysicalDeviceProperties {
-            // SAFETY: the driver's function with its own device and a writable structure.
+            // SAFETY: the function and the device belong to this driver, and the structure is writable.
             unsafe { get(device, &mut properties) };
         }
         properties
@@ -154,26 +154,26 @@ impl InstanceDriver {
         let mut count = 0;
         let step = Step::Driver(self.path()).begin(b"vkEnumeratePhysicalDevices");
         let result = self.table.vkEnumeratePhysicalDevices.map(|enumerate| {
-            // SAFETY: the driver's function with its own live instance, a writable number, and no room for handles.
+            // SAFETY: the function belongs to this driver, whose instance is live; the number is writable, and NULL asks only for the count.
             unsafe { enumerate(self.handle, &mut count, core::ptr::null_mut()) }
         });
         step.end(result.map_or(0, |result| result.0));
         result == Some(VkResult::VK_SUCCESS) && count > 0
     }
 
-    /// Keeps the driver from being retired while the guard lives; `None` if it already is.
+    /// Keeps the driver from being retired while the guard lives; `None` if the driver is already retired.
     #[inline]
     pub(crate) fn pin(&self) -> Option<Pin<'_>> {
         self.uses.acquire().then(|| Pin(self))
     }
 
-    /// Whether the driver was released for having no devices.
+    /// Returns `true` if the driver was released because it has no devices.
     pub(crate) fn is_retired(&self) -> bool {
         self.uses.is_closed()
     }
 
-    /// Marks the driver as retired, unless a thread is using it right now or it is marked already. A caller that gets
-    /// `true` destroys what is in the driver and then its instance.
+    /// Marks the driver as retired and returns `true`, unless a thread uses it now or it is already marked. After `true`, the caller destroys the
+    /// objects in the driver and then its instance.
     pub(crate) fn claim(&self) -> bool {
         self.uses.try_close()
     }
@@ -185,14 +185,14 @@ impl InstanceDriver {
     pub(crate) unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
             let step = Step::Driver(self.path()).begin(b"vkDestroyInstance");
-            // SAFETY: the driver's function with its own live instance, which no thread reaches any more once it is claimed.
+            // SAFETY: the function belongs to this driver, and no thread can reach its live instance after `claim`.
             unsafe { destroy(self.handle, allocator) };
             step.end_with(|_| ());
         }
     }
 
-    /// Closes the library of a driver that was retired. While its instance is being created, the library goes back to
-    /// the found driver instead: the terminator may run again. A driver of an earlier run has none to give.
+    /// Closes the library of a retired driver. During the creation of the instance, the library goes back to the found driver instead, because the
+    /// terminator may run again. A driver of an earlier run has no library.
     pub(crate) fn close(&self) {
         if !self.is_retired() {
             return;

@@ -1,4 +1,4 @@
-//! Which instance extensions may be enabled, and which are (APP-28, APP-90).
+//! Instance extensions that may be enabled, and those that are (APP-28, APP-90).
 
 use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
@@ -19,10 +19,10 @@ use discovery::manifest::DriverManifest;
 use os::Raw;
 use os::SetOnce;
 
-/// The extensions the application enabled, united with those that reached the terminator (APP-28).
+/// Extensions that the application enabled, with those that reached the terminator (APP-28).
 ///
-/// Read without a lock, since physical-device queries ask too (APP-272). In two halves, the lower one first, since not every
-/// target has 64-bit atomics; only creation writes, and what may run beside it asks for one extension at a time.
+/// Readers take no lock, because physical-device queries read the set too (APP-272). The set has two halves, the lower one first, because not every
+/// target has 64-bit atomics. Only the creation writes, and its concurrent readers ask for one extension at a time.
 #[derive(Default)]
 pub(crate) struct EnabledExtensions {
     requested: SetOnce<InstanceExtensionSet>,
@@ -30,25 +30,25 @@ pub(crate) struct EnabledExtensions {
 }
 
 impl EnabledExtensions {
-    /// The set as it is now.
+    /// Returns the current set.
     pub(crate) fn get(&self) -> InstanceExtensionSet {
         let [low, high] = [0, 1].map(|half: usize| u64::from(self.all[half].load(Ordering::Acquire)));
         InstanceExtensionSet(high << u32::BITS | low)
     }
 
-    /// Whether one extension is enabled.
+    /// Returns `true` if an extension is enabled.
     pub(crate) fn contains(&self, extension: InstanceExtension) -> bool {
         self.get().contains(extension)
     }
 
-    /// Takes what is known among the names that the application asked for.
+    /// Adds the known extensions among the names that the application requested.
     pub(crate) fn request<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
-        // Only creation asks, once.
+        // Only the creation calls this function, and only once.
         let requested = self.requested.get_or_set(known(names));
         self.set(*requested);
     }
 
-    /// Takes what is known among the names that reached the terminator, in place of those that did so before.
+    /// Replaces the extensions that reached the terminator earlier by the known ones among `names`.
     pub(crate) fn reach<'a>(&self, names: impl Iterator<Item = &'a [u8]>) {
         let requested = self.requested.get().copied().unwrap_or_default();
         self.set(requested.union(known(names)));
@@ -61,30 +61,30 @@ impl EnabledExtensions {
     }
 }
 
-/// The known extensions among `names`.
+/// Returns the known extensions among `names`.
 pub(super) fn known<'a>(names: impl Iterator<Item = &'a [u8]>) -> InstanceExtensionSet {
     names
         .filter_map(InstanceExtension::find)
         .fold(InstanceExtensionSet::empty(), InstanceExtensionSet::with)
 }
 
-/// Who may offer an instance extension.
+/// Sources of instance extensions.
 pub(super) struct Offer<'a> {
     /// The drivers.
     pub drivers: &'a [OpenDriver],
-    /// Those that are not open since they are not needed.
+    /// Drivers that are not open because they are not needed.
     pub known: (&'a KnownDrivers, &'a [(DriverManifest, Known, Reserve)]),
-    /// All layers there are.
+    /// All layers that were found.
     pub discovered: &'a DiscoveredLayers,
-    /// Those that are active.
+    /// Layers that are active.
     pub activation: &'a Activation,
-    /// Says whether extensions that the loader does not know may pass.
+    /// Tells if extensions that the loader does not know may pass.
     pub environment: &'a Environment<'a>,
 }
 
 impl Offer<'_> {
-    /// Checks that each requested extension is known and offered by a driver, by the loader or by an active layer
-    /// (APP-90, DRV-106, LAY-243). Drivers are only asked while something remains to be found.
+    /// Checks that each requested extension is known and offered by a driver, by the loader or by an active layer (APP-90, DRV-106, LAY-243). Asks
+    /// drivers only while an extension remains to be found.
     ///
     /// # Errors
     /// `VK_ERROR_EXTENSION_NOT_PRESENT`, after a message that names the extension; or out of host memory.
@@ -106,7 +106,7 @@ impl Offer<'_> {
         let unfiltered = unfiltered(self.environment);
         let mut drivers = None;
         for &name in requests.extension_names() {
-            // SAFETY: by the contract of `Requests` the string is null or terminated.
+            // SAFETY: the caller of `Requests::new` promised names that are null or terminated.
             let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 return refuse(format_args!(
                     "loader_validate_instance_extensions: Instance ppEnabledExtensionNames contains string that is too \
@@ -148,7 +148,7 @@ impl Offer<'_> {
             .any(|extension| *extension.name == *name)
     }
 
-    /// What the drivers offer. One that cannot say so is skipped here; creating its instance reports it.
+    /// Lists the extensions of the drivers. Skips a driver that fails to list them; the creation of its instance reports the failure.
     fn driver_extensions(
         &self,
         instance: &Instance,
@@ -161,7 +161,7 @@ impl Offer<'_> {
         for driver in self.drivers {
             match driver::instance_extensions(driver, scratch) {
                 Ok(list) => {
-                    // A creation that fails here, since the catalogue listed too much, shows that as one that succeeds does.
+                    // If the catalogue listed too much, the creation may fail here; report the difference as a successful creation does.
                     catalogue::compare(driver.known, &driver.path, &list, journal);
                     list.iter().try_for_each(|extension| all.try_push(*extension))?;
                 }

@@ -1,4 +1,4 @@
-//! The queries that need no instance (APP-60 to APP-73).
+//! Global queries, which need no instance (APP-60 to APP-73).
 
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
@@ -31,11 +31,11 @@ use rust_alloc::vec::Vec;
 
 const OUT_OF_MEMORY: VkResult = VkResult::VK_ERROR_OUT_OF_HOST_MEMORY;
 
-/// What every query starts with.
+/// Common state of the queries.
 struct Prepared {
     found: Arc<Cached<Configuration>>,
     interceptors: Interceptors,
-    /// Until the query is answered, running out of memory is noticed.
+    /// Detects that memory ran out, until the query is answered.
     _watch: Watch,
 }
 
@@ -57,7 +57,7 @@ fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
 /// `vkEnumerateInstanceVersion`.
 ///
 /// # Safety
-/// `version` is valid for writing.
+/// `version` is writable.
 pub(crate) unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
     let query = Query {
         function: PreInstanceFunction::EnumerateInstanceVersion,
@@ -66,7 +66,7 @@ pub(crate) unsafe fn enumerate_instance_version(version: *mut u32) -> VkResult {
     let Ok(prepared) = prepare(query, Extent::Implicit) else {
         return OUT_OF_MEMORY;
     };
-    // SAFETY: the symbols of this query are functions of this type; the version pointer is the application's.
+    // SAFETY: the manifests' symbols for this query have this function type, and the caller promises a writable version.
     let result = unsafe {
         prepared
             .interceptors
@@ -88,7 +88,7 @@ pub(super) unsafe extern "system" fn version_terminator(
         ));
         return OUT_OF_MEMORY;
     }
-    // SAFETY: not null; the caller's to write.
+    // SAFETY: the pointer is not null, and the caller may only pass writable ones.
     unsafe { *version = VK_HEADER_VERSION_COMPLETE };
     VkResult::VK_SUCCESS
 }
@@ -96,7 +96,7 @@ pub(super) unsafe extern "system" fn version_terminator(
 /// `vkEnumerateInstanceLayerProperties`.
 ///
 /// # Safety
-/// As the Vulkan specification demands.
+/// The parameters are as the Vulkan specification demands.
 pub(crate) unsafe fn enumerate_instance_layer_properties(
     count: *mut u32,
     properties: *mut VkLayerProperties,
@@ -109,10 +109,10 @@ pub(crate) unsafe fn enumerate_instance_layer_properties(
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a count and an array as Vulkan demands.
         return unsafe { write_layers(&prepared.found.layers, count, properties) };
     }
-    // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
+    // SAFETY: the manifests' symbols for this query have this function type, and the caller promises valid pointers.
     let result = unsafe {
         prepared
             .interceptors
@@ -128,7 +128,7 @@ pub(super) unsafe extern "system" fn layers_terminator(
     count: *mut u32,
     properties: *mut VkLayerProperties,
 ) -> VkResult {
-    // A layer may ask outside of any call of the program.
+    // A layer may call this function outside any call of the program.
     let _watch = shortage::watch();
     let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
@@ -139,26 +139,28 @@ pub(super) unsafe extern "system" fn layers_terminator(
         settings.as_deref(),
         &mut journal,
     ) {
-        // SAFETY: the caller's count and array.
+        // SAFETY: the layer passes a count and an array as Vulkan demands.
         Ok(layers) => unsafe { write_layers(&layers, count, properties) },
         Err(OutOfMemory) => OUT_OF_MEMORY,
     }
 }
 
+/// Answers with the layers.
+///
 /// # Safety
-/// `count` and `properties` are the caller's count and array.
+/// `count` and `properties` are the count and array of a caller, as Vulkan demands.
 unsafe fn write_layers(layers: &DiscoveredLayers, count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
     if shortage::check().is_err() {
         return OUT_OF_MEMORY;
     }
-    // SAFETY: the caller's count and array.
+    // SAFETY: the caller promises a count and an array as Vulkan demands.
     unsafe { TwoCall::new(count, properties) }.answer(layers.reported().map(crate::layer::properties_of))
 }
 
 /// `vkEnumerateInstanceExtensionProperties`.
 ///
 /// # Safety
-/// As the Vulkan specification demands.
+/// The parameters are as the Vulkan specification demands.
 pub(crate) unsafe fn enumerate_instance_extension_properties(
     layer_name: *const c_char,
     count: *mut u32,
@@ -168,16 +170,16 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
         function: PreInstanceFunction::EnumerateInstanceExtensionProperties,
         kind: 1,
     };
-    // SAFETY: null or the caller's string.
+    // SAFETY: the caller promises a name that is null or a string.
     let extent = unsafe { extent_for(layer_name) };
     let Ok(prepared) = prepare(query, extent) else {
         return OUT_OF_MEMORY;
     };
     if prepared.interceptors.is_empty() {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a valid name, count and array.
         return unsafe { write_extensions(&prepared.found, layer_name, count, properties) };
     }
-    // SAFETY: the symbols of this query are functions of this type; the pointers are the application's.
+    // SAFETY: the manifests' symbols for this query have this function type, and the caller promises valid pointers.
     let result = unsafe {
         prepared
             .interceptors
@@ -188,12 +190,12 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
     result.unwrap_or(OUT_OF_MEMORY)
 }
 
-/// The layers that matter to a query of the extensions of a layer, or of none.
+/// Returns the extent of the layers for a query of extensions; `name` is the layer of the query, or null.
 ///
 /// # Safety
-/// As for [`names_layer`].
+/// The same as for [`names_layer`].
 unsafe fn extent_for(name: *const c_char) -> Extent {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a name that is null or a string.
     if unsafe { names_layer(name) } {
         Extent::All
     } else {
@@ -201,12 +203,12 @@ unsafe fn extent_for(name: *const c_char) -> Extent {
     }
 }
 
-/// Whether a query is about one layer; an empty name is none (APP-64).
+/// Returns `true` if a query names a layer; an empty name does not count (APP-64).
 ///
 /// # Safety
 /// `name` is null or a string of the caller.
 unsafe fn names_layer(name: *const c_char) -> bool {
-    // SAFETY: by this function's contract a string has a first byte.
+    // SAFETY: the pointer is not null, so the caller promises a string, which has at least one byte.
     !name.is_null() && unsafe { *name } != 0
 }
 
@@ -216,12 +218,12 @@ pub(super) unsafe extern "system" fn extensions_terminator(
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
-    // A layer may ask outside of any call of the program.
+    // A layer may call this function outside any call of the program.
     let _watch = shortage::watch();
     let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
     let settings = settings_in_force();
-    // SAFETY: null or the caller's string.
+    // SAFETY: the layer passes a name that is null or a string.
     let extent = unsafe { extent_for(layer_name) };
     match discover(
         extent,
@@ -235,15 +237,17 @@ pub(super) unsafe extern "system" fn extensions_terminator(
                 layers,
                 active: Vec::new(),
             };
-            // SAFETY: the caller's string, count and array.
+            // SAFETY: the layer passes a valid name, count and array.
             unsafe { write_extensions(&found, layer_name, count, properties) }
         }
         Err(OutOfMemory) => OUT_OF_MEMORY,
     }
 }
 
+/// Answers with extensions of one layer, or of drivers, loader and implicit layers.
+///
 /// # Safety
-/// `layer_name` is null or a string of the caller, `count` and `properties` are its count and array.
+/// `layer_name` is null or a string of the caller; `count` and `properties` are its count and array.
 unsafe fn write_extensions(
     found: &Configuration,
     layer_name: *const c_char,
@@ -252,20 +256,22 @@ unsafe fn write_extensions(
 ) -> VkResult {
     let sink = LogSink(None);
     let mut journal = Journal::of_call(&sink);
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a name that is null or a string.
     let list = if unsafe { names_layer(layer_name) } {
-        // SAFETY: the caller's string.
+        // SAFETY: `names_layer` found a name, and the caller promises that it is a string.
         unsafe { extensions_of_layer(&found.layers, layer_name, &journal) }
     } else {
         all_extensions(found, &mut journal)
     };
     match list {
-        // SAFETY: the caller's count and array.
+        // SAFETY: the caller promises a valid count and array.
         Ok(list) => unsafe { ffi::write_all(count, properties, &list) },
         Err(result) => result,
     }
 }
 
+/// Lists the extensions of one layer.
+///
 /// # Safety
 /// `name` is a string of the caller.
 unsafe fn extensions_of_layer(
@@ -273,7 +279,7 @@ unsafe fn extensions_of_layer(
     name: *const c_char,
     journal: &Journal<'_>,
 ) -> Result<Vec<VkExtensionProperties>, VkResult> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that `name` is a string.
     let Some(name) = (unsafe { ffi::is_valid_name(name) }) else {
         journal.note(
             LogBits::ERROR,
@@ -294,7 +300,7 @@ unsafe fn extensions_of_layer(
     }
 }
 
-/// Drivers in discovery order, then the loader, then enabled implicit layers; the first of equal names counts (APP-64).
+/// Lists the extensions of drivers in discovery order, then of the loader, then of enabled implicit layers; the first of equal names counts (APP-64).
 fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let known = KnownDrivers::of_call(Purpose::Query, Wishes::default(), &environment, journal);
@@ -352,7 +358,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
     Ok(list.items)
 }
 
-/// Lists the extensions of drivers that were not opened and come before the open one at this place. Returns the others.
+/// Adds the extensions of unopened drivers that come before the open driver at this place. Returns the other ones.
 #[inline]
 fn add_answered<'a>(
     list: &mut ExtensionList,
@@ -370,14 +376,14 @@ fn add_answered<'a>(
     Ok(answered)
 }
 
-/// Room made at once for extensions.
+/// Room that a new list has for extensions.
 const USUAL_EXTENSIONS: usize = 32;
 
 macro_rules! loader_extensions {
     ($($name:ident)*) => {
         /// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
         pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [$(InstanceExtension::$name),*];
-        /// How they are listed.
+        /// Their properties in lists.
         static LOADER_PROPERTIES: [VkExtensionProperties; 4] = [
             $(properties_of(stringify!($name), InstanceExtension::$name.spec_version())),*
         ];
@@ -391,12 +397,12 @@ loader_extensions! {
     VK_LUNARG_direct_driver_loading
 }
 
-/// Whether `VK_LOADER_DISABLE_INST_EXT_FILTER` lets unknown extensions through (APP-67).
+/// Returns `true` if `VK_LOADER_DISABLE_INST_EXT_FILTER` lets unknown extensions pass (APP-67).
 pub(super) fn unfiltered(environment: &Environment<'_>) -> bool {
     environment.is_non_zero(Variable::DisableInstExtFilter)
 }
 
-/// Whether the loader lets a driver's instance extension through (DRV-103, DRV-105).
+/// Returns `true` if the loader lets a driver's instance extension pass (DRV-103, DRV-105).
 pub(super) fn lets_through(name: &[u8], unfiltered: bool) -> bool {
     passes(InstanceExtension::find(name), unfiltered)
 }
@@ -422,19 +428,19 @@ const fn properties_of(name: &str, spec_version: u32) -> VkExtensionProperties {
     properties
 }
 
-/// Who lists an extension.
+/// Source of an extension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Driver,
     Layer,
 }
 
-/// Extensions, each name once.
+/// A list of extensions with unique names.
 struct ExtensionList {
     items: Vec<VkExtensionProperties>,
-    /// Those among them that have a number.
+    /// The extensions of the list that have a number.
     known: InstanceExtensionSet,
-    /// Finds the others.
+    /// Index of the others by name.
     others: Index,
     unfiltered: bool,
 }

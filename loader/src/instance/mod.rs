@@ -1,9 +1,8 @@
-//! Instances: the object, its creation and destruction, and the queries that need none.
+//! Instances: their object, creation and destruction, and the global queries.
 //!
-//! Order of work in `vkCreateInstance` (APP-80 to APP-99): [`create`] is what the application calls. It makes the
-//! [`Instance`], decides on layers and drivers, and calls the first layer through [`chain`]; the last layer calls
-//! [`terminator`], which makes an [`InstanceDriver`] of every driver. Whatever fails, [`destroy`] takes apart what was
-//! made so far.
+//! The application calls [`create`] (APP-80 to APP-99). It makes the [`Instance`], selects layers and drivers, and calls the first layer through
+//! [`chain`]. The last layer calls [`terminator`], which makes an [`InstanceDriver`] of every driver. If a step fails, [`destroy`] releases what was
+//! made.
 
 mod chain;
 mod configuration;

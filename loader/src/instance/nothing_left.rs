@@ -7,14 +7,16 @@ use discovery::text::Text;
 use discovery::text::{folder_of, join};
 use os::{Status, with_terminated};
 
-/// Path of the program that explains, below the folder that the library is installed in.
+/// Path of `vkloader`, relative to the folder in which the library is installed.
 const PROGRAM: &[u8] = b"bin/vkloader";
 
-/// Number of folders above that of the library that may be the one it is installed in: `/usr` for `/usr/lib` and `/usr/lib/ARCHITECTURE`.
+/// Number of folders above the library's own that may be the installation folder: `/usr` for `/usr/lib` and `/usr/lib/ARCHITECTURE`.
 const LEVELS: usize = 2;
 
-/// Reports that no driver or device is left: `line`, the first cause or, where no decision is one, `otherwise`, and the program that
-/// tells more, where that is installed. Nothing is looked up unless somebody hears the line.
+/// Logs an error because no driver or device is left.
+///
+/// The line has `line`, the first cause, or `otherwise` if no decision is a cause, and a hint at `vkloader` if it is installed. If no log sink is
+/// active, nothing is looked up.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell_nothing_left(
@@ -41,8 +43,8 @@ pub(crate) fn tell_nothing_left(
     *instance.cause.lock() = held;
 }
 
-/// Returns `true` if the program that explains is beside the library, in the same prefix. The path of the library is the only one
-/// that counts, so that an elevated process looks where any other looks.
+/// Returns `true` if `vkloader` is installed under the same prefix as the library. Only the path of the library counts, so an elevated process looks
+/// in the same place as any other.
 fn program_is_installed() -> bool {
     let Some(own) = os::file_of(program_is_installed as *const ()) else {
         return false;

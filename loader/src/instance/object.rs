@@ -1,4 +1,4 @@
-//! The object behind the application's `VkInstance`.
+//! The object for the application's `VkInstance` handle.
 
 use super::{EnabledExtensions, InstanceDriver, VisibleDevices};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostText, HostVec};
@@ -23,7 +23,7 @@ use os::memory::OutOfMemory;
 use os::{Mutex, SetOnce};
 use rust_alloc::vec::Vec;
 
-/// Bytes behind the handle that a careless layer may overwrite (DRV-115). Only what the check itself reads lies there.
+/// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). Only the members that the check itself reads are there.
 const EXPOSED: usize = 128;
 /// Unused ones among these bytes.
 const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
@@ -32,7 +32,7 @@ const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
 struct Header {
     dispatch: AtomicPtr<InstanceTable>,
     magic: u64,
-    /// What the topmost layer calls this instance (LAY-237); the object itself while there is no layer.
+    /// The topmost layer's handle of this instance (LAY-237); the object itself if there is no layer.
     chain: AtomicPtr<c_void>,
     unused: [u8; UNUSED],
 }
@@ -40,18 +40,18 @@ struct Header {
 /// All live instances, newest first.
 pub(crate) static INSTANCES: List<Instance> = List::new();
 
-/// An instance. Shared by every thread that uses the handle; nothing in it is locked while a layer or driver runs.
+/// An instance. All threads that use the handle share it; none of its members is locked while a layer or driver runs.
 #[repr(C)]
 pub(crate) struct Instance {
     header: Header,
     table: InstanceTable,
     next: AtomicPtr<Self>,
-    /// The callbacks of `vkCreateInstance`, which own everything here (APP-170).
+    /// The callbacks of `vkCreateInstance`, which provide all memory here (APP-170).
     pub allocator: HostAllocator,
     api_version: AtomicU32,
     /// Extensions enabled by the application or by a layer (APP-28).
     pub enabled: EnabledExtensions,
-    /// The devices that the settings file selects, as it was at creation (APP-243); unset when it selects none.
+    /// Devices that the settings file selected at creation (APP-243); unset if it selects none.
     device_configurations: SetOnce<HostVec<DeviceConfiguration>>,
     /// The only devices to show, as asked for at creation; unset when all are shown.
     pub(super) visible: SetOnce<VisibleDevices>,
@@ -59,45 +59,44 @@ pub(crate) struct Instance {
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
     pub messengers: Messengers,
-    /// Slots of surfaces, messengers and callbacks; a driver's handles lie at the same index in its own tables.
+    /// Slots of surfaces; a driver's handles are at the same index in its own table.
     pub surface_slots: Mutex<SlotTable<Surface>>,
-    /// Layer names as the application asked for them (DRV-191).
+    /// Layer names that the application requested (DRV-191).
     pub requested_layers: SetOnce<HostVec<HostText>>,
-    /// The active layers and what is known of the others.
+    /// The active layers, and lists of the others.
     pub layers: SetOnce<InstanceLayers>,
-    /// What the scan found, for as long as the instance is being created.
+    /// Drivers that the scan found; empty after the creation of the instance.
     pub found_drivers: Mutex<Vec<OpenDriver>>,
-    /// The drivers that the scan did not open since others would do. None of them is wanted once the instance is made.
+    /// Drivers that the scan did not open because others suffice; unused after the creation of the instance.
     pub aside_drivers: Mutex<DriversAside>,
-    /// The drivers of the scan that made no instance. Their libraries stay open as long as this one, as those of the others.
+    /// Drivers of the scan that made no instance. Their libraries stay open as long as this instance, like those of the others.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
-    /// The best reason why a driver of the scan is missing, for a later call that finds nothing else (APP-89a).
+    /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
     pub(crate) cause: Mutex<Cause>,
-    /// The drivers that the terminator made of it, in the order of every walk over them: reverse scan order (DRV-10).
+    /// Drivers as the terminator made them, in the order of every walk over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
-    /// Objects made for physical devices.
+    /// Objects for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
-    /// Names of functions the registry does not know.
+    /// Names of functions that the registry does not know.
     pub unknown: Mutex<UnknownFunctions>,
-    /// Device functions that layers asked the end of the chain for.
+    /// Device functions that layers requested from the end of the chain.
     pub asked_ends: Mutex<AskedEnds>,
     /// Not zero if devices can be sorted by the answers of properties2 (DRV-117).
     pub supports_properties2: AtomicU32,
 }
 
-// SAFETY: the table is written word by word through atomics; every other member is immutable after creation, atomic or
-// behind a lock.
+// SAFETY: the table is written word by word through atomics; every other member is immutable after creation, atomic or behind a lock.
 unsafe impl Sync for Instance {}
-// SAFETY: as above; raw pointers inside point at objects that live as long as the instance.
+// SAFETY: the object has no thread of its own, and its raw pointers are to objects that live as long as the instance.
 unsafe impl Send for Instance {}
 
 impl Instance {
-    /// A new instance with nothing in it, at an address that does not change.
+    /// Makes an empty instance at an address that does not change.
     ///
     /// # Errors
-    /// When the allocator has no memory.
-    // Not part of what calls it: the table is large, and the stack must not hold it while layers and drivers run, which
-    // may come back and make a further instance.
+    /// The allocator has no memory.
+    // Not inlined: the table is large. It must not occupy the caller's stack while layers and drivers run, which may call back and create another
+    // instance.
     #[inline(never)]
     pub(crate) fn try_new(allocator: HostAllocator, api_version: ApiVersion) -> Result<HostBox<Self>, OutOfMemory> {
         let instance = HostBox::try_new(
@@ -140,62 +139,62 @@ impl Instance {
         Ok(instance)
     }
 
-    /// The magic word behind a handle that may be anything.
+    /// Reads the magic word through a handle of unknown origin.
     ///
     /// # Safety
     /// `object` points to at least two readable words.
     #[inline(always)]
     pub(crate) unsafe fn magic_of(object: *const Self) -> u64 {
-        // SAFETY: only the second word is read.
+        // SAFETY: this reads only the second word, and the caller promises two readable ones.
         unsafe { (*object).header.magic }
     }
 
-    /// The table that trampolines call through.
+    /// Returns the table through which trampolines call.
     #[inline(always)]
     pub(crate) fn table(&self) -> &InstanceTable {
         &self.table
     }
 
-    /// What the application holds.
+    /// Returns the application's handle.
     pub(crate) fn handle(&self) -> InstanceHandle<App> {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
-    /// What the end of the chain hands out: the loader's own object.
+    /// Returns the handle that the end of the chain returns: the address of this object.
     pub(crate) fn own_handle(&self) -> InstanceHandle<Chain> {
         InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
     }
 
-    /// What the topmost layer calls this instance.
+    /// Returns the topmost layer's handle of this instance.
     #[inline(always)]
     pub(crate) fn chain_handle(&self) -> InstanceHandle<Chain> {
         InstanceHandle::from_raw(self.header.chain.load(Ordering::Relaxed))
     }
 
-    /// Remembers what the topmost layer returned (LAY-237).
+    /// Stores the handle that the topmost layer returned (LAY-237).
     pub(crate) fn set_chain_handle(&self, handle: InstanceHandle<Chain>) {
         self.header.chain.store(handle.raw(), Ordering::Release);
     }
 
-    /// The application's API version, major and minor; a layer may have changed it (APP-62).
+    /// Major and minor of the application's API version; a layer may have changed it (APP-62).
     pub(crate) fn api_version(&self) -> ApiVersion {
         ApiVersion(self.api_version.load(Ordering::Relaxed))
     }
 
-    /// Adopts the version that arrived at the terminator (DRV-94).
+    /// Stores the version that arrived at the terminator (DRV-94).
     pub(crate) fn set_api_version(&self, version: ApiVersion) {
         self.api_version.store(version.0, Ordering::Relaxed);
     }
 
-    /// Puts a settings file in force for the life of the instance (APP-243). Only what later calls need is kept.
+    /// Applies a settings file to the instance, until its end (APP-243). Keeps only what later calls need.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     pub(crate) fn use_settings(&self, settings: &Settings) -> Result<(), OutOfMemory> {
         self.settings_log_mask
             .store(settings.log_mask.word(), Ordering::Relaxed);
         if let Some(devices) = &settings.device_configurations {
-            // Only creation sets it, and it runs once.
+            // Only the creation sets the devices, and it runs once.
             let _ = self
                 .device_configurations
                 .set(HostVec::try_from_slice(devices, self.allocator)?);
@@ -203,22 +202,22 @@ impl Instance {
         Ok(())
     }
 
-    /// The devices that the settings file selects; `None` when it leaves that alone.
+    /// Devices that the settings file selects; `None` if it selects none.
     pub(crate) fn device_configurations(&self) -> Option<&[DeviceConfiguration]> {
         self.device_configurations.get().map(|devices| &**devices)
     }
 
-    /// The drivers; none before the terminator ran.
+    /// Iterates over the drivers; empty before the terminator ran.
     pub(crate) fn drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
         self.drivers.newest().into_iter().flatten().map(|driver| &**driver)
     }
 
-    /// The drivers of all runs of the terminator, of which a layer may cause more than one.
+    /// Iterates over the drivers of all runs of the terminator; a layer may cause more than one run.
     pub(crate) fn all_drivers(&self) -> impl Iterator<Item = &InstanceDriver> {
         self.drivers.iter().flatten().map(|driver| &**driver)
     }
 
-    /// The active layers; none before they were loaded.
+    /// Returns the active layers; `None` before they were loaded.
     pub(crate) fn layers(&self) -> Option<&InstanceLayers> {
         self.layers.get()
     }

@@ -1,4 +1,4 @@
-//! The chains of layers that intercept the global queries (LAY-270 to LAY-277).
+//! Chains of layers that intercept the global queries (LAY-270 to LAY-277).
 
 use super::global;
 use crate::ffi::layer_interface::{PreInstanceNode, VkChainHeader};
@@ -17,12 +17,12 @@ use rust_alloc::vec::Vec;
 
 const DETAIL: LogBits = LogBits::DEBUG.with(LogBits::LAYER);
 
-/// Which query a chain is for.
+/// The query of a chain.
 #[derive(Clone, Copy)]
 pub(super) struct Query {
-    /// The function in the manifests.
+    /// Function in the manifests.
     pub function: PreInstanceFunction,
-    /// The number in the node's header.
+    /// Number in the node's header.
     pub kind: u32,
 }
 
@@ -30,15 +30,15 @@ pub(super) struct Query {
 pub(super) struct Interceptors {
     kind: u32,
     functions: Vec<*mut ()>,
-    /// Keep the functions valid; each with the path in its manifest.
+    /// Libraries that contain the functions, each with the path in its manifest.
     libraries: Vec<(Text, Library)>,
 }
 
 impl Interceptors {
-    /// Opens the libraries of those among `active`, in discovery order, that intercept `query`.
+    /// Opens the libraries of the layers in `active`, in discovery order, that intercept `query`.
     ///
     /// # Errors
-    /// Only when memory runs out; a layer that does not open is recorded and skipped.
+    /// There is not enough memory. A layer that does not open is recorded and skipped.
     pub(super) fn open<'a>(
         query: Query,
         active: impl Iterator<Item = &'a LayerManifest>,
@@ -53,7 +53,7 @@ impl Interceptors {
             let Some(symbol) = layer.pre_instance_function(query.function) else {
                 continue;
             };
-            // A meta-layer has no library, whatever its manifest says about functions in it.
+            // A meta-layer has no library, even if its manifest lists functions.
             let Some(path) = layer.library_path() else {
                 continue;
             };
@@ -79,20 +79,19 @@ impl Interceptors {
         Ok(opened)
     }
 
-    /// Whether no layer intercepts the query.
+    /// Returns `true` if no layer intercepts the query.
     pub(super) fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 
-    /// Calls the head of the chain, and closes the libraries. The last discovered layer is called first; `terminator` is the
-    /// loader's own answer.
+    /// Calls the head of the chain, and closes the libraries. The layer that was discovered last is called first; `terminator` is the loader's own
+    /// answer.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     ///
     /// # Safety
-    /// `F` is the C function type that the manifests' symbols of this query have, and `call` passes the node it is
-    /// given as the function's first argument.
+    /// `F` is the C function type of the manifests' symbols for this query, and `call` passes the node that it gets as the function's first argument.
     pub(super) unsafe fn call<F: Copy, R>(
         self,
         terminator: F,
@@ -112,7 +111,7 @@ impl Interceptors {
             pNextLink: core::ptr::null(),
         });
         for word in &self.functions {
-            // SAFETY: by this function's contract the word is a function of type `F`.
+            // SAFETY: the caller promises that the symbols, and so this word, are functions of type `F`.
             let function = unsafe { core::mem::transmute_copy::<*mut (), F>(word) };
             let next: *const PreInstanceNode<F> = &raw const nodes[nodes.len() - 1];
             nodes.push(PreInstanceNode {
@@ -144,8 +143,8 @@ fn skip(layer: &LayerManifest, problem: LayerLibraryProblem, journal: &mut Journ
     });
 }
 
-/// What a layer gets from the end of the chain for one of the three queries: the loader's own answer, as a function of
-/// the plain Vulkan signature, in which no layer takes part (LAY-240). `None` for every other name.
+/// Returns the end of the chain for one of the three queries: the loader's own answer with the plain Vulkan signature, without any layer (LAY-240).
+/// `None` for every other name.
 pub(crate) fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
     let function = match name.to_bytes() {
         b"vkEnumerateInstanceVersion" => version as *mut (),
@@ -153,17 +152,17 @@ pub(crate) fn terminator_of_global(name: &CStr) -> PFN_vkVoidFunction {
         b"vkEnumerateInstanceExtensionProperties" => extensions as *mut (),
         _ => return None,
     };
-    // SAFETY: each is the address of a function.
+    // SAFETY: each of these words is the address of a function.
     unsafe { table::from_word(function) }
 }
 
 unsafe extern "system" fn version(version: *mut u32) -> VkResult {
-    // SAFETY: passed on to the caller; the node is not used.
+    // SAFETY: the caller passes a writable version; the node is not read.
     unsafe { global::version_terminator(core::ptr::null(), version) }
 }
 
 unsafe extern "system" fn layers(count: *mut u32, properties: *mut VkLayerProperties) -> VkResult {
-    // SAFETY: passed on to the caller; the node is not used.
+    // SAFETY: the caller passes a valid count and array; the node is not read.
     unsafe { global::layers_terminator(core::ptr::null(), count, properties) }
 }
 
@@ -172,6 +171,6 @@ unsafe extern "system" fn extensions(
     count: *mut u32,
     properties: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: passed on to the caller; the node is not used.
+    // SAFETY: the caller passes a valid name, count and array; the node is not read.
     unsafe { global::extensions_terminator(core::ptr::null(), layer, count, properties) }
 }

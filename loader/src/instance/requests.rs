@@ -1,4 +1,4 @@
-//! What the application asks of a new instance, read from its create info.
+//! Requests of the application for a new instance, read from its create info.
 
 use super::Instance;
 use crate::ffi;
@@ -27,42 +27,42 @@ impl<'a> Requests<'a> {
         Self { info }
     }
 
-    /// Names of the requested layers, as pointers that may be null.
+    /// Returns the names of the requested layers, as pointers that may be null.
     pub(super) fn layer_names(&self) -> &'a [*const c_char] {
-        // SAFETY: by the contract of `new`.
+        // SAFETY: the caller of `new` promised arrays that are null or as long as their counts.
         unsafe { ffi::c_array(self.info.ppEnabledLayerNames, self.info.enabledLayerCount) }
     }
 
-    /// Names of the requested extensions, as pointers that may be null.
+    /// Returns the names of the requested extensions, as pointers that may be null.
     pub(super) fn extension_names(&self) -> &'a [*const c_char] {
-        // SAFETY: by the contract of `new`.
+        // SAFETY: the caller of `new` promised arrays that are null or as long as their counts.
         unsafe { ffi::c_array(self.info.ppEnabledExtensionNames, self.info.enabledExtensionCount) }
     }
 
-    /// Whether a count was given without an array.
+    /// Returns `true` if there is a count without an array.
     pub(super) fn extensions_are_missing(&self) -> bool {
         self.info.enabledExtensionCount > 0 && self.info.ppEnabledExtensionNames.is_null()
     }
 
-    /// The extension names as bytes; null names are empty, names that are too long are cut.
+    /// Iterates over the extension names as bytes; null names are empty, names that are too long are cut.
     pub(super) fn extensions(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        // SAFETY: by the contract of `new`.
+        // SAFETY: the caller of `new` promised names that are null, terminated or readable for 257 bytes.
         self.extension_names().iter().map(|&name| unsafe { ffi::c_name(name) })
     }
 
-    /// The layer names as bytes; null names are empty, names that are too long are cut.
+    /// Iterates over the layer names as bytes; null names are empty, names that are too long are cut.
     pub(super) fn layers(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        // SAFETY: by the contract of `new`.
+        // SAFETY: the caller of `new` promised names that are null, terminated or readable for 257 bytes.
         self.layer_names().iter().map(|&name| unsafe { ffi::c_name(name) })
     }
 
-    /// The application's API version as it wrote it; 0 without application info.
+    /// Returns the API version exactly as the application wrote it; 0 without application info.
     pub(super) fn raw_api_version(&self) -> ApiVersion {
-        // SAFETY: by the contract of `new` the pointer is null or valid.
+        // SAFETY: the caller of `new` promised a pointer that is null or valid.
         ApiVersion(unsafe { self.info.pApplicationInfo.as_ref() }.map_or(0, |info| info.apiVersion))
     }
 
-    /// Major and minor of the application's API version; 1.0 when it states none (APP-62).
+    /// Major and minor of the application's API version; 1.0 if it gives none (APP-62).
     pub(super) fn api_version(&self) -> ApiVersion {
         let raw = self.raw_api_version();
         if raw.0 == 0 {
@@ -72,18 +72,18 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// The known extensions among the requested ones.
+    /// Returns the known extensions among the requested ones.
     pub(super) fn known_extensions(&self) -> InstanceExtensionSet {
         super::extensions::known(self.extensions())
     }
 
-    /// Whether the flag asks for portability drivers.
+    /// Returns `true` if the flag for portability drivers is set.
     pub(super) fn portability_flag(&self) -> bool {
         let bit = VkInstanceCreateFlagBits::VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR.0;
         self.info.flags.0 & bit != 0
     }
 
-    /// Whether portability drivers take part: flag and extension together (DRV-97).
+    /// Returns `true` if portability drivers may be used: with both the flag and the extension (DRV-97).
     pub(super) fn portability(&self) -> bool {
         self.portability_flag()
             && self
@@ -91,18 +91,18 @@ impl<'a> Requests<'a> {
                 .contains(InstanceExtension::VK_KHR_portability_enumeration)
     }
 
-    /// Whether layers are requested, by names or by a count alone.
+    /// Returns `true` if layers are requested, even if there is only a count.
     pub(super) fn has_layers(&self) -> bool {
         self.info.enabledLayerCount > 0
     }
 
-    /// Prints what was asked for (APP-83).
+    /// Logs the requests (APP-83).
     pub(super) fn log(&self, instance: &Instance) {
         const NONE: &CStr = c"";
         let info = |text: core::fmt::Arguments<'_>| log::emit(Some(instance), LogBits::INFO, text);
-        // SAFETY: by the contract of `new` the pointer is null or valid.
+        // SAFETY: the caller of `new` promised a pointer that is null or valid.
         let app = unsafe { self.info.pApplicationInfo.as_ref() };
-        // SAFETY: by the contract of `new` the strings are null or terminated.
+        // SAFETY: the caller of `new` promised strings that are null or terminated.
         let text = |name: *const c_char| unsafe { ffi::c_text(if name.is_null() { NONE.as_ptr() } else { name }) };
         let version = self.raw_api_version();
         info(format_args!(
@@ -130,15 +130,14 @@ impl<'a> Requests<'a> {
 
     fn log_names(&self, instance: &Instance, names: &[*const c_char]) {
         for &name in names {
-            // SAFETY: by the contract of `new` the strings are null or terminated.
+            // SAFETY: the caller of `new` promised strings that are null or terminated.
             let text = unsafe { ffi::c_name(name) };
             let shown = if name.is_null() { b"<NULL>" } else { text };
             log::emit(Some(instance), LogBits::INFO, format_args!("   {}", Raw(shown)));
         }
     }
 
-    /// Complains about an API version that is not one (APP-85), and says that portability drivers count (APP-86).
-    /// Creation goes on.
+    /// Logs an error for an invalid API version (APP-85), and a note if portability drivers may be used (APP-86). The creation continues.
     pub(super) fn note_oddities(&self, instance: &Instance) {
         let version = self.raw_api_version();
         if version.0 != 0 && version < ApiVersion::V1_0 {
@@ -173,7 +172,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// Says what the application did not ask for, when all drivers that were found are portability drivers (APP-89).
+    /// Logs the missing request if all drivers that were found are portability drivers (APP-89).
     pub(super) fn explain_portability(&self, journal: &Journal<'_>) {
         let error = LogBits::ERROR | LogBits::DRIVER;
         let extension = self
@@ -207,7 +206,7 @@ impl<'a> Requests<'a> {
         );
     }
 
-    /// Checks the requested layers against what was discovered (APP-88, LAY-144).
+    /// Checks that the requested layers were discovered (APP-88, LAY-144).
     pub(super) fn check_layers(&self, instance: &Instance, discovered: &DiscoveredLayers) -> Result<(), VkResult> {
         let refuse = |what: core::fmt::Arguments<'_>| {
             log::emit(Some(instance), LogBits::ERROR, what);
@@ -219,7 +218,7 @@ impl<'a> Requests<'a> {
             ));
         }
         for (index, &name) in self.layer_names().iter().enumerate() {
-            // SAFETY: by the contract of `new` the string is null or terminated.
+            // SAFETY: the caller of `new` promised a string that is null or terminated.
             let Some(name) = (unsafe { ffi::requested_name(name) }) else {
                 return refuse(format_args!(
                     "loader_validate_layers: ppEnabledLayerNames contains string that is too long or is badly formed"

@@ -1,4 +1,4 @@
-//! The end of the instance chain: an instance of every driver (APP-95 to APP-97, DRV-109 to DRV-117).
+//! The end of the instance chain: creates an instance on every driver (APP-95 to APP-97, DRV-109 to DRV-117).
 
 use super::destroy::release_drivers;
 use super::nothing_left::tell_nothing_left;
@@ -34,21 +34,21 @@ use rust_alloc::vec::Vec;
 /// Creates an instance on every driver that the scan found.
 ///
 /// # Safety
-/// The parameters are what the lowest layer passed; `*out` must still hold the loader's own object.
+/// The parameters are those that the lowest layer passed; `*out` must still hold the loader's own object.
 pub(crate) unsafe fn create_instance_terminator(
     create_info: *const VkInstanceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
     out: *mut InstanceHandle<Chain>,
 ) -> VkResult {
-    // SAFETY: layers pass valid structures on.
+    // SAFETY: layers pass on valid structures.
     let (Some(create_info), Some(handle)) = (unsafe { create_info.as_ref() }, unsafe { out.as_ref() }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the layer leaves the handle alone, or the check ends the process.
+    // SAFETY: a layer must leave the handle as it is; a handle of two readable words that differs ends the process.
     let instance = unsafe { own_instance(*handle) };
-    // SAFETY: a valid create info.
+    // SAFETY: the lowest layer passes a valid create info.
     let requests = unsafe { Requests::new(create_info) };
-    // A layer may have changed the version; what arrives here is what counts (DRV-94).
+    // A layer may have changed the version; the version that arrives here counts (DRV-94).
     instance.set_api_version(requests.api_version());
     instance.enabled.reach(requests.extensions());
     let sink = LogSink(Some(instance));
@@ -59,22 +59,22 @@ pub(crate) unsafe fn create_instance_terminator(
         requests,
         callbacks,
     };
-    // The list is not locked while drivers run. It goes back, since a layer may call once more.
+    // The list is not locked while drivers run. It is put back, because a layer may call again.
     let mut found = core::mem::take(&mut *instance.found_drivers.lock());
-    // SAFETY: the create info came from the lowest layer.
+    // SAFETY: the create info came from the lowest layer, which passes valid structures.
     let made = unsafe { creation.run(&mut found, &mut journal) };
     *instance.found_drivers.lock() = found;
     match made {
         Ok(()) => VkResult::VK_SUCCESS,
         Err(result) => {
-            // SAFETY: the callbacks are null or valid.
+            // SAFETY: Vulkan requires callbacks that are null or valid.
             unsafe { release_drivers(instance, callbacks) };
             result
         }
     }
 }
 
-/// The loader's object behind the handle, or the end of the process (LAY-235, DRV-115).
+/// Returns the loader's object to which the handle points; ends the process if it is not one (LAY-235, DRV-115).
 ///
 /// # Safety
 /// A non-null handle points to at least two readable words.
@@ -87,7 +87,7 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
         ));
         os::abort();
     }
-    // SAFETY: not null, so readable by this function's contract.
+    // SAFETY: the pointer is not null, so the caller promises two readable words.
     let magic = unsafe { Instance::magic_of(object) };
     if magic != INSTANCE_MAGIC {
         log::fatal(format_args!(
@@ -97,7 +97,7 @@ unsafe fn own_instance(handle: InstanceHandle<Chain>) -> &'static Instance {
         ));
         os::abort();
     }
-    // SAFETY: the magic says that it is ours, and it lives until `vkDestroyInstance`.
+    // SAFETY: the magic identifies an object of the loader, which lives until `vkDestroyInstance`.
     unsafe { &*object }
 }
 
@@ -109,6 +109,8 @@ struct Creation<'a> {
 }
 
 impl Creation<'_> {
+    /// Creates an instance on each driver.
+    ///
     /// # Safety
     /// The create info is valid.
     unsafe fn run(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), VkResult> {
@@ -122,7 +124,7 @@ impl Creation<'_> {
                 made = self.open_aside(found, journal);
             }
             let Some(driver) = found.get_mut(index) else { break };
-            // SAFETY: passed on.
+            // SAFETY: the caller promises a valid create info.
             made = unsafe { self.create_one(index, driver, journal) }.and_then(|one| match one {
                 Some((driver, forced)) => {
                     forced_properties2 |= forced;
@@ -135,7 +137,7 @@ impl Creation<'_> {
         // Every walk over the drivers goes in reverse scan order (DRV-10).
         drivers.reverse();
         let any = !drivers.is_empty();
-        // Added even on failure: the clean-up finds the drivers there.
+        // Added even after a failure, because the cleanup looks for drivers there.
         self.instance.drivers.add(room, drivers);
         made?;
         if !any {
@@ -158,15 +160,15 @@ impl Creation<'_> {
         Ok(())
     }
 
-    /// Returns `true` if a policy left drivers out that have devices, and those that made an instance report none: a user may not be allowed
-    /// to use a device that the superuser's catalogue knows.
+    /// Returns `true` if a policy left out drivers that have devices, and the created ones report none. A user may lack access to a device that the
+    /// superuser's catalogue lists.
     fn lacks_devices(&self, drivers: &[HostBox<InstanceDriver>]) -> bool {
         let has_devices = |(_, _, reserve): &(_, _, Reserve)| *reserve != Reserve::NoDevice;
         let is_left_out = self.instance.aside_drivers.lock().iter().any(has_devices);
         is_left_out && !drivers.iter().any(|driver| driver.has_devices())
     }
 
-    /// Opens the drivers that were not needed while others would do, which did not.
+    /// Opens the drivers that were set aside, because the others did not suffice.
     #[cold]
     #[inline(never)]
     fn open_aside(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
@@ -179,7 +181,7 @@ impl Creation<'_> {
         shortage::check()
     }
 
-    /// One driver: `None` when it was dropped. The flag says that properties2 was forced on it (DRV-110).
+    /// Creates the instance of one driver; `None` if the driver was dropped. The flag is `true` if properties2 was forced on it (DRV-110).
     ///
     /// # Safety
     /// The create info is valid.
@@ -215,8 +217,8 @@ impl Creation<'_> {
         let mut handle = InstanceHandle::<Driver>::NULL;
         let create = driver.interface.create_instance;
         let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
-        // SAFETY: the driver's function with a create info whose arrays live until it returns; `pNext` and the
-        // callbacks are passed on as they came (DRV-109).
+        // SAFETY: the function belongs to the driver, and the arrays of the create info live until it returns; `pNext` and the callbacks are
+        // unchanged (DRV-109).
         let result = unsafe { create(&info, self.callbacks, &mut handle) };
         step.end(result.0);
         trace::write("driver", |record| {
@@ -243,8 +245,8 @@ impl Creation<'_> {
             .map(|made| made.map(|made| (made, forced)))
     }
 
-    /// The create info for one driver: no layers, only `names` as extensions, and the portability bit only for drivers
-    /// that know it (DRV-100, DRV-109).
+    /// Returns the create info for one driver: without layers, with only `names` as extensions, and with the portability bit only for drivers that
+    /// know it (DRV-100, DRV-109).
     fn info_for(
         &self,
         offered: &[VkExtensionProperties],
@@ -272,8 +274,8 @@ impl Creation<'_> {
         info
     }
 
-    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if properties2 was added. The
-    /// manifest's claimed version decides whether it is added, not the driver's own version (DRV-110).
+    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if properties2 was added. The version in the
+    /// manifest decides if it is added, not the driver's own version (DRV-110).
     fn extensions_for(
         &self,
         offered: &[VkExtensionProperties],
@@ -298,9 +300,9 @@ impl Creation<'_> {
         Ok((names, forced))
     }
 
-    /// The application info to pass instead of the application's own (DRV-90, DRV-91).
+    /// Returns an application info that replaces the application's own, if one is needed (DRV-90, DRV-91).
     fn application_info(&self, driver_version: ApiVersion, journal: &Journal<'_>) -> Option<VkApplicationInfo> {
-        // SAFETY: null or valid in a valid create info.
+        // SAFETY: a valid create info has application info that is null or valid.
         let given = unsafe { self.create_info.pApplicationInfo.as_ref() };
         let requested = self.requests.raw_api_version();
         if driver_version.without_patch() == ApiVersion::V1_0 && (given.is_none() || requested.0 != 0) {
@@ -321,9 +323,9 @@ impl Creation<'_> {
         None
     }
 
-    /// What counts as enabled on this driver (DRV-116).
+    /// Returns the extensions that count as enabled on this driver (DRV-116).
     fn enabled_on(&self, names: &[*const c_char], driver: &OpenDriver) -> InstanceExtensionSet {
-        // SAFETY: the names are the application's or our own, all terminated.
+        // SAFETY: the names are the application's or the loader's own, all terminated.
         let enabled = super::extensions::known(names.iter().map(|&name| unsafe { ffi::c_text(name) }));
         if driver.claimed_version.without_patch() >= ApiVersion::V1_1 {
             enabled.with(InstanceExtension::VK_KHR_get_physical_device_properties2)
@@ -332,7 +334,7 @@ impl Creation<'_> {
         }
     }
 
-    /// Takes a driver's new instance into use, if it has the functions that every driver must have (DRV-112).
+    /// Starts to use a driver's new instance, if the driver has all mandatory functions (DRV-112).
     fn adopt(
         &self,
         (index, driver): (usize, &mut OpenDriver),
@@ -341,7 +343,7 @@ impl Creation<'_> {
         journal: &mut Journal<'_>,
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
         let gipa = driver.interface.get_instance_proc_addr;
-        // SAFETY: the slots may be null.
+        // SAFETY: null is a valid value of each slot.
         let functions = unsafe { DriverTable::build(|row| driver::lookup_known(gipa, handle, row)) };
         let destroy = functions.vkDestroyInstance;
         let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());
@@ -374,7 +376,7 @@ impl Creation<'_> {
 
     fn destroy(&self, destroy: Option<PFN_vkDestroyInstance<Driver>>, handle: InstanceHandle<Driver>) {
         if let Some(destroy) = destroy {
-            // SAFETY: the driver's function with its own instance, which nothing else refers to.
+            // SAFETY: function and instance belong to this driver, and nothing else refers to the instance.
             unsafe { destroy(handle, self.callbacks) };
         }
     }
@@ -396,7 +398,7 @@ fn offers(offered: &[VkExtensionProperties], name: &[u8]) -> bool {
         .any(|extension| ffi::is_fixed_text(&extension.extensionName, name))
 }
 
-/// Records why a driver is not used.
+/// Records the reason why a driver is not used.
 fn drop_driver<T>(driver: &OpenDriver, reason: DriverLibraryReason, journal: &mut Journal<'_>) -> Option<T> {
     journal.decide(Decision {
         subject: Subject::DriverInstance,
@@ -408,7 +410,7 @@ fn drop_driver<T>(driver: &OpenDriver, reason: DriverLibraryReason, journal: &mu
     None
 }
 
-/// A driver below interface 3 must not make surfaces of its own (DRV-73).
+/// Warns if a driver below interface 3 makes surfaces of its own, which it must not do (DRV-73).
 fn warn_about_surfaces(driver: &OpenDriver, functions: &DriverTable, journal: &Journal<'_>) {
     if driver.interface.version < 3 && crate::window_system::makes_surfaces(functions) {
         journal.note(

@@ -1,4 +1,4 @@
-//! The layers that an instance made active.
+//! Active layers of an instance.
 
 use super::{LayerExtensionLists, LayerFunctions};
 use crate::alloc::{HostText, HostVec};
@@ -6,13 +6,13 @@ use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
 use crate::library::Library;
 use discovery::activation::EnabledBy;
 
-/// Everything an instance keeps about layers.
+/// Data about layers that an instance keeps.
 pub(crate) struct InstanceLayers {
-    /// The chain: libraries that loaded, nearest the application first. Closed in reverse order of loading.
+    /// Layers of the chain whose libraries loaded, nearest to the application first. The libraries close in reverse order of loading.
     pub chain: HostVec<ActiveLayer>,
-    /// Whether any layer was to join the chain, even if none loaded: then there is a link node (LAY-231, LAY-284).
+    /// `true` if any layer was to join the chain, even if none loaded; the create info then gets a link node (LAY-231, LAY-284).
     pub wanted: bool,
-    /// What `vkEnumerateDeviceLayerProperties` answers: active layers with meta-layers under their own names (APP-133).
+    /// Answer of `vkEnumerateDeviceLayerProperties`: the active layers, with meta-layers under their own names (APP-133).
     pub active: HostVec<VkLayerProperties>,
     /// Device extensions of every discovered layer, active or not (LAY-324).
     pub device_extensions: LayerExtensionLists,
@@ -20,9 +20,9 @@ pub(crate) struct InstanceLayers {
 
 /// A device extension that a layer adds.
 pub(crate) struct LayerDeviceExtension {
-    /// Name and version.
+    /// Name and version of the extension.
     pub properties: VkExtensionProperties,
-    /// Commands it adds that the registry may not know (LAY-105).
+    /// Commands of the extension that the registry may not know (LAY-105).
     pub entry_points: HostVec<HostText>,
 }
 
@@ -30,24 +30,24 @@ pub(crate) struct LayerDeviceExtension {
 pub(crate) struct ActiveLayer {
     /// `layerName`.
     pub name: HostText,
-    /// The manifest it came from.
+    /// Path of its manifest.
     pub manifest: HostText,
-    /// The file that the system loaded, as it reports it.
+    /// Path of the library as the system reports it.
     pub library_path: HostText,
-    /// Found as an implicit layer.
+    /// `true` if it was found as an implicit layer.
     pub implicit: bool,
-    /// Its place among all layers that were discovered: libraries close in that order (LAY-201).
+    /// Index among all discovered layers: libraries close in that order (LAY-201).
     pub place: usize,
-    /// Why it is active.
+    /// Reason why the layer is active.
     pub enabled_by: EnabledBy,
-    /// The variable that would switch it off, for implicit layers.
+    /// Variable that disables the layer, for implicit layers.
     pub disable_variable: Option<HostText>,
-    /// The variable and value that switched it on, if it needs one.
+    /// Variable and value that enabled the layer, if it needs one.
     pub enable_variable: Option<(HostText, HostText)>,
-    /// Device extensions it adds.
+    /// Device extensions that the layer adds.
     pub device_extensions: HostVec<LayerDeviceExtension>,
-    /// Its lookup functions.
+    /// Lookup functions of the layer.
     pub functions: LayerFunctions,
-    /// Keeps the functions valid. Last, so that everything above is gone when it closes.
+    /// The open library, which contains the functions. Last member, so that it closes after everything above is dropped.
     pub _library: Library,
 }

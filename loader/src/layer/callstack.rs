@@ -1,4 +1,4 @@
-//! The call stack that people and tools look for in the log (APP-101, LAY-260 to LAY-263).
+//! Log lines about the call stack, which people and tools look for (APP-101, LAY-260 to LAY-263).
 
 use super::ActiveLayer;
 use crate::library::RealPath;
@@ -9,7 +9,7 @@ use os::Raw;
 
 const FRAME: LogBits = LogBits::LAYER;
 
-/// Prints the stack of an instance.
+/// Logs the stack of an instance.
 pub(crate) fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]) {
     describe("vkCreateInstance", layers.iter());
     let line = |text: &str| log::emit(Some(instance), FRAME, format_args!("{text}"));
@@ -22,7 +22,7 @@ pub(crate) fn log_instance_stack(instance: &dyn Listener, layers: &[ActiveLayer]
     line("   <Drivers>");
 }
 
-/// Prints the stack of a device; the terminator adds the driver's line.
+/// Logs the stack of a device; the terminator adds the driver's line.
 pub(crate) fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
     describe("vkCreateDevice", layers.clone());
     let line = |text: &str| log::emit(Some(instance), FRAME | LogBits::DRIVER, format_args!("{text}"));
@@ -35,7 +35,7 @@ pub(crate) fn log_device_stack<'a>(instance: &dyn Listener, layers: impl Iterato
     line("   <Device>");
 }
 
-/// Writes the chain of a call to the trace, from the application down.
+/// Writes the chain of a call to the trace, from the application downwards.
 fn describe<'a>(call: &str, layers: impl Iterator<Item = &'a ActiveLayer> + Clone) {
     trace::write("chain", |record| {
         record.word("call", call);
@@ -83,7 +83,7 @@ fn log_layer(instance: &dyn Listener, layer: &ActiveLayer, with_enable_variable:
     ));
 }
 
-/// Says which libraries are about to close (LAY-201).
+/// Logs the libraries that are about to close (LAY-201).
 pub(crate) fn log_unloading(instance: &dyn Listener, layers: &[ActiveLayer]) {
     for layer in layers {
         log::emit(

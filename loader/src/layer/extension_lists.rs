@@ -1,4 +1,4 @@
-//! What the manifests of all layers say of device extensions, for queries that name a layer (APP-132, LAY-324).
+//! Device extensions in the manifests of all layers, for queries that name a layer (APP-132, LAY-324).
 
 use super::device_extension_properties;
 use crate::alloc::{HostAllocator, HostText, HostVec};
@@ -10,22 +10,22 @@ use discovery::search::Search;
 use os::SetOnce;
 use os::memory::{OutOfMemory, shortage};
 
-/// The name of a layer with its device extensions.
+/// Name of a layer, and its device extensions.
 type NamedExtensions = (HostText, HostVec<VkExtensionProperties>);
 
 /// Device extensions by layer name.
 pub(crate) struct LayerExtensionLists {
     found: HostVec<NamedExtensions>,
-    /// Those of all layers, where the instance was made without a look at the explicit ones and a caller asked later.
+    /// Extensions of all layers; set if the instance was made without the explicit layers and a caller asked for one later.
     all: SetOnce<HostVec<NamedExtensions>>,
     without_explicit: bool,
 }
 
 impl LayerExtensionLists {
-    /// Those of the layers that were found.
+    /// Collects the device extensions of the layers that were found.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub(crate) fn of(discovered: &DiscoveredLayers, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         Ok(Self {
             found: by_name(discovered, allocator)?,
@@ -34,10 +34,10 @@ impl LayerExtensionLists {
         })
     }
 
-    /// Those of one layer; none when there is no such layer.
+    /// Returns the device extensions of one layer; an empty list if there is no such layer.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub(crate) fn of_layer(
         &self,
         name: &[u8],
@@ -53,7 +53,7 @@ impl LayerExtensionLists {
             Some(all) => all,
             None => {
                 let all = look(allocator)?;
-                // Of two threads that look at once, the first one's list counts.
+                // If two threads search at once, the list of the first one counts.
                 self.all.get_or_set(all)
             }
         };
@@ -66,7 +66,7 @@ fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtension
     found.map(|(_, extensions)| &**extensions)
 }
 
-/// Looks for the explicit layers that were not needed when the instance was made. No line told of them then, nor is now.
+/// Looks for the explicit layers that were not needed when the instance was made. Nothing about them was logged then, so nothing is logged now.
 fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
     let _watch = shortage::watch();
     let mut journal = Journal::of_call(&Silence);

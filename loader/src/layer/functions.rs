@@ -1,4 +1,4 @@
-//! Negotiating with a layer and finding its three lookup functions (LAY-210 to LAY-215).
+//! Negotiation with a layer, and its three lookup functions (LAY-210 to LAY-215).
 
 use crate::ffi::layer_interface::{
     GetDeviceProcAddr, GetInstanceProcAddr, LAYER_NEGOTIATE_INTERFACE_STRUCT, NegotiateLayerInterface,
@@ -8,29 +8,29 @@ use crate::generated::types::{PFN_vkVoidFunction, VkResult};
 use crate::library::{Library, typed};
 use discovery::text::Text;
 
-/// How a layer is asked for its functions.
+/// Lookup functions of a layer.
 #[derive(Clone, Copy)]
 pub(crate) struct LayerFunctions {
     /// Instance-level lookup.
     pub get_instance_proc_addr: GetInstanceProcAddr,
-    /// Device-level lookup; a layer without it stays out of device chains (LAY-281).
+    /// Device-level lookup; a layer without one is not in device chains (LAY-281).
     pub get_device_proc_addr: Option<GetDeviceProcAddr>,
-    /// Lookup of physical-device functions, from interface 2 (LAY-214).
+    /// Lookup of physical-device functions, since interface 2 (LAY-214).
     pub get_physical_device_proc_addr: Option<GetInstanceProcAddr>,
 }
 
 /// Exported names that a manifest may replace (LAY-102).
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Renames<'a> {
-    /// For `vkNegotiateLoaderLayerInterfaceVersion`.
+    /// Name instead of `vkNegotiateLoaderLayerInterfaceVersion`.
     pub negotiate: Option<&'a Text>,
-    /// For `vkGetInstanceProcAddr`.
+    /// Name instead of `vkGetInstanceProcAddr`.
     pub get_instance_proc_addr: Option<&'a Text>,
-    /// For `vkGetDeviceProcAddr`.
+    /// Name instead of `vkGetDeviceProcAddr`.
     pub get_device_proc_addr: Option<&'a Text>,
 }
 
-/// The symbol that should have led to `vkGetInstanceProcAddr` but is not there.
+/// The missing symbol that should be the layer's `vkGetInstanceProcAddr`.
 #[derive(Debug)]
 pub(crate) struct MissingSymbol(pub Text);
 
@@ -49,7 +49,7 @@ impl LayerFunctions {
             )
         });
         let exported = || {
-            // SAFETY: the export is the layer's `vkGetInstanceProcAddr`, under its own or the manifest's name.
+            // SAFETY: the export is the layer's `vkGetInstanceProcAddr`, under its own name or the manifest's.
             unsafe { typed(named(library, renames.get_instance_proc_addr, "vkGetInstanceProcAddr")) }
         };
         let Some(get_instance_proc_addr) = gipa.or_else(exported) else {
@@ -59,7 +59,7 @@ impl LayerFunctions {
             )));
         };
         let exported = || {
-            // SAFETY: likewise for `vkGetDeviceProcAddr`.
+            // SAFETY: the export is the layer's `vkGetDeviceProcAddr`, under its own name or the manifest's.
             unsafe { typed(named(library, renames.get_device_proc_addr, "vkGetDeviceProcAddr")) }
         };
         Ok(Self {
@@ -78,10 +78,10 @@ fn named(library: &Library, rename: Option<&Text>, name: &str) -> PFN_vkVoidFunc
     library.function_named(rename.map_or(name.as_bytes(), |text| text.as_bytes()))
 }
 
-/// Asks for the layer's interface. No function, an error, or version 0 all mean that the exports count (LAY-212).
+/// Asks the layer for its interface. Without the function, after an error, or for version 0, the exports count (LAY-212).
 fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayerInterface> {
     let function = named(library, renames.negotiate, "vkNegotiateLoaderLayerInterfaceVersion");
-    // SAFETY: the export is the layer's negotiation function.
+    // SAFETY: the export is the layer's negotiation function, which has this type.
     let function: NegotiateLayerInterface = unsafe { typed(function) }?;
     let mut interface = VkNegotiateLayerInterface {
         sType: LAYER_NEGOTIATE_INTERFACE_STRUCT,
@@ -91,7 +91,7 @@ fn negotiate(library: &Library, renames: Renames<'_>) -> Option<VkNegotiateLayer
         pfnGetDeviceProcAddr: None,
         pfnGetPhysicalDeviceProcAddr: None,
     };
-    // SAFETY: called once per load, before any other function of the layer, with a writable structure.
+    // SAFETY: the structure is writable; this is the first call of the layer since its library was loaded.
     let result = unsafe { function(&mut interface) };
     (result == VkResult::VK_SUCCESS).then_some(interface)
 }

@@ -1,4 +1,4 @@
-//! Opening the libraries of active layers (LAY-200 to LAY-206).
+//! Opening of the libraries of active layers (LAY-200 to LAY-206).
 
 use super::functions::{LayerFunctions, Renames};
 use super::{
@@ -21,11 +21,11 @@ use os::Raw;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::vec::Vec;
 
-/// Opens the libraries of the chain, driver-most first, and describes what the instance keeps about layers.
+/// Opens the libraries of the chain, starting with the layer nearest to the driver, and describes the layers for the instance.
 ///
 /// # Errors
-/// `VK_ERROR_LAYER_NOT_PRESENT` when a layer that the application named itself does not get into the chain; every other
-/// layer is tried before that. Otherwise only when memory runs out.
+/// `VK_ERROR_LAYER_NOT_PRESENT` if a layer that the application requested by name is not in the chain, after all other layers were tried.
+/// `VK_ERROR_OUT_OF_HOST_MEMORY` if memory runs out.
 pub(crate) fn load_layers(
     discovered: &DiscoveredLayers,
     activation: &Activation,
@@ -38,7 +38,7 @@ pub(crate) fn load_layers(
     let mut failures = Vec::new();
     for active in activation.chain.iter().rev() {
         let manifest = &discovered.layers[active.index];
-        // Of equal names the one nearest the driver counts, unless it does not load (LAY-157).
+        // Of layers with equal names, the one nearest to the driver counts, unless it fails to load (LAY-157).
         if is_loaded(&chain, &loaded, &manifest.name) {
             continue;
         }
@@ -78,23 +78,23 @@ pub(crate) fn load_layers(
     })
 }
 
-/// Whether a layer of that name is in the chain; `loaded` finds layers in it by their names.
+/// Returns `true` if a layer of that name is in the chain; `loaded` finds layers in the chain by name.
 fn is_loaded(chain: &[ActiveLayer], loaded: &Index, name: &Text) -> bool {
     let is = |place: usize| chain[place].name.bytes() == name.as_bytes();
     loaded.find(Key::of(&[name]), is).is_some()
 }
 
-/// An open library, the functions in it, and the path that the system reports.
+/// An open library, its functions, and its path as the system reports it.
 struct Opened {
     library: Library,
     functions: LayerFunctions,
     path: Text,
 }
 
-/// Opens the library of a layer, or tells the system's own words about the failure (LAY-202).
+/// Opens the library of a layer; on failure, logs the system's error text (LAY-202).
 ///
 /// # Errors
-/// What the failure means for the layer.
+/// The reason why the layer is not used.
 pub(crate) fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library, LayerLibraryProblem> {
     Library::open_layer(path).map_err(|error| {
         log_open_error(&error, journal);
@@ -107,7 +107,7 @@ pub(crate) fn open_library(path: &[u8], journal: &Journal<'_>) -> Result<Library
 }
 
 fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, LayerLibraryProblem> {
-    // A path that is missing or empty never reaches the system (LAY-100).
+    // A missing or empty path is not passed to the system (LAY-100).
     let path = manifest.library_path().cloned().unwrap_or_default();
     let library = open_library(&path, journal)?;
     journal.note(
@@ -132,7 +132,7 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
     })
 }
 
-/// Says which layer is in the chain. It is told from its lower end up, each layer when it is there (LAY-230).
+/// Logs a layer that joined the chain. The lines come from the lower end upwards, each when its layer is there (LAY-230).
 fn note_insertion(layer: &ActiveLayer, journal: &Journal<'_>) {
     journal.note(
         LogBits::INFO | LogBits::LAYER,
@@ -144,7 +144,7 @@ fn note_insertion(layer: &ActiveLayer, journal: &Journal<'_>) {
     );
 }
 
-/// Says which library is about to close (LAY-201).
+/// Logs a library that is about to close (LAY-201).
 fn note_unloading(path: impl Display, journal: &Journal<'_>) {
     journal.note(
         LogBits::DEBUG | LogBits::LAYER,

@@ -1,4 +1,4 @@
-//! What manifests say, in the structures of the C interface (LAY-320, LAY-321).
+//! Data from manifests in the structures of the C interface (LAY-320, LAY-321).
 
 use crate::ffi::set_fixed_text;
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
@@ -6,7 +6,7 @@ use discovery::manifest::LayerManifest;
 use discovery::manifest::layer::{DeviceExtension, InstanceExtension};
 use discovery::text::Text;
 
-/// The properties of a layer. Inlined, they are written where they belong instead of being copied there.
+/// Returns the properties of a layer. Inlined, so that they are written in place instead of copied.
 #[inline(always)]
 pub(crate) fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
     let mut properties = VkLayerProperties {
@@ -20,12 +20,12 @@ pub(crate) fn properties_of(layer: &LayerManifest) -> VkLayerProperties {
     properties
 }
 
-/// An instance extension of a layer.
+/// Returns the properties of a layer's instance extension.
 pub(crate) fn extension_properties(extension: &InstanceExtension) -> VkExtensionProperties {
     properties(&extension.name, extension.spec_version)
 }
 
-/// A device extension of a layer.
+/// Returns the properties of a layer's device extension.
 pub(crate) fn device_extension_properties(extension: &DeviceExtension) -> VkExtensionProperties {
     properties(&extension.name, extension.spec_version)
 }

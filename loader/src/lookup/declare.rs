@@ -1,29 +1,29 @@
-//! What the emitted rows are made into.
+//! Types and macros for the emitted rows.
 
 use super::{DeviceGate, Gate, Level, NO_ANSWER, NO_SLOT, Parameter};
 use discovery::version::ApiVersion;
 
-/// A row as it is written down.
+/// A row as the generator writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
-    /// What the command is dispatched on.
+    /// Level of the object on which the command is dispatched.
     pub level: Level,
-    /// The handle that its trampoline checks.
+    /// Handle that its trampoline checks.
     pub parameter: Parameter,
-    /// The core version that brought it, 0.0 for what is in none.
+    /// Core version that introduced it; 0.0 if it is in none.
     pub core: ApiVersion,
-    /// When the instance-level lookup finds it.
+    /// Condition under which the instance-level lookup finds it.
     pub gate: Gate,
-    /// Whether it has a terminator.
+    /// `true` if it has a terminator.
     pub has_terminator: bool,
-    /// When a device's lookup gives out the terminator.
+    /// Condition under which a device's lookup returns the terminator.
     pub device_gate: DeviceGate,
     /// Slot in the table of its chain, or [`NO_SLOT`].
     pub slot: u16,
     /// Slot in the table of the driver, or [`NO_SLOT`].
     #[cfg(test)]
     pub driver_slot: u16,
-    /// Whether it belongs to no platform, or to one that this library is built for.
+    /// `true` if it belongs to no platform, or to one for which this library is built.
     pub is_built: bool,
 }
 
@@ -42,7 +42,7 @@ impl Facts {
     }
 }
 
-/// The slot of a row that names one table, or [`NO_SLOT`] of a row that names none.
+/// Returns the slot of a row that names one table; [`NO_SLOT`] for a row that names none.
 pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     match slots {
         [] => NO_SLOT,
@@ -51,16 +51,17 @@ pub(crate) const fn slot_or_none(slots: &[usize]) -> u16 {
     }
 }
 
-/// Whether a row names something.
+/// Returns `true` if a row has an optional part.
 pub(crate) const fn is_listed(names: &[&str]) -> bool {
     !names.is_empty()
 }
 
-/// Declares names, numbers, facts and functions of all commands, sorted by name. A row: name, level and checked parameter,
-/// trampoline; then, each where there is one, core version, gate, terminator, gate of the terminator by extensions of the device or
-/// of the instance, tables of the chain and of the driver, platform.
+/// Declares names, numbers, facts and functions of all commands, sorted by name.
 ///
-/// `trampoline` and `terminator` must lead to the functions where it is called.
+/// A row has: name, level and checked parameter, trampoline. These optional parts follow: core version, gate, terminator, gate of the terminator by
+/// device or instance extensions, tables of the chain and of the driver, platform.
+///
+/// The names `trampoline` and `terminator` must lead to the functions where the macro is called.
 macro_rules! commands {
     ($(
         $name:ident: $level:ident $($parameter:ident)?, $trampoline:ident as $trampoline_type:ty
@@ -73,10 +74,10 @@ macro_rules! commands {
         $(, driver_slot($driver_table:ident))?
         $(, platform($platform:meta))?;
     )*) => {
-        /// How many commands there are.
+        /// Number of commands.
         pub const ROW_COUNT: usize = [$(stringify!($name)),*].len();
 
-        /// The names of all commands, each with a zero byte behind it.
+        /// Names of all commands, each with a zero byte after it.
         pub const NAMES: &str = concat!($(stringify!($name), "\0"),*);
 
         /// The number of each command's row.
@@ -84,7 +85,7 @@ macro_rules! commands {
             $(pub const $name: u16 = $crate::lookup::number(stringify!($name));)*
         }
 
-        /// What is known of each command.
+        /// Facts about each command.
         pub const FACTS: &[$crate::lookup::Facts; ROW_COUNT] = &[$($crate::lookup::Facts {
             level: $crate::lookup::Level::$level,
             parameter: $crate::lookup::Parameter::of(stringify!($($parameter)?)),

@@ -1,7 +1,7 @@
-//! Many functions in a constant.
+//! A constant table of many functions.
 
-/// A table of functions: their distances from it, so that opening the library has no pointers to adjust. Exported functions
-/// are as near as others only where the build script binds the library's symbols inside it, and says so.
+/// Defines a table of functions that stores their distances from the table, so that loading the library has no pointers to adjust. The distance of an
+/// exported function is constant only if the build script binds the library's symbols inside it, which it reports with a flag.
 #[cfg(all(
     vkl_binds_own_symbols,
     any(
@@ -37,14 +37,14 @@ macro_rules! functions {
                 static vkl_functions: i32;
             }
 
-            /// The function with a number.
+            /// Returns the function with a number.
             ///
             /// # Safety
-            /// There is a function with this number.
+            /// A function with this number exists.
             #[inline(always)]
             pub(crate) unsafe fn at(number: usize) -> $crate::lookup::Function {
                 let table = &raw const vkl_functions;
-                // SAFETY: every number has a distance, and a function lies there.
+                // SAFETY: the caller promises that the number has an entry, and each entry is the distance of a function.
                 unsafe {
                     let distance = *table.add(number);
                     core::mem::transmute::<*const u8, $crate::lookup::Function>(table.cast::<u8>().offset(distance as isize))
@@ -54,7 +54,7 @@ macro_rules! functions {
     };
 }
 
-/// The same as pointers.
+/// Defines the same table with pointers.
 #[cfg(not(all(
     vkl_binds_own_symbols,
     any(
@@ -71,18 +71,18 @@ macro_rules! functions {
 
             struct Pointer(*const ());
 
-            // SAFETY: functions belong to no thread.
+            // SAFETY: the pointers are addresses of functions, which all threads may share.
             unsafe impl Sync for Pointer {}
 
             static FUNCTIONS: &[Pointer] = &[$(Pointer($function as *const ())),*];
 
-            /// The function with a number.
+            /// Returns the function with a number.
             ///
             /// # Safety
-            /// There is a function with this number.
+            /// A function with this number exists.
             #[inline(always)]
             pub(crate) unsafe fn at(number: usize) -> $crate::lookup::Function {
-                // SAFETY: by this function's contract, and each of these is a function's address.
+                // SAFETY: the caller promises that the number has an entry, and each entry is the address of a function.
                 unsafe { core::mem::transmute::<*const (), $crate::lookup::Function>(FUNCTIONS.get_unchecked(number).0) }
             }
         }

@@ -1,22 +1,21 @@
-//! The hash behind the lookup of command names (GEN-64).
+//! The hash for the lookup of command names (GEN-64).
 //!
-//! A name's hash is its position in a list of heads; names with the same position are linked. So any list of names can be
-//! looked up, and what is hashed, the length and a word at either end, keeps nearly all of them apart. The tests
-//! hold the lengths of the chains for the names there are.
+//! The hash of a name is its position in a list of heads; names with the same position are linked, so any list of names works. The hash uses the
+//! length and one word at each end of the name, which keeps nearly all names apart. The tests check the lengths of the chains for the current names.
 
 /// Binary logarithm of [`POSITIONS`].
 const POSITION_BITS: u32 = 11;
-/// How many positions a name can have.
+/// Number of positions.
 pub(crate) const POSITIONS: usize = 1 << POSITION_BITS;
 
-/// Bytes of a word.
+/// Number of bytes in a word.
 pub(crate) const WORD: usize = size_of::<u64>();
-/// Where the first of the two words starts that are hashed; the other one ends the name. All names share the first letter.
+/// Offset of the first of the two hashed words, after the letter that all names share; the other word ends the name.
 pub(crate) const FIRST: usize = 1;
-/// Bytes that a name must have. No command has fewer.
+/// Lower bound on the length of a name; no command is shorter.
 pub(crate) const SHORTEST: usize = FIRST + WORD;
 
-/// The position of a name of this length with these two words, below [`POSITIONS`].
+/// Returns the position of a name of this length with these two words, below [`POSITIONS`].
 #[inline(always)]
 pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
     // The middle bits of the product depend on all bits of both factors; folding brings them to both ends.
@@ -25,7 +24,7 @@ pub(crate) const fn position(length: usize, first: u64, last: u64) -> usize {
     (folded >> (u64::BITS - POSITION_BITS)) as usize
 }
 
-/// The position of a name, or `None` if it is too short.
+/// Returns the position of a name, or `None` if the name is too short.
 pub(crate) const fn position_of(name: &[u8]) -> Option<usize> {
     if name.len() < SHORTEST {
         return None;

@@ -1,11 +1,11 @@
-//! The hash over command names (GEN-64): how well it keeps the committed names apart.
+//! Tests of the hash of command names (GEN-64): its chains for the committed names are short.
 
 use super::{ROWS, hash};
 use rust_alloc::collections::BTreeMap;
 use rust_alloc::vec;
 use rust_alloc::vec::Vec;
 
-/// The most names that may have to be compared for one; chains of today's names are no longer.
+/// Upper bound on the names in one chain.
 const LONGEST_CHAIN: usize = 4;
 
 fn chains() -> BTreeMap<usize, Vec<&'static [u8]>> {
@@ -26,7 +26,7 @@ fn gen_64_few_names_share_a_position() {
     assert_eq!(names, ROWS.len());
     let longest = chains.values().max_by_key(|chain| chain.len()).expect("a name");
     assert!(longest.len() <= LONGEST_CHAIN, "{longest:?}");
-    // Looking every name up once passes this many.
+    // Number of names that are passed if each name is looked up once.
     let passed: usize = chains.values().map(|chain| chain.len() * (chain.len() + 1) / 2).sum();
     assert!(passed * 4 <= names * 5, "{passed} places for {names} names");
 }

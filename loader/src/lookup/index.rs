@@ -1,17 +1,17 @@
-//! The search for a name: one hash over all of them (GEN-64).
+//! The search for a name, with one hash table for all names (GEN-64).
 
 use super::row::equal;
 use super::{Function, ROWS, Row, hash};
 use crate::generated::lookup::{FACTS, NAMES, ROW_COUNT, functions};
 use core::num::NonZeroUsize;
 
-/// What a look-up wants to know of a command first, in one word.
+/// Facts that a look-up needs first, in one word.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Place {
-    /// Where its name starts in the text.
+    /// Offset of the name in the text of all names.
     pub(super) start: u16,
-    /// How many bytes its name is longer than the shortest.
+    /// Length of the name beyond the shortest one, in bytes.
     pub(super) beyond: u8,
     /// [`Command::is_plain`].
     plain: bool,
@@ -21,23 +21,23 @@ pub(super) struct Place {
     next: u16,
 }
 
-/// Which of a device's answers is always NULL.
+/// Index of the device's answer that is always NULL.
 pub(crate) const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLOT_COUNT;
 
-/// Everything that a look-up reads, in one place so that it has one address.
+/// Data that a look-up reads, in one structure so that it has one address.
 #[repr(C)]
 pub(super) struct Index {
-    /// The names, each with a zero byte behind it.
+    /// The names, each with a zero byte after it.
     pub(super) names: [u8; NAMES.len()],
     /// The first place of each position, or 0.
     heads: [u16; hash::POSITIONS],
-    /// A place a command, in the order of the rows, behind one of a length that no name has.
+    /// A place per command, in the order of the rows. The first place is a dummy whose length no name has.
     pub(super) places: [Place; ROW_COUNT + 1],
 }
 
 pub(super) static INDEX: Index = index();
 
-/// The same for constants, which may not look into a static.
+/// The same index for constants, which cannot read a static.
 const KNOWN: &Index = &index();
 
 const fn index() -> Index {
@@ -82,34 +82,34 @@ const fn index() -> Index {
     index
 }
 
-/// A command that was found by its name: the number of its place.
+/// A command that was found by its name; holds the index of its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Command(NonZeroUsize);
 
 impl Command {
-    /// The command with a name; any bytes may be asked for. No byte but those of the name is read.
+    /// Returns the command with a name, which may be any bytes. Reads only the bytes of the name.
     #[inline(always)]
     pub(crate) fn find(name: &[u8]) -> Option<Self> {
-        // Shorter names give a number above all others.
+        // For shorter names, the result wraps to a very large number.
         let beyond = name.len().wrapping_sub(hash::SHORTEST);
         if beyond >= usize::from(u8::MAX) {
             return None;
         }
         let given = name.as_ptr();
-        // Where the last word starts.
+        // Offset of the last word.
         let end = hash::FIRST + beyond;
-        // SAFETY: a name that is not too short has both words.
+        // SAFETY: the name is at least `SHORTEST` bytes long, so it has both words.
         let (first, last) = unsafe { (word(given, hash::FIRST), word(given, end)) };
         let position = hash::position(name.len(), u64::from_le(first), u64::from_le(last));
         let mut number = usize::from(INDEX.heads[position]);
         loop {
-            // SAFETY: heads and links are numbers of places.
+            // SAFETY: heads and links are indices of places.
             let place = unsafe { INDEX.places.get_unchecked(number) };
-            // SAFETY: a name starts there. It is read only if it is as long as the given one.
+            // SAFETY: `start` is the offset of a name. The name is read only if it is as long as the given one.
             let known = unsafe { INDEX.names.as_ptr().add(usize::from(place.start)) };
-            // SAFETY: both names have all words that start until `end`.
+            // SAFETY: both names have the same length, so both have all words that start at or before `end`.
             if place.beyond == beyond as u8 && unsafe { word(known, end) == last && same(given, known, end) } {
-                // SAFETY: no name is as long as what stands at place 0.
+                // SAFETY: `number` is not 0, because the length of place 0 differs from that of every name.
                 return Some(Self(unsafe { NonZeroUsize::new_unchecked(number) }));
             }
             number = usize::from(place.next);
@@ -121,45 +121,45 @@ impl Command {
 
     #[inline(always)]
     fn place(self) -> &'static Place {
-        // SAFETY: it is the number of a place.
+        // SAFETY: `find` returns only indices of places.
         unsafe { INDEX.places.get_unchecked(self.0.get()) }
     }
 
-    /// What is known of it.
+    /// Returns the facts about the command.
     #[inline(always)]
     pub(crate) fn row(self) -> &'static Row {
-        // SAFETY: a command's number is that of a row.
+        // SAFETY: the places after the first one correspond to the rows.
         unsafe { ROWS.get_unchecked(self.0.get() - 1) }
     }
 
-    /// Whether every valid instance finds it.
+    /// Returns `true` if every valid instance finds the command.
     #[inline(always)]
     pub(crate) fn is_plain(self) -> bool {
         self.place().plain
     }
 
-    /// Which of a device's answers is its own; [`NO_ANSWER`] for what is not of a device.
+    /// Returns the index of the command among a device's answers; [`NO_ANSWER`] for a command that is not of a device.
     #[inline(always)]
     pub(crate) fn answer(self) -> usize {
         usize::from(self.place().answer)
     }
 
-    /// What the application calls.
+    /// Returns the function that the application calls.
     #[inline(always)]
     pub(crate) fn trampoline(self) -> Function {
-        // SAFETY: every row has a trampoline.
+        // SAFETY: every row has a trampoline with its own number.
         unsafe { functions::at(self.0.get() - 1) }
     }
 }
 
-/// Whether two texts agree in all words that start before `end`, one at least.
+/// Returns `true` if two texts agree in all words that start before `end`, at least in the first one.
 ///
 /// # Safety
-/// Both have these words.
+/// All these words are readable in both texts.
 #[inline(always)]
 unsafe fn same(one: *const u8, other: *const u8, end: usize) -> bool {
     let mut offset = 0;
-    // SAFETY: the offset is below `end`, so a word follows in both.
+    // SAFETY: `offset` is 0 or below `end`, so the caller promises that both words are readable.
     while unsafe { word(one, offset) == word(other, offset) } {
         offset += hash::WORD;
         if offset >= end {
@@ -169,22 +169,22 @@ unsafe fn same(one: *const u8, other: *const u8, end: usize) -> bool {
     false
 }
 
-/// The word at an offset.
+/// Reads the word at an offset.
 ///
 /// # Safety
-/// It is readable.
+/// The word is readable.
 #[inline(always)]
 unsafe fn word(text: *const u8, offset: usize) -> u64 {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that the word is readable.
     unsafe { text.add(offset).cast::<u64>().read_unaligned() }
 }
 
-/// The row of a command; any bytes may be asked for.
+/// Returns the row of a command; `name` may be any bytes.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Row> {
     Command::find(name).map(Command::row)
 }
 
-/// The number of a command's row. For constants: a name that is no command does not compile.
+/// Returns the number of a command's row. For constants: a name that is not a command fails to compile.
 pub(crate) const fn number(name: &str) -> u16 {
     let name = name.as_bytes();
     let Some(position) = hash::position_of(name) else {

@@ -1,7 +1,7 @@
-//! From a command's name to what the loader knows of it (GEN-64).
+//! Look-up of the loader's facts about a command by its name (GEN-64).
 //!
-//! The registry's part is emitted, a row a command (`generated/lookup.rs`). [`commands!`](commands) takes the rows; [`row`] says
-//! what is known of a command, [`index`] finds it by its name. All of it is made while the library is compiled.
+//! The generator emits a row per command (`generated/lookup.rs`), and [`commands!`](commands) takes the rows. [`row`] has the facts about a command,
+//! and [`index`] finds a command by its name. The compiler computes all of it.
 
 mod declare;
 mod function_table;

@@ -1,4 +1,4 @@
-//! What is known of a command.
+//! Facts about a command.
 
 use super::hash;
 use super::index::INDEX;
@@ -13,7 +13,7 @@ pub(crate) type Function = unsafe extern "system" fn();
 /// The object a command is dispatched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// None: callable before an instance exists.
+    /// None: the command needs no instance.
     Global,
     /// An instance.
     Instance,
@@ -23,7 +23,7 @@ pub(crate) enum Level {
     Device,
 }
 
-/// When the instance-level lookup finds a command (APP-27).
+/// Condition under which the instance-level lookup finds a command (APP-27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// Always.
@@ -33,7 +33,7 @@ pub(crate) enum Gate {
 }
 
 impl Gate {
-    /// The gate of what needs one of these extensions, if any.
+    /// Returns the gate of a command that needs one of these extensions; open if the list is empty.
     pub(crate) const fn any_of(extensions: &[InstanceExtension]) -> Self {
         match extensions {
             [] => Self::Always,
@@ -50,7 +50,7 @@ impl Gate {
     }
 }
 
-/// When the end of the device chain gives out the loader's terminator (APP-45).
+/// Condition under which the end of the device chain returns the loader's terminator (APP-45).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceGate {
     /// Always.
@@ -62,7 +62,7 @@ pub(crate) enum DeviceGate {
 }
 
 impl DeviceGate {
-    /// The gate of what needs one of these extensions, if any; they are all of the device or all of the instance.
+    /// Returns the gate of a command that needs one of these extensions; open if both lists are empty. At least one list must be empty.
     pub(crate) const fn any_of(device: &[DeviceExtension], instance: &[InstanceExtension]) -> Self {
         match (device, instance) {
             ([], []) => Self::Always,
@@ -87,7 +87,7 @@ impl DeviceGate {
 pub(crate) struct Parameter(u8);
 
 impl Parameter {
-    /// The parameter with a name. For constants: a name that is not listed does not compile.
+    /// Finds the parameter by its name. For constants: a name that is not listed fails to compile.
     pub(crate) const fn of(name: &str) -> Self {
         let mut number = 0;
         while number < PARAMETERS.len() {
@@ -99,13 +99,13 @@ impl Parameter {
         panic!("a checked parameter of another name: list it")
     }
 
-    /// Its name.
+    /// Returns the name.
     pub(crate) fn name(self) -> &'static str {
         PARAMETERS[self.0 as usize]
     }
 }
 
-/// Whether two texts are the same.
+/// Returns `true` if two texts are equal.
 pub(super) const fn equal(one: &[u8], other: &[u8]) -> bool {
     let mut index = 0;
     while index < one.len() && index < other.len() && one[index] == other[index] {
@@ -114,10 +114,10 @@ pub(super) const fn equal(one: &[u8], other: &[u8]) -> bool {
     index == one.len() && index == other.len()
 }
 
-/// What the loader knows of one command.
+/// Facts about one command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Its number among those of [`crate::generated::lookup::row`].
+    /// Number of the row, as in [`crate::generated::lookup::row`].
     pub number: u16,
     /// Slot in the device table for a device-level command and in the instance table for others, or [`NO_SLOT`].
     pub slot: u16,
@@ -125,64 +125,64 @@ pub(crate) struct Row {
     /// `vkGetDeviceProcAddr`, in the driver table for others, or [`NO_SLOT`].
     #[cfg(test)]
     pub driver_slot: u16,
-    /// What it is dispatched on.
+    /// Level of the object on which the command is dispatched.
     pub level: Level,
-    /// The handle that its trampoline checks; empty for a command that takes none.
+    /// Handle that its trampoline checks; empty for a command without one.
     pub parameter: Parameter,
-    /// The [`rank`] of the core version that brought it.
+    /// [`rank`] of the core version that introduced it.
     pub rank: u8,
-    /// Whether it belongs to no platform, or to one that this library is built for.
+    /// `true` if it belongs to no platform, or to one for which this library is built.
     pub is_built: bool,
     gates: u8,
-    /// Which of the terminators is its own, or [`NO_TERMINATOR`].
+    /// Index of its terminator, or [`NO_TERMINATOR`].
     terminator: u8,
 }
 
-/// Says that a command has no slot in a table.
+/// Slot of a command that is not in a table.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 const NO_TERMINATOR: u8 = u8::MAX;
 
 impl Row {
-    /// The command.
+    /// Name of the command.
     pub(crate) fn name(&self) -> &'static CStr {
         let place = &INDEX.places[usize::from(self.number) + 1];
         let length = hash::SHORTEST + usize::from(place.beyond) + 1;
-        // SAFETY: `index` takes start and length of every name from the text itself, where a zero byte follows.
+        // SAFETY: `index` took the offset and length of every name from the text itself, in which a zero byte follows each name.
         unsafe {
             let name = INDEX.names.as_ptr().add(usize::from(place.start));
             CStr::from_bytes_with_nul_unchecked(core::slice::from_raw_parts(name, length))
         }
     }
 
-    /// When the instance-level lookup finds it.
+    /// Returns the condition under which the instance-level lookup finds the command.
     pub(crate) fn gate(&self) -> Gate {
         GATES[usize::from(self.gates)].0
     }
 
-    /// When a device's lookup gives out the terminator.
+    /// Returns the condition under which a device's lookup returns the terminator.
     pub(crate) fn device_gate(&self) -> DeviceGate {
         GATES[usize::from(self.gates)].1
     }
 
-    /// What the application calls.
+    /// Returns the function that the application calls.
     pub(crate) fn trampoline(&self) -> Function {
-        // SAFETY: every row has a trampoline.
+        // SAFETY: every row has a trampoline with its own number.
         unsafe { functions::at(usize::from(self.number)) }
     }
 
-    /// What ends the chain.
+    /// Returns the function at the end of the chain.
     pub(crate) fn terminator(&self) -> Option<Function> {
-        // SAFETY: the terminators stand behind the trampolines in the order of their numbers.
+        // SAFETY: the terminators follow the trampolines in the table, in the order of their numbers.
         (self.terminator != NO_TERMINATOR).then(|| unsafe { functions::at(ROW_COUNT + usize::from(self.terminator)) })
     }
 }
 
 /// Minor versions of Vulkan 1 that have ranks.
 const MINORS: u32 = 16;
-/// The rank up to which a device shows commands that hides none.
+/// Rank for a device that hides no commands.
 pub(crate) const ALL_RANKS: u8 = u8::MAX;
 
-/// The rank of a packed core version: how many versions there were until then. 0 for what is in none.
+/// Returns the rank of a packed core version: the number of minor versions up to it. 0 for a command that is in no core version.
 pub(crate) const fn rank(core: u32) -> u8 {
     let mut rank = 0;
     while rank < MINORS && ApiVersion::new(1, rank).0 <= core {
@@ -191,7 +191,7 @@ pub(crate) const fn rank(core: u32) -> u8 {
     rank as u8
 }
 
-/// Room for the different pairs of gates.
+/// Upper bound on the number of different pairs of gates.
 const MOST_GATES: usize = 64;
 
 /// All commands, sorted by name.
@@ -214,7 +214,7 @@ const fn gates_and_rows() -> ([(Gate, DeviceGate); MOST_GATES], [Row; ROW_COUNT]
         gates: 0,
         terminator: NO_TERMINATOR,
     }; ROW_COUNT];
-    // The first pair is that of most commands.
+    // The first pair is the most common one.
     let (mut number, mut pairs, mut terminators) = (0, 1, 0);
     while number < ROW_COUNT {
         let facts = &FACTS[number];

@@ -1,4 +1,4 @@
-//! The look-up of names in the emitted rows.
+//! Tests of the look-up of names in the emitted rows.
 
 use super::{Gate, ROWS, find};
 use crate::generated::lookup::{ROW_COUNT, row};
@@ -9,7 +9,7 @@ fn names() -> BTreeSet<&'static [u8]> {
     ROWS.iter().map(|row| row.name().to_bytes()).collect()
 }
 
-/// Whether the name of the row that is found is the given one.
+/// Returns `true` if a row is found; checks that the row has the given name.
 fn finds(name: &[u8]) -> bool {
     find(name).is_some_and(|row| {
         assert_eq!(row.name().to_bytes(), name);
@@ -43,7 +43,7 @@ fn gen_64_any_bytes_may_be_asked_for() {
     for name in [&b""[..], b"v", b"vk", b"\xFF\xFE", b"vkCmdDraw\xFF", b"\0", &long] {
         assert!(!finds(name));
     }
-    // A cheap generator of byte strings: many lengths, many contents, each at the end of its memory.
+    // Generate byte strings of many lengths and contents; each ends where its allocation ends.
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     for length in 0..300 {
         for _ in 0..100 {
@@ -73,7 +73,7 @@ fn lay_215_rows_know_their_functions() {
         }
         assert!(!is_own_entry_point(row, core::ptr::from_ref(row).cast()));
     }
-    // Some names share one.
+    // Some names share a function.
     assert!(functions.len() > ROW_COUNT * 9 / 10, "{} functions", functions.len());
 }
 

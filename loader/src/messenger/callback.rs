@@ -1,4 +1,4 @@
-//! A function of the application that wants to hear messages.
+//! A function of the application that receives messages.
 
 use super::message::Message;
 use crate::generated::types::{
@@ -8,27 +8,27 @@ use crate::generated::types::{
 };
 use core::ffi::c_void;
 
-/// The function and what it wants to hear. Copied from the create info, which need not outlive its call (APP-197).
+/// The function and the kinds of messages that it receives. Copied from the create info, which need not outlive its call (APP-197).
 #[derive(Clone, Copy)]
 pub(crate) enum Callback {
     /// A debug-utils messenger.
     Messenger {
-        /// Severities it wants.
+        /// Severities that the function receives.
         severities: VkDebugUtilsMessageSeverityFlagsEXT,
-        /// Types it wants.
+        /// Types that the function receives.
         types: VkDebugUtilsMessageTypeFlagsEXT,
         /// The function.
         function: PFN_vkDebugUtilsMessengerCallbackEXT,
-        /// Its last parameter.
+        /// Last argument of the function.
         user_data: *mut c_void,
     },
     /// A debug-report callback.
     Report {
-        /// Flags it wants.
+        /// Flags that the function receives.
         flags: VkDebugReportFlagsEXT,
         /// The function.
         function: PFN_vkDebugReportCallbackEXT,
-        /// Its last parameter.
+        /// Last argument of the function.
         user_data: *mut c_void,
     },
 }
@@ -55,10 +55,10 @@ impl From<&VkDebugReportCallbackCreateInfoEXT> for Callback {
 }
 
 impl Callback {
-    /// Calls the function if it wants the message (APP-193a). What it returns is ignored (APP-193).
+    /// Calls the function if the message is one of its kinds (APP-193a). The result of the function is ignored (APP-193).
     ///
     /// # Safety
-    /// Everything that the message points to is valid; the function may be called with its user data.
+    /// All pointers in the message are valid; the function may be called with its user data.
     pub(crate) unsafe fn hear(&self, message: &Message) {
         match *self {
             Self::Messenger {
@@ -68,7 +68,7 @@ impl Callback {
                 user_data,
             } => {
                 if severities.0 & message.severity.0 != 0 && types.0 & message.types.0 != 0 {
-                    // SAFETY: by this function's contract.
+                    // SAFETY: the caller promises valid pointers, and a function that may be called with its user data.
                     unsafe { function(message.severity, message.types, message.data, user_data) };
                 }
             }
@@ -79,7 +79,7 @@ impl Callback {
             } => {
                 if flags.0 & message.flags.0 != 0 {
                     let report = message.report;
-                    // SAFETY: by this function's contract.
+                    // SAFETY: the caller promises valid pointers, and a function that may be called with its user data.
                     unsafe {
                         function(
                             message.flags,

@@ -1,4 +1,4 @@
-//! One message in the words of both extensions (APP-193 to APP-194).
+//! A message in the form of both extensions (APP-193 to APP-194).
 
 use super::object_types;
 use crate::generated::types::{
@@ -11,54 +11,54 @@ use crate::handle::{App, InstanceHandle};
 use core::ffi::{CStr, c_char};
 use discovery::journal::LogBits;
 
-/// What the loader's own messages carry as their identifier (APP-194).
+/// Identifier of the loader's own messages (APP-194).
 const LOADER_MESSAGE: &CStr = c"Loader Message";
 
 /// The parameters of a debug-report callback.
 #[derive(Clone, Copy)]
 pub(crate) struct ReportFields {
-    /// What kind of object the message is about.
+    /// Type of the object that the message is about.
     pub object_type: VkDebugReportObjectTypeEXT,
     /// The object.
     pub object: u64,
-    /// A place that only the sender understands.
+    /// Location with a meaning that only the sender knows.
     pub location: usize,
-    /// The message's number.
+    /// Number of the message.
     pub code: i32,
-    /// Who sent it.
+    /// Name of the sender.
     pub prefix: *const c_char,
-    /// The text.
+    /// Text of the message.
     pub text: *const c_char,
 }
 
 /// A message, ready for callbacks of either kind.
 pub(crate) struct Message {
-    /// For messengers.
+    /// Severity, for messengers.
     pub severity: Severity,
-    /// For messengers.
+    /// Types, for messengers.
     pub types: VkDebugUtilsMessageTypeFlagsEXT,
-    /// For messengers: the sender's own structure where there is one (APP-193a).
+    /// Structure for messengers: the sender's own, if it supplied one (APP-193a).
     pub data: *const VkDebugUtilsMessengerCallbackDataEXT,
-    /// For report callbacks.
+    /// Flags, for report callbacks.
     pub flags: VkDebugReportFlagsEXT,
-    /// For report callbacks.
+    /// Parameters, for report callbacks.
     pub report: ReportFields,
 }
 
 impl Message {
-    /// A message in the form of debug utils.
+    /// Makes a message from the structure of debug utils.
     ///
     /// # Safety
-    /// `data` is valid and stays so while the message is used.
+    /// `data` is valid as long as the message is used.
     pub(crate) unsafe fn from_utils(
         severity: Severity,
         types: VkDebugUtilsMessageTypeFlagsEXT,
         data: *const VkDebugUtilsMessengerCallbackDataEXT,
     ) -> Self {
-        // SAFETY: valid by this function's contract.
+        // SAFETY: the caller promises valid data.
         let fields = unsafe { &*data };
         let has_object = fields.objectCount > 0 && !fields.pObjects.is_null();
-        // SAFETY: a valid structure with a count above zero has a first object.
+        // SAFETY: the count of a valid structure is above zero, so the array has a first object.
         let first = has_object.then(|| unsafe { &*fields.pObjects });
         let report = ReportFields {
             object_type: first.map_or(VkDebugReportObjectTypeEXT(0), |object| {
@@ -79,7 +79,7 @@ impl Message {
         }
     }
 
-    /// A message in the form of debug report; `data` is [`ReportFields::data`] of the same fields.
+    /// Makes a message from the parameters of debug report; `data` is [`ReportFields::data`] of the same fields.
     pub(crate) fn from_report(
         flags: VkDebugReportFlagsEXT,
         report: ReportFields,
@@ -97,23 +97,23 @@ impl Message {
 }
 
 impl ReportFields {
-    /// The object as debug utils describes it (APP-193a).
+    /// Returns the object in the form of debug utils (APP-193a).
     pub(crate) fn object_info(&self) -> VkDebugUtilsObjectNameInfoEXT {
         object_info(object_types::to_object(self.object_type), self.object)
     }
 
-    /// The message as debug utils describes it, about `object`.
+    /// Returns the message in the form of debug utils, about `object`.
     pub(crate) fn data(&self, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDebugUtilsMessengerCallbackDataEXT {
         data(self.prefix, self.code, self.text, object)
     }
 }
 
-/// The application's instance as the object of a message (APP-194).
+/// Returns the application's instance as the object of a message (APP-194).
 pub(crate) fn instance_object(instance: InstanceHandle<App>) -> VkDebugUtilsObjectNameInfoEXT {
     object_info(VkObjectType::VK_OBJECT_TYPE_INSTANCE, instance.raw() as usize as u64)
 }
 
-/// The form of the loader's own messages (APP-194).
+/// Returns the structure for the loader's own messages (APP-194).
 pub(crate) fn loader_data(text: &CStr, object: &VkDebugUtilsObjectNameInfoEXT) -> VkDebugUtilsMessengerCallbackDataEXT {
     data(LOADER_MESSAGE.as_ptr(), 0, text.as_ptr(), object)
 }
@@ -150,7 +150,7 @@ fn data(
     }
 }
 
-/// How messengers see a log line of the loader: the first row whose bit is set decides the severity (APP-194).
+/// Converts the bits of a log line to severity and types of debug utils: the first row whose bit is set decides the severity (APP-194).
 pub(super) fn severity_and_types(bits: LogBits) -> (Severity, VkDebugUtilsMessageTypeFlagsEXT) {
     const SEVERITIES: [(LogBits, Severity); 4] = [
         (LogBits::ERROR, Severity::VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT),
@@ -176,7 +176,7 @@ pub(super) fn severity_and_types(bits: LogBits) -> (Severity, VkDebugUtilsMessag
     (severity, VkDebugUtilsMessageTypeFlagsEXT(types))
 }
 
-/// Flags of debug report for a severity and types of debug utils (APP-193).
+/// Converts severity and types of debug utils to flags of debug report (APP-193).
 fn report_flags(severity: Severity, types: VkDebugUtilsMessageTypeFlagsEXT) -> VkDebugReportFlagsEXT {
     let has = |bit: Severity| severity.0 & bit.0 != 0;
     let flag = if has(Severity::VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT) {
@@ -197,7 +197,7 @@ fn report_flags(severity: Severity, types: VkDebugUtilsMessageTypeFlagsEXT) -> V
     VkDebugReportFlagsEXT(flag)
 }
 
-/// Severity and types of debug utils for flags of debug report; several flags give several bits (APP-193).
+/// Converts flags of debug report to severity and types of debug utils; several flags give several bits (APP-193).
 fn utils_flags(flags: VkDebugReportFlagsEXT) -> (Severity, VkDebugUtilsMessageTypeFlagsEXT) {
     const GENERAL: u32 = Type::VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT.0;
     /// A flag, its severity, and the type that it adds.
@@ -232,7 +232,7 @@ fn utils_flags(flags: VkDebugReportFlagsEXT) -> (Severity, VkDebugUtilsMessageTy
     let (severity, types) = set.fold((0, 0), |(severities, types), (_, severity, kind)| {
         (severities | severity.0, types | kind)
     });
-    // What is no performance matter is a general one.
+    // A message is of the general type if it is not about performance.
     (
         Severity(severity),
         VkDebugUtilsMessageTypeFlagsEXT(if types == 0 { GENERAL } else { types }),
@@ -332,7 +332,7 @@ mod tests {
     fn app_193a_a_message_without_objects_names_none() {
         let object = object_info(VkObjectType::VK_OBJECT_TYPE_QUEUE, 9);
         let mut data = data(c"id".as_ptr(), 4, c"text".as_ptr(), &object);
-        // SAFETY: the data is valid.
+        // SAFETY: the data is valid until the end of the test.
         let with = unsafe { Message::from_utils(Severity(ERROR), VkDebugUtilsMessageTypeFlagsEXT(1), &data) };
         assert_eq!(
             with.report.object_type,
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!((with.report.object, with.report.location, with.report.code), (9, 0, 4));
         assert_eq!(with.report.prefix, data.pMessageIdName);
         data.objectCount = 0;
-        // SAFETY: the data is valid.
+        // SAFETY: the data is valid until the end of the test.
         let without = unsafe { Message::from_utils(Severity(ERROR), VkDebugUtilsMessageTypeFlagsEXT(1), &data) };
         assert_eq!((without.report.object_type.0, without.report.object), (0, 0));
     }

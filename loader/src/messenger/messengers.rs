@@ -1,4 +1,4 @@
-//! All callbacks of one instance.
+//! The callbacks of an instance.
 
 use super::callback::Callback;
 use super::message::{self, Message};
@@ -16,28 +16,27 @@ use discovery::journal::LogBits;
 use os::Mutex;
 use os::memory::OutOfMemory;
 
-/// The messengers and report callbacks of an instance, and who of them hears messages right now.
+/// Messengers and report callbacks of an instance, and the ones that receive messages now.
 ///
-/// The lock is held for a look-up or an insertion only. A walk that calls callbacks takes it anew for each step and
-/// finds its way by serial numbers, so a callback may create and destroy messengers, itself included (APP-196).
+/// The lock is held only during a look-up or an insertion. A walk that calls callbacks takes the lock again for each step and continues by serial
+/// number. A callback may therefore create and destroy messengers, including itself (APP-196).
 pub(crate) struct Messengers(Mutex<State>);
 
 struct State {
     /// The callbacks of `VkInstanceCreateInfo::pNext`, in chain order (APP-82).
     create_time: HostVec<Callback>,
-    /// Whether those hear messages instead of the ordinary ones (APP-195, APP-197).
+    /// `true` while the create-time callbacks receive messages instead of the ordinary ones (APP-195, APP-197).
     creating: bool,
     last_serial: u64,
     messengers: SlotTable<Registered>,
     reports: SlotTable<Registered>,
 }
 
-// SAFETY: the pointers in the slot tables are followed under the lock only; the callbacks may be called on any thread
-// (Vulkan spec, VK_EXT_debug_utils).
+// SAFETY: the pointers in the slot tables are dereferenced only under the lock; any thread may call the callbacks (Vulkan spec, VK_EXT_debug_utils).
 unsafe impl Send for State {}
 
 impl Messengers {
-    /// No callbacks; allocates nothing.
+    /// Returns an empty collection; allocates nothing.
     pub(crate) fn new(allocator: HostAllocator) -> Self {
         let objects = allocator.scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
         Self(Mutex::new(State {
@@ -49,18 +48,18 @@ impl Messengers {
         }))
     }
 
-    /// Gives a log line of the loader to the callbacks of `instance`, whose messengers these are (APP-194).
+    /// Sends a log line of the loader to the callbacks of `instance`, to which this collection belongs (APP-194).
     pub(crate) fn deliver_log_line(&self, instance: InstanceHandle<App>, bits: LogBits, text: &CStr) {
         let object = message::instance_object(instance);
         let data = message::loader_data(text, &object);
         let (severity, types) = message::severity_and_types(bits);
-        // SAFETY: the data and what it points to live on this stack frame until all callbacks have returned.
+        // SAFETY: the data and its pointers are to this stack frame, which outlives the calls of the callbacks.
         let message = unsafe { Message::from_utils(severity, types, &data) };
-        // SAFETY: as above.
+        // SAFETY: all data of the message is on this stack frame, and no lock of the loader is held.
         unsafe { self.deliver(&message) };
     }
 
-    /// Whether a messenger or the log would take a message now.
+    /// Returns `true` if any callback receives messages now.
     pub(crate) fn any(&self) -> bool {
         self.heard_before(u64::MAX).is_some()
     }
@@ -70,9 +69,9 @@ impl Messengers {
     /// # Safety
     /// `first` is NULL or the head of a valid chain.
     pub(crate) unsafe fn install_create_time(&self, first: *const c_void) -> Result<(), OutOfMemory> {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a valid chain.
         let found = || unsafe { ffi::chain(first) }.filter_map(|at| unsafe { callback_in(at) });
-        // Memory comes from the application's callbacks, so it is taken while nothing is locked.
+        // The allocation may call the application's callbacks, so no lock is held.
         let allocator = self.0.lock().create_time.allocator();
         let mut installed = HostVec::try_with_capacity(found().count(), allocator)?;
         found().try_for_each(|callback| installed.try_push(callback))?;
@@ -81,38 +80,38 @@ impl Messengers {
         Ok(())
     }
 
-    /// From here on the ordinary callbacks hear messages (APP-97).
+    /// Makes the ordinary callbacks receive messages from now on (APP-97).
     pub(crate) fn suspend_create_time(&self) {
         self.0.lock().creating = false;
     }
 
-    /// From here on the create-time callbacks hear messages again (APP-111).
+    /// Makes the create-time callbacks receive messages again (APP-111).
     pub(crate) fn resume_create_time(&self) {
         self.0.lock().creating = true;
     }
 
-    /// The ordinary callbacks hear nothing any more; their objects stay until they are destroyed (APP-111).
+    /// Stops messages to the ordinary callbacks; their objects stay until they are destroyed (APP-111).
     pub(crate) fn forget_ordinary(&self) {
         let state = self.0.lock();
         for kind in Kind::ALL {
             let mut index = 0;
             while let Some((at, mut object)) = state.slots(kind).at_or_after(index) {
-                // SAFETY: objects in a slot are valid, and the lock is held.
+                // SAFETY: objects in a slot are valid, and this thread holds the lock.
                 unsafe { object.as_mut() }.serial = 0;
                 index = at + 1;
             }
         }
     }
 
-    /// Calls every callback that wants the message, the most recently created first (APP-195). Callbacks that are created
-    /// meanwhile do not hear it.
+    /// Calls every callback that receives messages of this kind, the most recently created first (APP-195). Skips callbacks that are created
+    /// meanwhile.
     ///
     /// # Safety
-    /// Everything that the message points to is valid. No lock of the loader is held.
+    /// All pointers in the message are valid. No lock of the loader is held.
     pub(crate) unsafe fn deliver(&self, message: &Message) {
         let mut before = u64::MAX;
         while let Some((serial, callback)) = self.heard_before(before) {
-            // SAFETY: by this function's contract; the application keeps a messenger alive while it may be called.
+            // SAFETY: the caller promises valid pointers; the application keeps a messenger alive while it may be called.
             unsafe { callback.hear(message) };
             before = serial;
         }
@@ -123,23 +122,23 @@ impl Messengers {
         SlotTable::reserve(&self.0, |state| state.slots_mut(kind), object, |_| ())
     }
 
-    /// Lets an object that has a slot hear messages.
+    /// Makes an object in a slot receive messages.
     pub(crate) fn activate(&self, kind: Kind, slot: usize) {
         let mut state = self.0.lock();
         state.last_serial += 1;
         let serial = state.last_serial;
         if let Some(mut object) = state.slots(kind).get(slot) {
-            // SAFETY: objects in a slot are valid, and the lock is held.
+            // SAFETY: objects in a slot are valid, and this thread holds the lock.
             unsafe { object.as_mut() }.serial = serial;
         }
     }
 
-    /// The slot of an object; `None` for a pointer that is no object of this instance.
+    /// Returns the slot of an object; `None` if the pointer is not an object of this instance.
     pub(crate) fn slot_of(&self, kind: Kind, object: NonNull<Registered>) -> Option<usize> {
         self.0.lock().slots(kind).index_of(object.as_ptr())
     }
 
-    /// The first object at or behind a slot, with what `read` makes of it.
+    /// Returns the first object at or after a slot, with the result of `read`.
     pub(crate) fn next_slot<T>(
         &self,
         kind: Kind,
@@ -148,21 +147,21 @@ impl Messengers {
     ) -> Option<(usize, NonNull<Registered>, T)> {
         let state = self.0.lock();
         let (at, object) = state.slots(kind).at_or_after(slot)?;
-        // SAFETY: objects in a slot are valid, and the lock is held.
+        // SAFETY: objects in a slot are valid, and this thread holds the lock.
         Some((at, object, read(unsafe { object.as_ref() })))
     }
 
-    /// Gives a slot back; its object hears nothing any more.
+    /// Releases a slot; its object receives no more messages.
     pub(crate) fn release(&self, kind: Kind, slot: usize) {
-        // The caller knows the object already.
+        // The caller already knows the object.
         let _ = self.0.lock().slots_mut(kind).release(slot);
     }
 
-    /// The youngest callback older than `before` that hears messages now, and its serial.
+    /// Returns the newest callback older than `before` that receives messages now, and its serial number.
     fn heard_before(&self, before: u64) -> Option<(u64, Callback)> {
         let state = self.0.lock();
         if state.creating {
-            // The n-th of the chain has serial n: the last one is the youngest.
+            // The n-th callback of the chain has serial number n, so the last one is the newest.
             let count = usize::try_from(before - 1)
                 .unwrap_or(usize::MAX)
                 .min(state.create_time.len());
@@ -197,7 +196,7 @@ impl State {
         let mut best: Option<(u64, Callback)> = None;
         let mut index = 0;
         while let Some((at, object)) = slots.at_or_after(index) {
-            // SAFETY: objects in a slot are valid while the lock is held, and the state is only reachable with it.
+            // SAFETY: objects in a slot are valid while the lock is held, and `State` is reachable only with the lock.
             let object = unsafe { object.as_ref() };
             if object.serial != 0 && object.serial < before && best.is_none_or(|(serial, _)| serial < object.serial) {
                 best = Some((object.serial, object.callback));
@@ -208,18 +207,18 @@ impl State {
     }
 }
 
-/// The callback that a structure of a create info's chain describes.
+/// Returns the callback that a structure of a create info's chain describes.
 ///
 /// # Safety
 /// `at` points to a valid structure of its `sType`.
 unsafe fn callback_in(at: *const VkBaseInStructure) -> Option<Callback> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid structure.
     let kind = unsafe { (*at).sType };
     if kind == VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE {
-        // SAFETY: the structure says what it is.
+        // SAFETY: the caller promises that the structure has the type of its `sType`.
         Some(unsafe { &*at.cast::<VkDebugUtilsMessengerCreateInfoEXT>() }.into())
     } else if kind == VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE {
-        // SAFETY: the structure says what it is.
+        // SAFETY: the caller promises that the structure has the type of its `sType`.
         Some(unsafe { &*at.cast::<VkDebugReportCallbackCreateInfoEXT>() }.into())
     } else {
         None

@@ -1,7 +1,7 @@
-//! The callbacks of an instance that hear messages: debug-utils messengers and debug-report callbacks (APP-190 to APP-197).
+//! Callbacks of an instance that receive messages: debug-utils messengers and debug-report callbacks (APP-190 to APP-197).
 //!
-//! A message reaches callbacks of both kinds, translated where the kinds differ ([`Message`]); log lines of the loader take the
-//! same way ([`Messengers::deliver_log_line`]). What drivers make of the callbacks is not known here.
+//! A message reaches callbacks of both kinds, converted where the kinds differ ([`Message`]). Log lines of the loader take the same path
+//! ([`Messengers::deliver_log_line`]). This module knows nothing about the drivers' objects for the callbacks.
 
 mod callback;
 mod message;

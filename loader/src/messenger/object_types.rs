@@ -1,21 +1,21 @@
-//! Kinds of objects as the two debugging extensions name them (APP-193). The rows are emitted.
+//! Types of objects in the two debugging extensions (APP-193). The generator emits the rows.
 
 use crate::generated::object_types::OBJECT_TYPES;
 use crate::generated::types::{VkDebugReportObjectTypeEXT, VkObjectType};
 
-/// A kind of handle.
+/// A type of handle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObjectTypeRow {
-    /// The handle type.
+    /// Name of the handle type.
     #[cfg(test)]
     pub handle: &'static str,
-    /// Its number for debug utils.
+    /// Number of the type in debug utils.
     pub object: VkObjectType,
-    /// Its number for debug report; unknown for handles that are younger than that extension.
+    /// Number of the type in debug report; unknown for handles that are newer than that extension.
     pub report: VkDebugReportObjectTypeEXT,
 }
 
-/// What debug report calls an object type, or unknown (APP-193).
+/// Converts an object type of debug utils to debug report, or to unknown (APP-193).
 pub(super) fn to_report(object: VkObjectType) -> VkDebugReportObjectTypeEXT {
     let row = OBJECT_TYPES.iter().find(|row| row.object == object);
     row.map_or(
@@ -24,7 +24,7 @@ pub(super) fn to_report(object: VkObjectType) -> VkDebugReportObjectTypeEXT {
     )
 }
 
-/// What debug utils calls an object type of debug report, or unknown (APP-193).
+/// Converts an object type of debug report to debug utils, or to unknown (APP-193).
 pub(super) fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
     let unknown = VkDebugReportObjectTypeEXT::VK_DEBUG_REPORT_OBJECT_TYPE_UNKNOWN_EXT;
     let row = OBJECT_TYPES
@@ -33,10 +33,10 @@ pub(super) fn to_object(report: VkDebugReportObjectTypeEXT) -> VkObjectType {
     row.map_or(VkObjectType::VK_OBJECT_TYPE_UNKNOWN, |row| row.object)
 }
 
-/// Declares the table of rows: handle, object type, object type of debug report.
+/// Declares the table from rows of handle, object type, and object type of debug report.
 macro_rules! object_types {
     ($($handle:ident, $object:ident, $report:ident;)*) => {
-        /// All handles, sorted by name.
+        /// All handle types, sorted by name.
         pub static OBJECT_TYPES: &[$crate::messenger::ObjectTypeRow] =
             &[$($crate::messenger::ObjectTypeRow {
                 #[cfg(test)]

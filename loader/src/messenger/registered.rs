@@ -1,4 +1,4 @@
-//! The object behind a messenger's or report callback's handle (APP-191).
+//! The object for the handle of a messenger or report callback (APP-191).
 
 use super::callback::Callback;
 use crate::alloc::{HostAllocator, HostBox};
@@ -6,7 +6,7 @@ use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
 use core::ptr::NonNull;
 use os::memory::OutOfMemory;
 
-/// Which of the two extensions an object belongs to. Each has slots and driver tables of its own (APP-178).
+/// Extension to which an object belongs. Each extension has its own slots and driver tables (APP-178).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `VkDebugUtilsMessengerEXT`.
@@ -16,24 +16,24 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Both.
+    /// Both kinds.
     pub(crate) const ALL: [Self; 2] = [Self::Messenger, Self::Report];
 }
 
 /// A callback that the application registered. Read and written only under the lock of its instance's messengers.
 pub(crate) struct Registered {
-    /// Its place in the order of creation; zero while it hears nothing.
+    /// Position in the order of creation; zero while the object receives no messages.
     pub serial: u64,
-    /// What it calls.
+    /// Function to call.
     pub callback: Callback,
-    /// The callbacks of the create call, for drivers, if all of them were set (DRV-188).
+    /// Allocation callbacks of the create call, for drivers, if all of them were set (DRV-188).
     saved: Option<VkAllocationCallbacks>,
-    /// What the object itself was allocated with (APP-170).
+    /// Allocator of the object itself (APP-170).
     allocator: HostAllocator,
 }
 
 impl Registered {
-    /// A new object that hears nothing yet, in memory of the create call's callbacks or else of the instance's.
+    /// Allocates an object that receives no messages yet, with the allocation callbacks of the create call, or else those of the instance.
     ///
     /// # Safety
     /// `callbacks` is NULL or valid.
@@ -43,9 +43,9 @@ impl Registered {
         instance_allocator: HostAllocator,
     ) -> Result<NonNull<Self>, OutOfMemory> {
         let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT;
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises callbacks that are NULL or valid.
         let allocator = unsafe { HostAllocator::new(callbacks, scope) }.or(instance_allocator);
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises callbacks that are NULL or valid.
         let saved = unsafe { callbacks.as_ref() }
             .filter(|callbacks| HostAllocator::is_complete(callbacks))
             .copied();
@@ -67,13 +67,13 @@ impl Registered {
     /// # Safety
     /// `object` came from [`Registered::allocate`] and nothing refers to it any more.
     pub(crate) unsafe fn free(object: NonNull<Self>) {
-        // SAFETY: by this function's contract the object is still valid.
+        // SAFETY: the caller promises that the object came from `allocate` and was not freed.
         let allocator = unsafe { object.as_ref() }.allocator;
-        // SAFETY: by this function's contract; the allocator is the one that made it.
+        // SAFETY: the caller promises that nothing refers to the object; this allocator made it.
         drop(unsafe { HostBox::from_raw(object.as_ptr(), allocator) });
     }
 
-    /// The callbacks to destroy a driver's object with when the application forgot it (DRV-188).
+    /// Allocation callbacks with which to destroy a driver's object that the application forgot (DRV-188).
     pub(crate) fn saved(&self) -> Option<VkAllocationCallbacks> {
         self.saved
     }

@@ -1,4 +1,4 @@
-//! Which messenger or callback hears a message, and in which order.
+//! Tests of which messenger or callback receives a message, and in which order.
 
 use super::callback::Callback;
 use super::message::{Message, ReportFields};
@@ -19,7 +19,7 @@ const ERROR: u32 = 4096;
 const WARNING: u32 = 256;
 const GENERAL: u32 = 1;
 
-/// One listener: notes its name in a shared list, and may do something else first.
+/// A listener: adds its name to a shared list, and calls `act` first.
 struct Listener<'a> {
     name: &'static str,
     heard: &'a RefCell<Vec<&'static str>>,
@@ -65,10 +65,12 @@ impl<'a> Listener<'a> {
         }
     }
 
+    /// Records a message.
+    ///
     /// # Safety
     /// `user_data` is the address of a live listener.
     unsafe fn hear(user_data: *mut c_void) -> VkBool32 {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises the address of a live listener.
         let listener = unsafe { &*user_data.cast::<Listener<'_>>() };
         listener.heard.borrow_mut().push(listener.name);
         if let Some(act) = listener.act {
@@ -84,7 +86,7 @@ unsafe extern "system" fn messenger_function(
     _: *const VkDebugUtilsMessengerCallbackDataEXT,
     user_data: *mut c_void,
 ) -> VkBool32 {
-    // SAFETY: the tests give the address of a listener.
+    // SAFETY: the tests pass the address of a live listener as user data.
     unsafe { Listener::hear(user_data) }
 }
 
@@ -98,11 +100,11 @@ unsafe extern "system" fn report_function(
     _: *const c_char,
     user_data: *mut c_void,
 ) -> VkBool32 {
-    // SAFETY: the tests give the address of a listener.
+    // SAFETY: the tests pass the address of a live listener as user data.
     unsafe { Listener::hear(user_data) }
 }
 
-/// Messengers of an instance that was created.
+/// Returns the messengers of an instance that has been created.
 fn created() -> Messengers {
     let messengers = Messengers::new(HostAllocator::system());
     messengers.suspend_create_time();
@@ -110,7 +112,7 @@ fn created() -> Messengers {
 }
 
 fn add(messengers: &Messengers, kind: Kind, callback: Callback) -> (usize, NonNull<Registered>) {
-    // SAFETY: no callbacks are given.
+    // SAFETY: null allocation callbacks are allowed.
     let object = unsafe { Registered::allocate(callback, core::ptr::null(), HostAllocator::system()) };
     let object = object.expect("memory");
     let slot = messengers.reserve(kind, object).expect("memory");
@@ -145,7 +147,7 @@ fn deliver(messengers: &Messengers) {
     let object = fields.object_info();
     let data = fields.data(&object);
     let message = Message::from_report(VkDebugReportFlagsEXT(8), fields, &data);
-    // SAFETY: everything lives until the call returns.
+    // SAFETY: all data of the message lives until the call returns.
     unsafe { messengers.deliver(&message) };
 }
 
@@ -190,7 +192,7 @@ fn app_197_create_time_callbacks_hear_alone_and_only_in_their_calls() {
     let mut first = a.messenger_info(ERROR);
     first.pNext = core::ptr::from_ref(&second).cast();
     let messengers = Messengers::new(HostAllocator::system());
-    // SAFETY: a valid chain of two structures.
+    // SAFETY: the chain consists of two valid structures.
     let installed = unsafe { messengers.install_create_time(core::ptr::from_ref(&first).cast()) };
     assert_eq!(installed, Ok(()));
     deliver(&messengers);

@@ -1,4 +1,4 @@
-//! The order of devices by the adapters of the system, where it tells one (DRV-144 to DRV-148).
+//! Order of devices by the adapters of the system, if the system has an order (DRV-144 to DRV-148).
 
 use super::facts;
 use super::objects;
@@ -11,18 +11,18 @@ use crate::instance::{Instance, InstanceDriver};
 use discovery::journal::{Journal, LogBits};
 use os::AdapterId;
 
-/// The devices of all drivers.
+/// Devices of all drivers.
 pub(super) struct Devices<'a> {
-    /// Those of adapters first, in the order of the adapters; then the rest, in the order of the walk over the drivers.
+    /// Devices of adapters first, in the order of the adapters; then the rest, in the order of the walk over the drivers.
     pub(super) all: HostVec<Device<'a>>,
-    /// How many of them an adapter gave their place.
+    /// Number of devices positioned by an adapter.
     pub(super) by_adapter: usize,
 }
 
 /// Asks every driver for its devices.
 ///
 /// # Errors
-/// Out of host memory, or that there is no device at all (DRV-121).
+/// Out of host memory, or there is no device (DRV-121).
 pub(super) fn devices<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],
@@ -43,7 +43,7 @@ pub(super) fn devices<'a>(
     Ok(Devices { all, by_adapter })
 }
 
-/// A device that several adapters have, or that the drivers listed once more, is one (DRV-146).
+/// Removes devices that occur again, because several adapters have them or the drivers list them twice (DRV-146).
 fn keep_first(all: &mut HostVec<Device<'_>>) -> Result<(), VkResult> {
     Ok(walk::keep_first_of_equal(
         all,
@@ -52,8 +52,7 @@ fn keep_first(all: &mut HostVec<Device<'_>>) -> Result<(), VkResult> {
     )?)
 }
 
-/// Asks the drivers adapter by adapter. A device that translates to Direct3D 12 comes behind those of the same adapter that do not
-/// (DRV-147).
+/// Asks the drivers adapter by adapter. Devices that translate to Direct3D 12 come after the other devices of the same adapter (DRV-147).
 fn add_by_adapter<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],
@@ -89,7 +88,7 @@ fn add_by_adapter<'a>(
     Ok(())
 }
 
-/// Sorts the devices from `first` on.
+/// Moves the translating devices, from index `first` on, to the end.
 fn put_translating_last(instance: &Instance, all: &mut HostVec<Device<'_>>, first: usize) -> Result<(), VkResult> {
     let mut last = HostVec::new(scratch(instance));
     let mut place = first;
@@ -106,7 +105,10 @@ fn put_translating_last(instance: &Instance, all: &mut HostVec<Device<'_>>, firs
     Ok(all.try_append(&last)?)
 }
 
-/// The devices of an adapter that one driver serves; none of one that it does not (DRV-145). Errors are those of memory only.
+/// Returns the devices of an adapter that one driver serves; none if it does not serve the adapter (DRV-145).
+///
+/// # Errors
+/// Out of host memory.
 fn handles_of(
     driver: &InstanceDriver,
     adapter: AdapterId,
@@ -123,14 +125,14 @@ fn handles_of(
         even_empty: false,
     };
     let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
-        // SAFETY: the driver's function with its own instance, a writable number and room for as many handles as it says.
+        // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
         let result = unsafe { enumerate(driver.handle, adapter.0, count, array) };
         match array.is_null() {
             true => walk::succeeds(result).map(|()| true),
             false => ffi::is_whole(result),
         }
     };
-    // SAFETY: zeros are a null handle.
+    // SAFETY: a handle of zero bytes is a null handle.
     match unsafe { asking.ask(allocator, call) } {
         Ok(mut handles) => {
             handles.retain(|handle| !handle.is_null());

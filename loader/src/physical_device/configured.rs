@@ -1,4 +1,4 @@
-//! The devices that the settings file selects (APP-258 to APP-260, DRV-123).
+//! Devices that the settings file selects (APP-258 to APP-260, DRV-123).
 
 use super::walk::{Device, scratch};
 use super::{described, facts};
@@ -12,12 +12,12 @@ use discovery::text::Text;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
-/// The selection, if the settings file makes one; an empty one selects nothing.
+/// Returns the selection of the settings file, if it has one; an empty selection hides all devices.
 pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguration]> {
     instance.device_configurations()
 }
 
-/// What a configuration is compared with.
+/// Properties of a device that a configuration is compared with.
 struct Identity {
     name: Text,
     api_version: ApiVersion,
@@ -30,7 +30,7 @@ impl Identity {
     fn of(device: &Device<'_>) -> Self {
         let properties = facts::properties(device);
         let api_version = ApiVersion(properties.apiVersion);
-        // A device of Vulkan 1.0 matches nothing, and the command is not for it.
+        // A device of Vulkan 1.0 matches no configuration, and lacks the command.
         let (device_uuid, driver_uuid) = if api_version.without_patch() >= ApiVersion::V1_1 {
             facts::uuids(device)
         } else {
@@ -53,7 +53,7 @@ impl Identity {
     }
 }
 
-/// For each configuration the index of its device. A device serves one configuration.
+/// Returns the index of the device for each configuration. A device serves one configuration only.
 fn assign(
     identities: &[Identity],
     wanted: &[DeviceConfiguration],
@@ -70,10 +70,10 @@ fn assign(
     Ok(assigned)
 }
 
-/// The configured devices, in configured order.
+/// Returns the configured devices, in configured order.
 ///
 /// # Errors
-/// Out of host memory, or that no configured device is present.
+/// Out of host memory, or no configured device is present.
 pub(super) fn select<'a>(
     instance: &Instance,
     devices: &[Device<'a>],
@@ -113,7 +113,7 @@ pub(super) fn select<'a>(
     Ok(selected)
 }
 
-/// The decision to hide a device, or the group it is in.
+/// Returns the decision to hide a device, or the group that contains it.
 pub(super) fn hidden(name: &Text, reason: DeviceReason) -> Decision {
     Decision {
         subject: Subject::PhysicalDevice,

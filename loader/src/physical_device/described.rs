@@ -1,4 +1,4 @@
-//! Devices as the trace has them (docs/trace.md).
+//! Devices in the trace (docs/trace.md).
 
 use super::facts;
 use super::walk::Device;
@@ -8,7 +8,7 @@ use discovery::trace;
 use discovery::version::ApiVersion;
 use os::Show;
 
-/// The word for a type of devices.
+/// Returns the trace's word for a device type.
 pub(super) fn type_word(kind: VkPhysicalDeviceType) -> &'static str {
     match kind {
         VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU => "discrete",
@@ -19,7 +19,7 @@ pub(super) fn type_word(kind: VkPhysicalDeviceType) -> &'static str {
     }
 }
 
-/// Writes which device stands where, and the rule that put it there.
+/// Writes the devices in order, with the rule that positioned each.
 pub(super) fn describe<'a>(devices: impl Iterator<Item = &'a Device<'a>>, rule: impl Fn(usize) -> &'static str) {
     if !trace::is_on() {
         return;

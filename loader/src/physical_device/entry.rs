@@ -27,7 +27,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
     array: *mut PhysicalDeviceHandle<App>,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: passed on to the caller.
+    // SAFETY: Vulkan requires an instance handle that the loader gave to the application.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkEnumeratePhysicalDevices);
     };
@@ -46,9 +46,9 @@ pub(crate) unsafe fn enumerate_physical_devices(
     let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
-        // SAFETY: `count` is not null; the rest is passed on.
+        // SAFETY: `count` is not null, and Vulkan requires an array that is null or has room for `*count` handles.
         None => unsafe { unfiltered(instance, count, array) },
-        // SAFETY: as above.
+        // SAFETY: `count` is not null, and Vulkan requires an array that is null or has room for `*count` handles.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
     };
     if let Err(error) = shortage::check() {
@@ -70,27 +70,27 @@ pub(super) fn answered(result: VkResult) -> bool {
     result == VkResult::VK_SUCCESS || result == VkResult::VK_INCOMPLETE
 }
 
-/// Hands the caller's array down the chain and replaces each handle in place (DRV-122).
+/// Passes the caller's array down the chain and replaces each handle in place (DRV-122).
 ///
 /// # Safety
 /// `count` is writable; `array` is null or has room for `*count` handles.
 unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalDeviceHandle<App>) -> VkResult {
-    // Handles of both levels are one pointer each.
+    // Handles of both levels are single pointers.
     let chain = array.cast::<PhysicalDeviceHandle<Chain>>();
-    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    // SAFETY: with an array, the caller promises a readable number; without one, the number may be uninitialised and is not read.
     let room = if array.is_null() { 0 } else { unsafe { *count } };
-    // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
+    // SAFETY: function and handle belong to the topmost entity; the caller promises valid pointers.
     let result = unsafe { (instance.table().vkEnumeratePhysicalDevices.get())(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {
         return result;
     }
-    // SAFETY: as before the call. A layer may count more than it could write.
+    // SAFETY: the caller promises a readable number. A layer may count more than it could write, so the room limits it.
     let written = unsafe { *count }.min(room);
     for index in 0..written as usize {
-        // SAFETY: the chain wrote the handles below both counts.
+        // SAFETY: the index is below both counts, so the chain has written this handle.
         let handle = unsafe { *chain.add(index) };
         match objects::app_handle(instance, handle) {
-            // SAFETY: as above.
+            // SAFETY: the index is below the room of the array.
             Ok(handle) => unsafe { array.add(index).write(handle) },
             Err(error) => return error.into(),
         }
@@ -98,10 +98,10 @@ unsafe fn unfiltered(instance: &Instance, count: *mut u32, array: *mut PhysicalD
     result
 }
 
-/// Answers with those devices of the whole list that the filters show (DRV-134).
+/// Answers with the devices of the whole list that the filters show (DRV-134).
 ///
 /// # Safety
-/// As for [`unfiltered`].
+/// The same as for [`unfiltered`].
 unsafe fn filtered(
     instance: &Instance,
     filters: &IdFilters,
@@ -120,16 +120,16 @@ unsafe fn filtered(
         Ok(shown)
     };
     match { shown }() {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a writable count, and an array that is null or has room for as many handles.
         Ok(shown) => unsafe { TwoCall::new(count, array) }.answer(shown.iter().copied()),
         Err(result) => result,
     }
 }
 
-/// All devices that the chain reports.
+/// Returns all devices that the chain reports.
 ///
 /// # Errors
-/// What the chain returned, out of host memory, or that there is no device.
+/// The code that the chain returned, out of host memory, or there is no device.
 fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>>, VkResult> {
     let enumerate = instance.table().vkEnumeratePhysicalDevices.get();
     let asking = TwoCalls {
@@ -138,9 +138,9 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
         // A layer may have counted before there was a device.
         even_empty: true,
     };
-    // SAFETY: the topmost entity's function with its own handle, a writable number and room for as many handles as it says.
+    // SAFETY: function and handle belong to the topmost entity; the number is writable, and the array has room for as many handles.
     let call = |count, array| ffi::is_whole(unsafe { enumerate(instance.chain_handle(), count, array) });
-    // SAFETY: zeros are a null handle.
+    // SAFETY: a handle of zero bytes is a null handle.
     let list = unsafe { asking.ask(scratch(instance), call) }?;
     if list.is_empty() {
         Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)

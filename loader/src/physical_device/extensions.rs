@@ -1,5 +1,4 @@
-//! What a physical device offers beyond the core: extensions of driver and layers, and the layers themselves (APP-130 to
-//! APP-133, DRV-135, DRV-136).
+//! Extensions and layers of a physical device (APP-130 to APP-133, DRV-135, DRV-136).
 
 use super::object::ChainPhysicalDevice;
 use super::walk::scratch;
@@ -18,7 +17,7 @@ use discovery::log;
 use discovery::trace::Step;
 use os::memory::OutOfMemory;
 
-/// `vkEnumerateDeviceLayerProperties`: the layers active on the instance. Never goes down the chain.
+/// `vkEnumerateDeviceLayerProperties`: lists the active layers of the instance. Never calls the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
@@ -28,7 +27,7 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
     array: *mut VkLayerProperties,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: passed on to the caller.
+    // SAFETY: Vulkan requires a physical device handle that the loader gave to the application.
     let Some(device) = (unsafe { translation::physical_device_object(device) }) else {
         return translation::reject(row::vkEnumerateDeviceLayerProperties);
     };
@@ -36,7 +35,7 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
         return VkResult::VK_INCOMPLETE;
     }
     let active = device.instance().layers().map_or(&[][..], |layers| &layers.active);
-    // SAFETY: by this function's contract.
+    // SAFETY: `count` is not null, and Vulkan requires an array that is null or has room for `*count` elements.
     unsafe { ffi::write_all(count, array, active) }
 }
 
@@ -51,18 +50,18 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     array: *mut VkExtensionProperties,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: passed on to the caller.
+    // SAFETY: Vulkan requires a physical device handle that the loader gave to the application.
     let Some((table, device)) = (unsafe { translation::physical_device(device) }) else {
         return translation::reject(row::vkEnumerateDeviceExtensionProperties);
     };
-    // SAFETY: the topmost entity's function with its own handle; the rest is the caller's.
+    // SAFETY: function and handle belong to the topmost entity; Vulkan requires a valid name, count and array.
     unsafe { (table.vkEnumerateDeviceExtensionProperties.get())(device, layer_name, count, array) }
 }
 
 /// `vkEnumerateDeviceExtensionProperties` at the end of the chain.
 ///
 /// # Safety
-/// The parameters are what the lowest layer passed.
+/// The parameters are those that the lowest layer passed.
 pub(super) unsafe fn enumerate(
     device: PhysicalDeviceHandle<Chain>,
     layer_name: *const c_char,
@@ -72,31 +71,31 @@ pub(super) unsafe fn enumerate(
     if count.is_null() {
         return VkResult::VK_INCOMPLETE;
     }
-    // SAFETY: the handle came from the lowest layer.
+    // SAFETY: the lowest layer passes a handle that the loader gave it.
     let object = unsafe { translation::chain_physical_device(device) };
     let instance = object.driver().instance();
-    // SAFETY: null or the caller's string.
+    // SAFETY: the name is not null, so the lowest layer passes a string.
     if !layer_name.is_null() && unsafe { *layer_name } != 0 {
-        // SAFETY: the caller's string, number and array.
+        // SAFETY: the lowest layer passes a valid name, count and array.
         return unsafe { enumerate_of_layer(instance, layer_name, count, array) };
     }
     let layers = instance.layers().map_or(&[][..], |layers| &layers.chain);
     let implicit = layers.iter().filter(|layer| layer.implicit);
     let added = implicit.flat_map(|layer| layer.device_extensions.iter().map(|extension| &extension.properties));
     if !array.is_null() {
-        // SAFETY: by this function's contract; neither pointer is null.
+        // SAFETY: neither pointer is null, and the lowest layer passes an array with room for `*count` elements.
         return unsafe { fill(object, added, &mut *count, array) };
     }
     let list = driver::device_extensions(&object.driver().table, object.handle, scratch(instance));
     match list.and_then(|offered| merge(offered, added).map_err(VkResult::from)) {
-        // SAFETY: by this function's contract.
+        // SAFETY: `count` is not null and `array` is null, which the function allows.
         Ok(list) => unsafe { ffi::write_all(count, array, &list) },
         Err(result) => result,
     }
 }
 
-/// The list call: the driver writes into the caller's own array, as drivers know it, and what it left free takes the names
-/// that layers add. A driver that claims to have written more than there was room for is not believed (DRV-169).
+/// Answers the second call. The driver writes into the caller's own array, as drivers expect, and the names that layers add fill the rest. If the
+/// driver reports more elements than there was room for, the excess is ignored (DRV-169).
 ///
 /// # Safety
 /// `array` has room for `count` elements.
@@ -110,7 +109,7 @@ unsafe fn fill<'a>(
     let mut written = room;
     let step = Step::Driver(device.driver().path()).begin(b"vkEnumerateDeviceExtensionProperties");
     let result = match device.driver().table.vkEnumerateDeviceExtensionProperties {
-        // SAFETY: the driver's function with its own device, no layer name, and the caller's array with its room.
+        // SAFETY: function and device belong to this driver; the layer name may be NULL, and the array has room for `written` elements.
         Some(enumerate) => unsafe { enumerate(device.handle, core::ptr::null(), &mut written, array) },
         None => {
             written = 0;
@@ -125,20 +124,20 @@ unsafe fn fill<'a>(
             *count = written;
             return result;
         }
-        // The caller's number stays as it was, whatever the driver made of it.
+        // The caller's number stays as it was, whatever number the driver wrote.
         failed => return driver::failure(failed),
     }
     for extension in added {
-        // SAFETY: so many elements have been written.
+        // SAFETY: the first `written` elements have been written.
         let listed = unsafe { core::slice::from_raw_parts(array, written as usize) };
         if is_listed(listed, extension) {
             continue;
         }
         if written == room {
-            // All of the room is in use, as the caller's number says already.
+            // All room is used, and the caller's number already says so.
             return VkResult::VK_INCOMPLETE;
         }
-        // SAFETY: fewer elements have been written than there is room for.
+        // SAFETY: `written` is below `room`, so the array has room for this element.
         unsafe { array.add(written as usize).write(*extension) };
         written += 1;
     }
@@ -146,13 +145,13 @@ unsafe fn fill<'a>(
     VkResult::VK_SUCCESS
 }
 
-/// Whether a list has an extension of this name.
+/// Returns `true` if a list contains an extension of this name.
 fn is_listed(list: &[VkExtensionProperties], extension: &VkExtensionProperties) -> bool {
     let name = ffi::fixed_text(&extension.extensionName);
     list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name))
 }
 
-/// The driver's list, followed by what is not in it yet; the first of equal names counts (APP-131).
+/// Returns the driver's list, followed by the extensions that are missing in it; the first of equal names counts (APP-131).
 fn merge<'a>(
     mut list: HostVec<VkExtensionProperties>,
     added: impl Iterator<Item = &'a VkExtensionProperties>,
@@ -165,17 +164,17 @@ fn merge<'a>(
     Ok(list)
 }
 
-/// The device extensions in the manifest of one layer, active or not (APP-132).
+/// Lists the device extensions in the manifest of one layer, active or not (APP-132).
 ///
 /// # Safety
-/// `layer_name` is a string of the caller, `count` and `array` are as for [`ffi::TwoCall::new`].
+/// `layer_name` is a string of the caller; `count` and `array` are as for [`ffi::TwoCall::new`].
 unsafe fn enumerate_of_layer(
     instance: &Instance,
     layer_name: *const c_char,
     count: *mut u32,
     array: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that the name is a string.
     let Some(name) = (unsafe { ffi::is_valid_name(layer_name) }) else {
         log::emit(
             Some(instance),
@@ -188,7 +187,7 @@ unsafe fn enumerate_of_layer(
         layers.device_extensions.of_layer(name.to_bytes(), instance.allocator)
     });
     match list {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a valid count and array.
         Ok(list) => unsafe { ffi::write_all(count, array, list) },
         Err(OutOfMemory) => VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
     }

@@ -1,4 +1,4 @@
-//! What drivers tell about a device, as far as sorting and selection need it.
+//! Facts that drivers report about a device, for sorting and selection.
 
 use super::walk::Device;
 use crate::driver;
@@ -15,39 +15,38 @@ use discovery::extension::InstanceExtension;
 use discovery::text::Text;
 use discovery::version::ApiVersion;
 
-/// The device extension that tells where on the PCI bus a device is.
+/// Device extension that reports the place of a device on the PCI bus.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
 
-/// The device extension that tells what a driver translates to.
+/// Device extension that reports the API to which a driver translates.
 const LAYERED_DRIVER: &[u8] = b"VK_MSFT_layered_driver";
 
 /// Place on the PCI bus: domain, bus, device, function.
 pub(super) type PciAddress = [u32; 4];
 
-/// The identifiers of a device and of its driver.
+/// UUIDs of a device and of its driver.
 pub(super) type Uuids = ([u8; 16], [u8; 16]);
 
 /// A structure of plain numbers with every byte zero.
 macro_rules! zeroed {
     ($type:ty) => {
-        // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which
-        // zero is a value.
+        // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which zero is valid.
         unsafe { core::mem::MaybeUninit::<$type>::zeroed().assume_init() }
     };
 }
 pub(super) use zeroed;
 
-/// The properties that every driver knows.
+/// Returns the properties that every driver supports.
 pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
     device.driver.properties_of(device.handle)
 }
 
-/// The name of a device, for messages.
+/// Returns the name of a device, for messages.
 pub(super) fn name_of(properties: &VkPhysicalDeviceProperties) -> Text {
     Text::try_new(ffi::fixed_text(&properties.deviceName)).unwrap_or_default()
 }
 
-/// The place on the PCI bus, if the driver tells (DRV-138). A driver whose extension list cannot be read tells nothing.
+/// Returns the place on the PCI bus, if the driver reports it (DRV-138). A driver whose extension list cannot be read reports none.
 ///
 /// # Errors
 /// Out of host memory.
@@ -62,12 +61,12 @@ pub(super) fn pci_address(
     let mut info = zeroed!(VkPhysicalDevicePCIBusInfoPropertiesEXT);
     info.sType = VkPhysicalDevicePCIBusInfoPropertiesEXT::STRUCTURE_TYPE;
     let mut asked = properties2((&raw mut info).cast());
-    // SAFETY: the driver's function with its own device and a chain of two writable structures.
+    // SAFETY: function and device belong to this driver; the chain consists of two writable structures.
     unsafe { get(device.handle, &mut asked) };
     Ok(Some([info.pciDomain, info.pciBus, info.pciDevice, info.pciFunction]))
 }
 
-/// Whether a device translates to Direct3D 12, if the driver tells (DRV-147).
+/// Returns `true` if a device translates to Direct3D 12, as far as the driver reports it (DRV-147).
 ///
 /// # Errors
 /// Out of host memory.
@@ -79,13 +78,13 @@ pub(super) fn is_on_d3d12(instance: &Instance, device: &Device<'_>) -> Result<bo
     let mut info = zeroed!(VkPhysicalDeviceLayeredDriverPropertiesMSFT);
     info.sType = VkPhysicalDeviceLayeredDriverPropertiesMSFT::STRUCTURE_TYPE;
     let mut asked = properties2((&raw mut info).cast());
-    // SAFETY: the driver's function with its own device and a chain of two writable structures.
+    // SAFETY: function and device belong to this driver; the chain consists of two writable structures.
     unsafe { get(device.handle, &mut asked) };
     Ok(info.underlyingAPI == VkLayeredDriverUnderlyingApiMSFT::VK_LAYERED_DRIVER_UNDERLYING_API_D3D12_MSFT)
 }
 
-/// The function that fills the structure of a device extension, if the device has that. A driver whose extension list cannot be
-/// read has none.
+/// Returns the function that fills the structure of a device extension, if the device has the extension. A driver whose extension list cannot be read
+/// has none.
 ///
 /// # Errors
 /// Out of host memory.
@@ -117,19 +116,19 @@ fn query_behind(
     })
 }
 
-/// The identifiers of device and driver; zero when the driver does not tell (APP-259).
+/// Returns the UUIDs of device and driver; zero if the driver does not report them (APP-259).
 pub(super) fn uuids(device: &Device<'_>) -> Uuids {
     uuids_by(device.driver.table.vkGetPhysicalDeviceProperties2, device)
 }
 
-/// The same for the trace, by the function of the extension where the driver gives no other. `None` if the driver does not tell.
+/// Returns the same for the trace, if necessary by the function of the extension. `None` if the driver does not report them.
 pub(super) fn uuids_by_any(device: &Device<'_>) -> Option<Uuids> {
     let table = &device.driver.table;
     let get = table
         .vkGetPhysicalDeviceProperties2
         .or(table.vkGetPhysicalDeviceProperties2KHR);
     let (of_device, of_driver) = uuids_by(get, device);
-    // Some drivers count their devices in the first one, which begins at zero.
+    // Some drivers use the first UUID as a device number that begins at zero.
     (of_device != [0; 16] || of_driver != [0; 16]).then_some((of_device, of_driver))
 }
 
@@ -138,13 +137,13 @@ fn uuids_by(get: Option<PFN_vkGetPhysicalDeviceProperties2<Driver>>, device: &De
     info.sType = VkPhysicalDeviceIDProperties::STRUCTURE_TYPE;
     let mut asked = properties2((&raw mut info).cast());
     if let Some(get) = get {
-        // SAFETY: the driver's function with its own device and a chain of two writable structures.
+        // SAFETY: function and device belong to this driver; the chain consists of two writable structures.
         unsafe { get(device.handle, &mut asked) };
     }
     (info.deviceUUID, info.driverUUID)
 }
 
-/// A query with one more structure behind it.
+/// Returns a query whose chain continues with `next`.
 pub(super) fn properties2(next: *mut c_void) -> VkPhysicalDeviceProperties2 {
     let mut asked = zeroed!(VkPhysicalDeviceProperties2);
     asked.sType = VkPhysicalDeviceProperties2::STRUCTURE_TYPE;
@@ -152,8 +151,8 @@ pub(super) fn properties2(next: *mut c_void) -> VkPhysicalDeviceProperties2 {
     asked
 }
 
-/// Whether the application can ask for properties beyond the first version, and by which function: `Some(true)` for
-/// the core one, `Some(false)` for the extension's (DRV-133).
+/// Returns the function that is available for properties beyond Vulkan 1.0: `Some(true)` for the core one, `Some(false)` for that of the extension,
+/// or `None` (DRV-133).
 pub(super) fn properties2_is_core(instance: &Instance) -> Option<bool> {
     if instance.api_version() >= ApiVersion::V1_1 {
         return Some(true);

@@ -1,6 +1,6 @@
-//! Hiding devices by their numbers (DRV-132 to DRV-134, APP-120).
+//! Filters that hide devices by number (DRV-132 to DRV-134, APP-120).
 //!
-//! This happens above the layers: the numbers are what the chain says about its own devices.
+//! They work above the layers: the numbers are those that the chain reports for its own devices.
 
 use super::facts::{self, zeroed};
 use crate::generated::types::{VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties};
@@ -13,20 +13,20 @@ use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Ve
 use discovery::text::Text;
 use promises::limits::MAX_ID_ITEMS;
 
-/// The numbers that a filter looks at, with the variables that filter them.
+/// Variables of the filters, in the order of the numbers that they filter.
 const VARIABLES: [Variable; 3] = [
     Variable::DeviceIdFilter,
     Variable::VendorIdFilter,
     Variable::DriverIdFilter,
 ];
-/// Place of the driver's number in [`VARIABLES`].
+/// Index of the driver's number in [`VARIABLES`].
 const DRIVER: usize = 2;
 
-/// The filters in force.
+/// Filters that are set.
 pub(super) struct IdFilters([IdRanges; 3]);
 
 impl IdFilters {
-    /// Reads the variables, which may have changed since the last call. `None` when nothing is filtered.
+    /// Reads the variables, which may have changed since the last call. `None` if no filter is set.
     pub(super) fn read(environment: &Environment<'_>, journal: &Journal<'_>) -> Option<Self> {
         let filters = VARIABLES.map(|variable| {
             let ranges = IdRanges::parse(&environment.get(variable).unwrap_or_default());
@@ -44,7 +44,7 @@ impl IdFilters {
         filters.iter().any(|ranges| !ranges.is_empty()).then_some(Self(filters))
     }
 
-    /// The first filter that hides a device with these numbers. A number that is not known passes no filter.
+    /// Returns the first filter that hides a device with these numbers. An unknown number passes no filter.
     fn rejecting(&self, ids: [Option<u32>; 3]) -> Option<Variable> {
         self.0
             .iter()
@@ -54,7 +54,7 @@ impl IdFilters {
             .map(|(_, variable)| variable)
     }
 
-    /// Whether a device is to be shown. A hidden one is recorded.
+    /// Returns `true` if the filters show a device. Records a hidden one.
     pub(super) fn shows(
         &self,
         instance: &Instance,
@@ -62,9 +62,9 @@ impl IdFilters {
         journal: &mut Journal<'_>,
     ) -> bool {
         let mut properties = zeroed!(VkPhysicalDeviceProperties);
-        // SAFETY: the chain's function with a handle that the chain just reported and a writable structure.
+        // SAFETY: the function is the chain's, its handle was just reported by the chain, and the structure is writable.
         unsafe { (instance.table().vkGetPhysicalDeviceProperties.get())(device, &mut properties) };
-        // Asking for the driver's number can make an old driver's terminator warn, so it is only done when needed.
+        // An old driver's terminator may warn about a query for the driver's number, so it is queried only if needed.
         let driver = if self.0[DRIVER].is_empty() {
             None
         } else {
@@ -84,7 +84,7 @@ impl IdFilters {
     }
 }
 
-/// `VkPhysicalDeviceDriverProperties::driverID`, if the instance can ask for it and the driver answers (DRV-133).
+/// Returns `VkPhysicalDeviceDriverProperties::driverID`, if the instance can query it and the driver answers (DRV-133).
 fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option<u32> {
     let table = instance.table();
     let get = if facts::properties2_is_core(instance)? {
@@ -95,10 +95,10 @@ fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option
     let mut info = zeroed!(VkPhysicalDeviceDriverProperties);
     info.sType = VkPhysicalDeviceDriverProperties::STRUCTURE_TYPE;
     let mut asked = facts::properties2((&raw mut info).cast());
-    // SAFETY: the chain's function, which the version or the enabled extension makes available, with a handle that the
-    // chain just reported and a chain of two writable structures.
+    // SAFETY: the version or the enabled extension makes the chain's function available; the chain has just reported the handle, and both structures
+    // are writable.
     unsafe { get(device, &mut asked) };
-    // No driver has the number 0: it is what is left when the driver does not fill the structure.
+    // No driver has the number 0; it remains if the driver does not fill the structure.
     u32::try_from(info.driverID.0).ok().filter(|&id| id != 0)
 }
 

@@ -1,4 +1,4 @@
-//! Physical devices: the objects that stand for them, and everything that enumerates them.
+//! Physical devices: their objects, and the commands that list them.
 //!
 //! An enumeration passes three stations. [`entry`] is what the application calls: it goes down the layer chain, drops
 //! what the ID filters hide ([`filter`]) and puts the application's objects in place of the chain's. [`terminator`] is

@@ -1,4 +1,4 @@
-//! One object a device and level, stable for the life of the instance (APP-117, DRV-128).
+//! One object per device and level, with the same address for the life of the instance (APP-117, DRV-128).
 
 use super::{AppPhysicalDevice, ChainPhysicalDevice};
 use crate::alloc::{HostAllocator, HostTable, Keyed};
@@ -6,11 +6,10 @@ use crate::handle::{App, Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use os::memory::{OutOfMemory, hash_of_address};
 
-/// The objects that an instance made for physical devices: the application's by the chain's handle, the chain's by
-/// driver and driver's handle.
+/// Objects of an instance for physical devices: the application's by the chain's handle, the chain's by driver and driver's handle.
 ///
-/// An object outlives its device: a handle that another thread still holds, or that a layer uses as a key, never comes
-/// to mean something else. A device that comes back finds its old object.
+/// An object outlives its device, so a handle that another thread still holds, or that a layer uses as a key, never changes its meaning. A device
+/// that comes back gets its old object.
 pub(crate) struct PhysicalDevices {
     allocator: HostAllocator,
     app: HostTable<AppPhysicalDevice>,
@@ -18,7 +17,7 @@ pub(crate) struct PhysicalDevices {
 }
 
 impl PhysicalDevices {
-    /// No objects; allocates nothing.
+    /// Returns an empty collection; allocates nothing.
     pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self {
             allocator,
@@ -28,9 +27,9 @@ impl PhysicalDevices {
     }
 }
 
-/// A kind of object: what it stands for is its key.
+/// A kind of object, whose key is the device for which it stands.
 trait Object: Keyed + Sized {
-    /// Where the objects of this kind are.
+    /// Returns the table of this kind of object.
     fn table(devices: &mut PhysicalDevices) -> &mut HostTable<Self>;
 }
 
@@ -53,7 +52,7 @@ impl Object for AppPhysicalDevice {
 }
 
 impl Keyed for ChainPhysicalDevice {
-    /// The driver's handle, and the driver: two drivers may use the same number.
+    /// The driver's handle, and the driver, because two drivers may use the same number.
     type Key = (usize, usize);
 
     fn key(&self) -> Self::Key {
@@ -71,7 +70,7 @@ impl Object for ChainPhysicalDevice {
     }
 }
 
-/// The object that stands for what `make` gives, made now unless there is one. Must not be called with the tables locked.
+/// Returns the object with the key of `make`'s result; adds that result if there is none. The caller must not hold the lock of the tables.
 fn stable<T: Object>(instance: &Instance, make: impl Fn() -> T) -> Result<*mut T, OutOfMemory> {
     loop {
         let value = make();
@@ -84,9 +83,9 @@ fn stable<T: Object>(instance: &Instance, make: impl Fn() -> T) -> Result<*mut T
             }
             (table.missing_places(), allocator)
         };
-        // Memory comes from the application's callbacks, so it is taken while nothing is locked.
+        // The allocation may call the application's callbacks, so no lock is held.
         let room = HostTable::room(value, missing, allocator)?;
-        // What was not needed goes back when the lock is free again.
+        // The leftover is dropped after the lock is released.
         let (adopted, _leftover) = T::table(&mut instance.physical_devices.lock()).adopt(room);
         if let Some(object) = adopted {
             return Ok(object);
@@ -94,28 +93,28 @@ fn stable<T: Object>(instance: &Instance, make: impl Fn() -> T) -> Result<*mut T
     }
 }
 
-/// The application's handle for a device of the chain (DRV-125).
+/// Returns the application's handle for a device of the chain (DRV-125).
 ///
 /// # Errors
-/// When memory runs out.
+/// There is not enough memory.
 pub(super) fn app_handle(
     instance: &Instance,
     handle: PhysicalDeviceHandle<Chain>,
 ) -> Result<PhysicalDeviceHandle<App>, OutOfMemory> {
-    // SAFETY: the instance owns the object; the application may not use it after it destroyed the instance.
+    // SAFETY: the instance owns the object, and Vulkan forbids its use after the instance is destroyed.
     let object = stable(instance, || unsafe { AppPhysicalDevice::new(instance, handle) })?;
     Ok(PhysicalDeviceHandle::from_raw(object.cast()))
 }
 
-/// The chain's handle for a device of a driver (DRV-124).
+/// Returns the chain's handle for a device of a driver (DRV-124).
 ///
 /// # Errors
-/// When memory runs out.
+/// There is not enough memory.
 pub(super) fn chain_handle(
     driver: &InstanceDriver,
     handle: PhysicalDeviceHandle<Driver>,
 ) -> Result<PhysicalDeviceHandle<Chain>, OutOfMemory> {
-    // SAFETY: the instance owns the object, and its drivers live as long as itself.
+    // SAFETY: the instance owns the object, and the drivers of the instance live as long as the instance.
     let object = stable(driver.instance(), || unsafe {
         ChainPhysicalDevice::new(driver, handle)
     })?;

@@ -1,4 +1,4 @@
-//! The order of devices where no adapter enumeration of the system gives one (DRV-137 to DRV-143).
+//! Order of devices if no adapter enumeration of the system orders them (DRV-137 to DRV-143).
 
 use super::described;
 use super::facts::{self, PciAddress};
@@ -20,7 +20,7 @@ use rust_alloc::vec::Vec;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
-/// What the order depends on.
+/// Properties of a device on which the order depends.
 #[derive(Clone)]
 pub(super) struct Traits {
     name: Text,
@@ -28,18 +28,18 @@ pub(super) struct Traits {
     device_id: u32,
     kind: VkPhysicalDeviceType,
     pci: Option<PciAddress>,
-    /// Only where it is asked for.
+    /// UUID of the device, if the selection needs it.
     uuid: Option<[u8; 16]>,
-    /// The file name of the driver, in small letters.
+    /// File name of the driver, in lower case.
     driver: Text,
     /// The place that the device is wished for.
     wish: usize,
 }
 
-/// The criteria, most important first (DRV-139). Deriving the comparison makes it a total order (DRV-142).
+/// Sort criteria, most important first (DRV-139). The derived comparison makes this a total order (DRV-142).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
-    /// Which of the things asked for the default has; all others have none.
+    /// Index of the selection that chose this device as the default; the maximum for all other devices.
     preference: usize,
     wish: usize,
     kind: usize,
@@ -49,7 +49,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    /// The rank after those of all devices.
+    /// Rank after those of all devices.
     pub(super) const LAST: Self = Self {
         preference: usize::MAX,
         wish: usize::MAX,
@@ -70,7 +70,7 @@ const KINDS: [VkPhysicalDeviceType; 5] = [
 ];
 
 impl Traits {
-    /// Asks the driver.
+    /// Reads the properties from the driver.
     ///
     /// # Errors
     /// Out of host memory.
@@ -89,7 +89,7 @@ impl Traits {
         })
     }
 
-    /// The name of the device.
+    /// Name of the device.
     pub(super) fn name(&self) -> Raw<'_> {
         Raw(&self.name)
     }
@@ -145,7 +145,7 @@ impl Traits {
 }
 
 impl Rank {
-    /// Whether `VK_LOADER_DEVICE_SELECT` chose the device.
+    /// Returns `true` if `VK_LOADER_DEVICE_SELECT` chose the device.
     pub(super) fn is_default(&self) -> bool {
         self.preference != usize::MAX
     }
@@ -164,22 +164,22 @@ impl Rank {
         differs.map_or("reported", |(_, word)| word)
     }
 
-    /// What the log says behind the name.
+    /// Returns the mark that the log prints after the name.
     pub(super) fn mark(&self) -> &'static str {
         if self.is_default() { "[default]" } else { "" }
     }
 }
 
-/// How this instance sorts its devices.
+/// Sort order of an instance's devices.
 pub(super) struct Sorting {
-    /// `VK_LOADER_DEVICE_SELECT` as it is set.
+    /// Value of `VK_LOADER_DEVICE_SELECT`.
     value: Option<Vec<u8>>,
     /// The device it asks for (DRV-140).
     select: DeviceWords,
 }
 
 impl Sorting {
-    /// `None` when devices stay as the drivers report them (DRV-137).
+    /// Returns the sort order; `None` if devices stay as the drivers report them (DRV-137).
     pub(super) fn of(instance: &Instance) -> Option<Self> {
         let environment = Environment::process();
         let able = instance.supports_properties2.load(Ordering::Relaxed) != 0;
@@ -187,7 +187,7 @@ impl Sorting {
         sorts.then(|| Self::selecting(environment.get(Variable::DeviceSelect)))
     }
 
-    /// Sorting with this value of `VK_LOADER_DEVICE_SELECT`.
+    /// Returns the sort order for this value of `VK_LOADER_DEVICE_SELECT`.
     pub(super) fn selecting(value: Option<Vec<u8>>) -> Self {
         let select = value.as_deref().map(DeviceWords::select).unwrap_or_default();
         Self { value, select }
@@ -218,7 +218,7 @@ impl Sorting {
         }
     }
 
-    /// Tells which device is asked for, and where in the unsorted list it is (DRV-141).
+    /// Logs the selected device and its index in the unsorted list (DRV-141).
     pub(super) fn tell<'a>(
         &self,
         order: &[(Rank, usize)],
@@ -244,8 +244,8 @@ impl Sorting {
         }
     }
 
-    /// The new order of `all`: for each place the rank and the old index. The first device that is selected is the
-    /// default (DRV-140), equal devices stay as they are (DRV-139).
+    /// Returns the new order of `all`: the rank and the old index for each place. The first selected device is the default (DRV-140), and equal
+    /// devices keep their order (DRV-139).
     pub(super) fn order<'a>(
         &self,
         all: impl Iterator<Item = &'a Traits> + Clone,
@@ -267,7 +267,7 @@ impl Sorting {
     }
 }
 
-/// Sorts the devices that the drivers reported, if they are to be sorted.
+/// Sorts the devices that the drivers reported, if this instance sorts them.
 ///
 /// # Errors
 /// Out of host memory.
@@ -304,7 +304,7 @@ pub(super) fn sort<'a>(
             format_args!("           [{place}] {}  {}", all[*index].name(), rank.mark()),
         );
     }
-    // A device stands before the next one for this reason; the last one behind the one before it.
+    // The rule of a device is the criterion that puts it before the next one; for the last device, the criterion that puts it after the previous one.
     described::describe(order.iter().map(|&(_, index)| &devices[index]), |place| {
         let neighbour = order.get(place + 1).or_else(|| order.get(place.wrapping_sub(1)));
         neighbour.map_or("only", |(other, _)| {
@@ -321,7 +321,7 @@ pub(super) fn sort<'a>(
 pub(super) mod tests {
     use super::*;
 
-    /// A device of a type (by its number), at a place on the bus, with a device number.
+    /// Returns a device of a type (by its number), at a place on the bus, with a device number.
     pub(in crate::physical_device) fn traits(kind: i32, pci: Option<PciAddress>, device_id: u32) -> Traits {
         Traits {
             name: Text::from("device"),
@@ -379,7 +379,7 @@ pub(super) mod tests {
     #[test]
     fn drv_139_numbers_decide_last_and_are_unsigned() {
         let all = [0xF000_0010, 0x13, 0x12].map(|device_id| traits(2, None, device_id));
-        // With vendor 0x10: 0xF0000000, 3, 2.
+        // XOR of these with vendor 0x10 gives 0xF0000000, 3, 2.
         assert_eq!(order("", &all), [2, 1, 0]);
     }
 

@@ -1,4 +1,4 @@
-//! What a driver said about its physical devices so far.
+//! Physical devices that a driver has reported so far.
 
 use crate::alloc::{HostAllocator, HostVec};
 use crate::handle::{Driver, PhysicalDeviceHandle};
@@ -8,22 +8,22 @@ use os::memory::OutOfMemory;
 
 type Handles = HostVec<PhysicalDeviceHandle<Driver>>;
 
-/// Nothing was asked yet.
+/// State before the first enumeration.
 const UNKNOWN: u8 = 0;
-/// Every enumeration so far found nothing, or failed.
+/// State in which every enumeration so far found nothing, or failed.
 const NONE: u8 = 1;
-/// There was a device once. This never changes again.
+/// State after an enumeration found a device; permanent.
 const SOME: u8 = 2;
 
-/// The devices that one driver of an instance reported. Any thread may use it.
+/// Devices that one driver of an instance reported. Any thread may use it.
 pub(crate) struct ReportedDevices {
     state: AtomicU8,
-    /// What the last enumeration that succeeded gave.
+    /// Result of the last successful enumeration.
     last: Mutex<Handles>,
 }
 
 impl ReportedDevices {
-    /// Before the first enumeration.
+    /// Returns the state before the first enumeration.
     pub(crate) const fn new(allocator: HostAllocator) -> Self {
         Self {
             state: AtomicU8::new(UNKNOWN),
@@ -31,10 +31,10 @@ impl ReportedDevices {
         }
     }
 
-    /// Remembers the list of an enumeration that succeeded. Takes memory only for a list that differs from the one before.
+    /// Stores the list of a successful enumeration. Allocates only if the list differs from the previous one.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     pub(super) fn remember(
         &self,
         handles: &[PhysicalDeviceHandle<Driver>],
@@ -47,17 +47,17 @@ impl ReportedDevices {
             last.len() == handles.len() && pairs.into_iter().all(|(a, b)| a.raw() == b.raw())
         };
         if !is_known {
-            // The lists change places while the lock is held; memory is taken and given back while it is not.
+            // The lists are swapped under the lock; memory is allocated and freed without it.
             let mut list = Handles::try_from_slice(handles, allocator)?;
             core::mem::swap(&mut *self.last.lock(), &mut list);
         }
         Ok(())
     }
 
-    /// The list of the last enumeration that succeeded, for one that failed.
+    /// Returns the list of the last successful enumeration, in place of one that failed.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     pub(super) fn remembered(&self, allocator: HostAllocator) -> Result<Handles, OutOfMemory> {
         self.note(false);
         let mut copy = Handles::new(allocator);
@@ -74,17 +74,17 @@ impl ReportedDevices {
         }
     }
 
-    /// Notes whether an enumeration found any.
+    /// Records if an enumeration found a device.
     pub(super) fn note(&self, any: bool) {
         self.state.fetch_max(if any { SOME } else { NONE }, Ordering::Relaxed);
     }
 
-    /// Whether the driver ever reported a device.
+    /// Returns `true` if the driver ever reported a device.
     pub(crate) fn ever_any(&self) -> bool {
         self.state.load(Ordering::Relaxed) == SOME
     }
 
-    /// Whether the driver was asked and never reported a device.
+    /// Returns `true` if the driver was asked and never reported a device.
     pub(crate) fn none_yet(&self) -> bool {
         self.state.load(Ordering::Relaxed) == NONE
     }

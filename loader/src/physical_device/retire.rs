@@ -1,4 +1,4 @@
-//! Releasing drivers that turned out to have no device (DRV-131, APP-122).
+//! Release of drivers that have no device (DRV-131, APP-122).
 
 use crate::driver::PreloadedDrivers;
 use crate::instance::{self, Instance, InstanceDriver};
@@ -6,11 +6,11 @@ use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use discovery::text::Text;
 
-/// Destroys the instances of drivers that were asked for their devices and never had any, and closes their libraries,
-/// unless that would leave no driver at all.
+/// Destroys the instances of drivers that were asked for their devices and never had any, and closes their libraries. Keeps them if no driver would
+/// remain.
 ///
-/// A driver that ever reported a device stays: handles of it are valid until the instance goes, whatever its later
-/// enumerations say. One that another thread is asking right now is left for a later call.
+/// A driver that ever reported a device stays: its handles are valid until the instance is destroyed, whatever later enumerations report. A driver
+/// that another thread is asking now is left for a later call.
 pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_>) {
     let any_with_devices = instance.drivers().any(|driver| driver.devices.ever_any());
     if !any_with_devices {
@@ -24,7 +24,7 @@ pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_
 }
 
 fn release(instance: &Instance, driver: &InstanceDriver, journal: &mut Journal<'_>) {
-    // SAFETY: claimed by the caller; the instance's own copy of valid callbacks.
+    // SAFETY: the caller has claimed the driver, and the instance keeps a copy of valid callbacks.
     unsafe { instance::retire(instance, driver, instance.allocator.as_ptr()) };
     driver.close();
     PreloadedDrivers::release_one(driver.path());

@@ -1,4 +1,4 @@
-//! The end of the chain, under the names that the emitted terminators call.
+//! End of the chain, with the function names that the emitted terminators call.
 
 use super::walk::{self, Device};
 use super::{adapters, configured, extensions, groups, order, wishes};
@@ -15,19 +15,19 @@ use discovery::log::{self, LogSink};
 /// Lists the devices of all drivers (DRV-118 to DRV-123).
 ///
 /// # Safety
-/// The parameters are what the lowest layer passed.
+/// The parameters are those that the lowest layer passed.
 pub(crate) unsafe fn enumerate_physical_devices(
     handle: InstanceHandle<Chain>,
     count: *mut u32,
     array: *mut PhysicalDeviceHandle<Chain>,
 ) -> VkResult {
-    // SAFETY: passed on.
+    // SAFETY: the lowest layer passes a handle that the loader gave it.
     let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDevices", handle, count) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
     let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
-    // SAFETY: `count` is not null, otherwise passed on.
+    // SAFETY: `count` is not null, and the lowest layer passes an array that is null or has room for `*count` handles.
     let call = unsafe { TwoCall::new(count, array) };
     let counts_only = call.counts_only();
     let devices = walk::with_drivers(instance, |drivers| {
@@ -35,7 +35,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
     });
     match devices {
         Ok(Listed::Count(total)) => {
-            // SAFETY: `count` is not null and the caller's to write.
+            // SAFETY: `count` is not null, and the lowest layer passes a writable one.
             unsafe { *count = u32::try_from(total).unwrap_or(u32::MAX) };
             VkResult::VK_SUCCESS
         }
@@ -52,11 +52,11 @@ pub(crate) unsafe fn enumerate_physical_devices(
     }
 }
 
-/// What an enumeration came to.
+/// Result of an enumeration.
 enum Listed {
-    /// Only how many there may be.
+    /// An upper bound on the number of devices.
     Count(usize),
-    /// All of them.
+    /// All devices.
     Handles(HostVec<PhysicalDeviceHandle<Chain>>),
 }
 
@@ -68,7 +68,7 @@ fn devices(
 ) -> Result<Listed, VkResult> {
     let all = adapters::devices(instance, drivers, journal)?.all;
     let listed = match configured::configurations(instance) {
-        // An upper bound, which costs no question about identity (APP-259).
+        // An upper bound, for which no device needs to be identified (APP-259).
         Some(wanted) if counts_only => return Ok(Listed::Count(wanted.len().min(all.len()))),
         Some(wanted) => configured::select(instance, &all, wanted, journal)?,
         None => order::sort(instance, wishes::shown(instance, all, journal)?, journal)?,
@@ -80,7 +80,7 @@ fn devices(
     )?))
 }
 
-/// Tells that the caller's array is too small (DRV-122, DRV-157).
+/// Logs that the caller's array is too small (DRV-122, DRV-157).
 pub(super) fn tell_trimming(terminator: &str, total: usize, room: usize, journal: &Journal<'_>) {
     if room < total {
         journal.note(
@@ -90,12 +90,12 @@ pub(super) fn tell_trimming(terminator: &str, total: usize, room: usize, journal
     }
 }
 
-/// The instance that a layer names; `None`, with a message, if that is no instance or there is no place for the count.
+/// Returns the instance of a layer's call; logs an error and returns `None` if the handle is invalid or `count` is null.
 ///
 /// # Safety
 /// A non-null handle points to a readable word.
 unsafe fn instance_for(command: &str, handle: InstanceHandle<Chain>, count: *const u32) -> Option<&'static Instance> {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that a non-null handle points to a readable word.
     let instance = unsafe { translation::chain_instance(handle) };
     if instance.is_some() && !count.is_null() {
         return instance;
@@ -116,35 +116,35 @@ unsafe fn instance_for(command: &str, handle: InstanceHandle<Chain>, count: *con
 /// Lists the device groups of all drivers (DRV-149 to DRV-157).
 ///
 /// # Safety
-/// The parameters are what the lowest layer passed.
+/// The parameters are those that the lowest layer passed.
 pub(crate) unsafe fn enumerate_physical_device_groups(
     handle: InstanceHandle<Chain>,
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<Chain>,
 ) -> VkResult {
-    // SAFETY: passed on.
+    // SAFETY: the lowest layer passes a handle that the loader gave it.
     let Some(instance) = (unsafe { instance_for("vkEnumeratePhysicalDeviceGroups", handle, count) }) else {
         return VkResult::VK_ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: `count` is not null, otherwise passed on.
+    // SAFETY: `count` is not null, and the lowest layer passes an array that is null or has `*count` elements with their heads set.
     unsafe { groups::enumerate_at_end_of_chain(instance, count, array) }
 }
 
 /// Lists the extensions of a device (APP-130 to APP-132).
 ///
 /// # Safety
-/// The parameters are what the lowest layer passed.
+/// The parameters are those that the lowest layer passed.
 pub(crate) unsafe fn enumerate_device_extension_properties(
     device: PhysicalDeviceHandle<Chain>,
     layer_name: *const c_char,
     count: *mut u32,
     array: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises the parameters of the lowest layer.
     unsafe { extensions::enumerate(device, layer_name, count, array) }
 }
 
-/// Never part of the chain: the application's call is answered above it, and a layer must not pass it on.
+/// Logs an error: this command is not part of the chain. The loader answers the application's call above the chain, and a layer must not pass it on.
 ///
 /// # Safety
 /// `device` comes from the lowest layer; the pointers are not used.
@@ -153,7 +153,7 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
     _count: *mut u32,
     _array: *mut VkLayerProperties,
 ) -> VkResult {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a handle that the loader gave to the lowest layer.
     let instance = unsafe { translation::chain_physical_device(device) }
         .driver()
         .instance();

@@ -1,4 +1,4 @@
-//! Asking every driver for its devices (DRV-118 to DRV-121).
+//! Queries of every driver for its devices (DRV-118 to DRV-121).
 
 use super::objects;
 use crate::alloc::{HostAllocator, HostVec, Places};
@@ -16,7 +16,7 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 pub(super) use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
-/// Most devices or groups accepted from the whole chain, where the loader itself makes room for what a layer counts.
+/// Upper bound on the devices or groups that are accepted from the chain, where the loader allocates as many as a layer counts.
 pub(super) const MOST_OF_A_CHAIN: u32 = 262_144;
 
 /// A device that a driver reported.
@@ -32,7 +32,7 @@ pub(super) struct Device<'a> {
     pub(super) wish: usize,
 }
 
-/// Memory that lives as long as one command.
+/// Allocator for memory that lives as long as one command.
 pub(super) fn scratch(instance: &Instance) -> HostAllocator {
     instance
         .allocator
@@ -75,10 +75,10 @@ pub(super) fn add_devices<'a>(
     Ok(())
 }
 
-/// Whether there is anything to list.
+/// Checks that there is a device.
 ///
 /// # Errors
-/// That there is not (DRV-121).
+/// The list is empty (DRV-121).
 pub(super) fn check_any(instance: &Instance, found: &[Device<'_>], journal: &mut Journal<'_>) -> Result<(), VkResult> {
     if found.is_empty() {
         let line = "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config";
@@ -88,7 +88,7 @@ pub(super) fn check_any(instance: &Instance, found: &[Device<'_>], journal: &mut
     Ok(())
 }
 
-/// Returns a text that names the drivers, of which none has a device.
+/// Returns a text that lists the drivers, for the case that none has a device.
 fn without_devices(instance: &Instance) -> impl Display + '_ {
     Show(|out: &mut Formatter<'_>| {
         let mut begin = "No driver has a device: ";
@@ -100,8 +100,11 @@ fn without_devices(instance: &Instance) -> impl Display + '_ {
     })
 }
 
-/// The devices of one driver. What it reported last stands in for a list that it fails to give: a failure may pass, and the
-/// application's handles are good all the while. Errors are those of memory only.
+/// Returns the devices of one driver. If the driver fails to list them, returns its previous list: the failure may be temporary, and the
+/// application's handles stay valid.
+///
+/// # Errors
+/// Out of host memory.
 fn reported(
     driver: &InstanceDriver,
     instance: &Instance,
@@ -132,7 +135,7 @@ fn reported(
     }
 }
 
-/// What is listed twice is there once. `handle` gives what is compared; `clear` makes it null.
+/// Removes later duplicates from a list. `handle` returns the value to compare, and `clear` makes an element null.
 pub(super) fn keep_first_of_equal<T>(
     list: &mut HostVec<T>,
     handle: impl Fn(&T) -> usize,
@@ -149,7 +152,7 @@ pub(super) fn keep_first_of_equal<T>(
     Ok(())
 }
 
-/// A driver that reports a device twice has it once.
+/// Removes devices that a driver reports twice.
 fn keep_first_of_handles(handles: &mut HostVec<PhysicalDeviceHandle<Driver>>) -> Result<(), OutOfMemory> {
     keep_first_of_equal(
         handles,
@@ -162,7 +165,7 @@ fn handles_of(
     driver: &InstanceDriver,
     allocator: HostAllocator,
 ) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
-    // Drivers without the function are not taken into an instance (DRV-112).
+    // A driver without this function is not accepted (DRV-112).
     let Some(enumerate) = driver.table.vkEnumeratePhysicalDevices else {
         return Ok(HostVec::new(allocator));
     };
@@ -172,21 +175,21 @@ fn handles_of(
         even_empty: false,
     };
     let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
-        // SAFETY: the driver's function with its own instance, a writable number and room for as many handles as it says.
+        // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
         let result = unsafe { enumerate(driver.handle, count, array) };
         match array.is_null() {
             true => succeeds(result).map(|()| true),
             false => ffi::is_whole(result),
         }
     };
-    // SAFETY: zeros are a null handle.
+    // SAFETY: a handle of zero bytes is a null handle.
     let mut handles = unsafe { asking.ask(allocator, call) }?;
-    // A driver may claim more than it wrote; nothing can be done with a device that has no handle.
+    // A driver may report more handles than it wrote; a device without a handle is useless.
     handles.retain(|handle| !handle.is_null());
     Ok(handles)
 }
 
-/// `VK_SUCCESS`, or the code as an error.
+/// Returns any code but `VK_SUCCESS` as an error.
 pub(super) fn succeeds(result: VkResult) -> Result<(), VkResult> {
     if result == VkResult::VK_SUCCESS {
         Ok(())
@@ -195,7 +198,7 @@ pub(super) fn succeeds(result: VkResult) -> Result<(), VkResult> {
     }
 }
 
-/// Records that what a driver has to offer is left out of this call.
+/// Records that a driver's devices or groups are left out of this call.
 pub(super) fn fails(driver: &InstanceDriver, reason: DeviceReason, journal: &mut Journal<'_>) {
     journal.decide(Decision {
         subject: Subject::PhysicalDevice,

@@ -9,20 +9,20 @@ use crate::translation;
 use core::ffi::{CStr, c_char};
 use discovery::extension::{DeviceExtension, InstanceExtension};
 
-/// How a command is answered that is not simply the device's own slot (APP-43).
+/// Answer to a command that is not simply the device's own slot (APP-43).
 #[derive(Clone, Copy)]
 enum Answer {
-    /// The loader's function, without a look at the device (APP-41).
+    /// The loader's function, without checking the device (APP-41).
     Loader,
-    /// The loader's function for any valid device (APP-42).
+    /// The loader's function, for any valid device (APP-42).
     LoaderForDevice,
-    /// The loader's function, which must unwrap a handle, if the debug-marker extension is there (APP-44).
+    /// The loader's function, which must unwrap a handle, if the debug-marker extension is available (APP-44).
     DebugMarker,
-    /// Likewise for debug utils.
+    /// The loader's function, which must unwrap a handle, if debug utils is available (APP-44).
     DebugUtils,
 }
 
-/// The commands that are answered so.
+/// Commands with such an answer.
 const OWN: [(u16, Answer); 9] = [
     (row::vkGetDeviceProcAddr, Answer::Loader),
     (row::vkDestroyDevice, Answer::Loader),
@@ -35,7 +35,7 @@ const OWN: [(u16, Answer); 9] = [
     (row::vkSetDebugUtilsObjectTagEXT, Answer::DebugUtils),
 ];
 
-/// Writes down what the look-up of a device answers to the commands that are not answered from its slots.
+/// Fills in a device's answers to the commands that are not answered from its slots.
 pub(crate) fn fill_own_answers(device: &Device) {
     for (number, answer) in OWN {
         let row = &ROWS[usize::from(number)];
@@ -59,34 +59,35 @@ pub(crate) fn fill_own_answers(device: &Device) {
 #[inline(always)]
 pub(crate) unsafe fn get_device_proc_addr(handle: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
-        // SAFETY: passed on. Where every other way out is a jump, that of a hit needs none.
+        // SAFETY: the caller promises a handle that is NULL or readable. Passing an empty name here keeps every other exit of this function a plain
+        // jump.
         return unsafe { decide(handle, c"".into(), None) };
     }
-    // SAFETY: terminated by this function's contract.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     let name = unsafe { CStr::from_ptr(name) };
     let Some(command) = Command::find(name.to_bytes()) else {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a handle that is NULL or readable.
         return unsafe { decide(handle, name.into(), None) };
     };
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a handle that is NULL or readable.
     let Some(table) = (unsafe { translation::device_table(handle) }) else {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a handle that is NULL or readable.
         return unsafe { decide(handle, name.into(), Some(command)) };
     };
-    // SAFETY: `device_table` gave the table, and a command's number is that of an answer.
+    // SAFETY: `device_table` found the table, so a device contains it; `answer` is an index into the answers.
     unsafe { Device::of_table(table).answers().get_unchecked(command.answer()) }.get()
 }
 
-/// The answer to a name that the registry does not know, or to a handle that is no device.
+/// Answers for names that the registry does not know, and for handles that are not devices.
 ///
 /// # Safety
-/// As for [`get_device_proc_addr`].
+/// The same as for [`get_device_proc_addr`].
 #[inline(never)]
 unsafe fn decide(handle: VkDevice, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let Some(command) = command else {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a handle that is NULL or readable.
         let table = unsafe { translation::device_table(handle) }.filter(|_| name.is_vulkan())?;
-        // SAFETY: the table has the magic.
+        // SAFETY: `device_table` has checked the magic, so a device contains the table.
         return unsafe { Device::of_table(table) }.ask_chain(name);
     };
     let needs_none = OWN

@@ -1,14 +1,14 @@
-//! Device commands that a layer asks the end of the instance chain for (LAY-240, LAY-314).
+//! Device commands that a layer requests from the end of the instance chain (LAY-240, LAY-314).
 //!
-//! A layer may keep such a function as its way down, and calls it while it answers that very command. The trampoline, and
-//! the thunk of an unknown function, enter the chain at its top and would lead back into the layer without end. So the
-//! answer is a stub of its own. It jumps through the *ends* of the device it is called for, which the dispatch word in
-//! every device, queue and command buffer leads to; each of them holds what the end of that device's chain answers to a
-//! `vkGetDeviceProcAddr`, whichever driver made the device, and whenever. What a device lacks says so and returns an error, as
-//! unknown functions do (DRV-224).
+//! A layer may keep such a function as its way down, and call it while it handles the same command. The trampoline, and the thunk of an unknown
+//! function, enter the chain at its top, so they would lead back into the layer without end. The answer is therefore a separate stub.
 //!
-//! Drivers are only asked about a device for what a layer asked for: when the driver made a device, and again for what is
-//! new when the layers above have made theirs; and for all finished devices when a layer asks.
+//! The stub jumps through the *ends* of the device of the call; the dispatch word in every device, queue and command buffer leads to them. Each end
+//! is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. It does not matter which driver made the device, and when. A function
+//! that the device lacks logs an error and returns one, as unknown functions do (DRV-224).
+//!
+//! Drivers are asked only for functions that a layer requested: when the driver makes a device, again for new functions after the layers above have
+//! made theirs, and for all finished devices when a layer asks.
 
 use super::terminators::known_to_device;
 use super::unknown;
@@ -19,18 +19,18 @@ use crate::lookup::Row;
 use crate::stubs::{self, DEVICE_ENDS};
 use crate::table::{self, Entry, Slot, Slots};
 
-/// What the end of a device's chain has for each function: the known ones by their slots, then the unknown ones.
+/// Functions at the end of a device's chain: the known ones by their slots, then the unknown ones.
 pub(crate) type Ends = [Entry<Slot>; DEVICE_ENDS];
 
 const BITS: usize = u64::BITS as usize;
 const WORDS: usize = DEVICE_ENDS.div_ceil(BITS);
 
-/// The functions that layers asked for, in the order of [`Ends`].
+/// Functions that layers requested, in the order of [`Ends`].
 #[derive(Clone, Copy)]
 pub(crate) struct Asked([u64; WORDS]);
 
 impl Asked {
-    /// None.
+    /// Returns the empty set.
     pub(crate) const fn new() -> Self {
         Self([0; WORDS])
     }
@@ -56,7 +56,7 @@ impl Default for Asked {
     }
 }
 
-/// A known device command that a layer asks for: there if some driver has it.
+/// Returns the stub of a known device command that a layer requests, if some driver has the command.
 pub(super) fn for_layer(instance: &Instance, row: &Row) -> Slot {
     let has = |driver: &crate::instance::InstanceDriver| {
         crate::driver::lookup_known(driver.get_instance_proc_addr, driver.handle, row).is_some()
@@ -67,10 +67,10 @@ pub(super) fn for_layer(instance: &Instance, row: &Row) -> Slot {
     some_driver.then(|| give(instance, usize::from(row.slot)))?
 }
 
-/// The stub of a function, which leads somewhere on every device that has the function.
+/// Returns the stub of a function; it works on every device that has the function.
 pub(super) fn give(instance: &Instance, index: usize) -> Slot {
     let stub = stubs::device_terminator(index)?;
-    // A device is finished before it looks at this, so it is either found below or finds the number.
+    // A device is finished before it reads the set. It is therefore either found by the loop below, or it finds this number.
     instance.asked_ends.lock().add(index);
     for device in Pinned::all_of(instance) {
         device.ends()[index].set(end(&device, index));
@@ -78,13 +78,13 @@ pub(super) fn give(instance: &Instance, index: usize) -> Slot {
     Some(stub)
 }
 
-/// Lets every function report that it is not there.
+/// Makes every function report that it is missing.
 ///
 /// # Safety
 /// `ends` is writable.
 pub(crate) unsafe fn write_empty_ends(ends: *mut Ends) {
     for index in 0..DEVICE_ENDS {
-        // SAFETY: within the array, by this function's contract.
+        // SAFETY: the index is below the length of the array, which the caller promises to be writable.
         unsafe {
             ends.cast::<Entry<Slot>>()
                 .add(index)
@@ -93,19 +93,19 @@ pub(crate) unsafe fn write_empty_ends(ends: *mut Ends) {
     }
 }
 
-/// Fills what layers asked for so far on a device that a driver has just made.
+/// Looks up the functions that layers have requested so far, for a device that a driver has just made.
 pub(crate) fn fill_ends(device: &Device) {
     fill(device, |_| true);
 }
 
-/// Fills what layers asked for since then.
+/// Looks up the functions that layers have requested since then.
 pub(super) fn fill_late_ends(device: &Device) {
     let absent = table::to_word(unknown::absent());
     fill(device, |current| table::to_word(current) == absent);
 }
 
 fn fill(device: &Device, wanted: impl Fn(Slot) -> bool) {
-    // A copy: nothing is locked while the driver is asked.
+    // Works on a copy, so that no lock is held while the driver is asked.
     let asked = *device.instance().asked_ends.lock();
     for index in asked.all() {
         let entry = &device.ends()[index];
@@ -115,7 +115,7 @@ fn fill(device: &Device, wanted: impl Fn(Slot) -> bool) {
     }
 }
 
-/// What the end of a device's chain has.
+/// Returns a function of the end of a device's chain.
 fn end(device: &Device, index: usize) -> Slot {
     let found = match index.checked_sub(DeviceTable::COUNT) {
         None => DeviceTable::commands()

@@ -19,19 +19,19 @@ use discovery::version::ApiVersion;
 #[inline(always)]
 pub(crate) unsafe fn get_instance_proc_addr(handle: InstanceHandle<App>, name: *const c_char) -> PFN_vkVoidFunction {
     if name.is_null() {
-        // Where every other way out is a jump, that of a hit needs none.
+        // A call keeps every other exit of this function a plain jump.
         return no_name();
     }
-    // SAFETY: terminated by this function's contract.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     let name = unsafe { CStr::from_ptr(name) };
     let command = Command::find(name.to_bytes());
     if let Some(command) = command.filter(|command| command.is_plain()) {
-        // The newest instance, nearly always the only one, is valid since it is alive.
+        // The newest instance, which is nearly always the only one, is valid because it is live.
         if core::ptr::eq(handle.raw().cast(), INSTANCES.newest().as_ptr()) {
             return Some(command.trampoline());
         }
     }
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a handle that is NULL or readable, unless the name needs no instance.
     unsafe { decide(handle, name.into(), command) }
 }
 
@@ -41,10 +41,10 @@ fn no_name() -> PFN_vkVoidFunction {
     None
 }
 
-/// The answer to a name that not every valid instance has, or to a handle that may be none.
+/// Answers for names that not every valid instance has, and for handles that may be invalid.
 ///
 /// # Safety
-/// As for [`get_instance_proc_addr`].
+/// The same as for [`get_instance_proc_addr`].
 #[inline(never)]
 unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Option<Command>) -> PFN_vkVoidFunction {
     let row = command.map(Command::row);
@@ -53,7 +53,7 @@ unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Opti
             return Some(row.trampoline());
         }
         if row.level == Level::Global {
-            // SAFETY: passed on.
+            // SAFETY: the caller promises a handle that is NULL or readable.
             let instance = unsafe { translation::instance_object(handle) };
             let hidden = instance.is_some_and(|instance| instance.api_version() >= ApiVersion::V1_3);
             return Some(row.trampoline()).filter(|_| !hidden);
@@ -62,7 +62,7 @@ unsafe fn decide(handle: InstanceHandle<App>, name: Uncounted<'_>, command: Opti
     if handle.is_null() {
         return None;
     }
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a handle that is NULL or readable.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkGetInstanceProcAddr);
     };

@@ -1,8 +1,7 @@
-//! From a name to a function: the two look-ups of the application and the two at the end of the chains.
+//! Look-up of functions by name: the application's two look-ups, and the two at the end of the chains.
 //!
-//! All of them start from [`crate::lookup::Command::find`], which knows every command of the registry with its level,
-//! its gate and its slots; what is left to decide here is which answer a caller may get (APP-20 to APP-49, LAY-240,
-//! LAY-291). Names the registry does not know are the business of [`unknown`].
+//! All of them start from [`crate::lookup::Command::find`], which knows the level, gate and slots of every command in the registry. This module
+//! decides which answer a caller gets (APP-20 to APP-49, LAY-240, LAY-291). [`unknown`] handles names that the registry does not know.
 
 mod device;
 mod ends;

@@ -1,4 +1,4 @@
-//! Filling the tables that trampolines call through (GEN-62, LAY-238, LAY-290).
+//! Filling of the tables through which trampolines call (GEN-62, LAY-238, LAY-290).
 
 use super::device::fill_own_answers;
 use super::terminators::known_to_device;
@@ -17,31 +17,31 @@ use crate::stubs;
 use crate::table::{self, SharedSlots, Slots};
 use crate::translation::DEVICE_MAGIC;
 
-/// A table in which every command is missing.
+/// Returns a table in which every command is missing.
 pub(crate) fn empty_instance_table() -> InstanceTable {
-    // SAFETY: every slot has a stub.
+    // SAFETY: `missing_instance` returns a stub for every slot.
     unsafe { InstanceTable::build(|row| stubs::missing_instance(usize::from(row.slot))) }
 }
 
-/// A table in which every command is missing and every unknown function reports that it is not there.
+/// Writes a table in which every command is missing and every unknown function reports that it is missing.
 ///
 /// # Safety
 /// `table` is writable.
 pub(crate) unsafe fn write_empty_device_table(table: *mut DeviceTable) {
-    // SAFETY: every slot has a stub, and what is zero gets its value below.
+    // SAFETY: the caller promises a writable table; every slot gets a stub, and the members that are still zero are set below.
     let table = unsafe {
         DeviceTable::write(table, |row| stubs::missing_device(usize::from(row.slot)));
         (*table).magic = DEVICE_MAGIC;
         &*table
     };
-    // A few commands tolerate that no layer or driver answers, all others end the process (GEN-51).
+    // A few commands do nothing if neither a layer nor a driver implements them; all others end the process (GEN-51).
     for &index in &generated_device::NULL_TOLERANT {
         table.entries()[index].set(stubs::return_zero(index));
     }
     super::clear_unknown_of_device(table);
 }
 
-/// Points every slot at the loader's own terminator, which works as soon as the drivers exist (LAY-239).
+/// Points every slot at the loader's own terminator, which works as soon as the drivers' instances exist (LAY-239).
 pub(crate) fn fill_with_terminators(instance: &Instance) {
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
@@ -50,19 +50,19 @@ pub(crate) fn fill_with_terminators(instance: &Instance) {
     share_entries(instance);
 }
 
-/// Fills the table from the topmost entity (LAY-238).
+/// Fills the table with the functions of the topmost entity (LAY-238).
 pub(crate) fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr, handle: InstanceHandle<Chain>) {
     if core::ptr::fn_addr_eq(gipa, terminator::vkGetInstanceProcAddr as GetInstanceProcAddr) {
-        // Without layers the terminators, which are there already, are the chain.
+        // Without layers, the terminators are the chain, and the table already has them.
         return;
     }
     let table = instance.table();
     for (index, (slot, row)) in table.entries().iter().zip(InstanceTable::commands()).enumerate() {
         let answer = if row.number == row::vkGetInstanceProcAddr {
-            // SAFETY: only the type is erased.
+            // SAFETY: the word is a function's address; only its type is erased.
             unsafe { table::from_word(gipa as *mut ()) }
         } else {
-            // SAFETY: the topmost entity's function with the handle it returned.
+            // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
             unsafe { gipa(handle, row.name().as_ptr()) }
         };
         let answer = answer.or_else(|| closed_gate(instance, row));
@@ -71,8 +71,8 @@ pub(crate) fn fill_instance_table(instance: &Instance, gipa: GetInstanceProcAddr
     share_entries(instance);
 }
 
-/// The terminator of a command whose extension is not enabled: it says so and does nothing (APP-161), while the chain
-/// rightly answers NULL.
+/// Returns the terminator of a command whose extension is not enabled: it logs an error and does nothing (APP-161). The chain answers NULL for such a
+/// command.
 fn closed_gate(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.gate() {
         Gate::Instance(any) if !instance.enabled.get().intersects(any) => row.terminator(),
@@ -80,8 +80,8 @@ fn closed_gate(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     }
 }
 
-/// A command and its KHR alias that are one trampoline enter the chain at the KHR entry when that extension is enabled,
-/// otherwise at the core one (DRV-159).
+/// Lets a command and its KHR alias that share a trampoline enter the chain at the KHR entry if that extension is enabled, otherwise at the core
+/// entry (DRV-159).
 fn share_entries(instance: &Instance) {
     let entries = instance.table().entries();
     for shared in generated_instance::SHARED_ENTRIES {
@@ -91,10 +91,10 @@ fn share_entries(instance: &Instance) {
     }
 }
 
-/// Fills a device's table from the topmost entity (GEN-62). What the chain does not answer keeps its stub.
+/// Fills a device's table with the functions of the topmost entity (GEN-62). A command that the chain lacks keeps its stub.
 pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     let table = device.table();
-    // The loader's own ends of the chains need not find the row by its name again.
+    // The loader's own ends of the chains need not look up the row by its name again.
     let without_layers = core::ptr::fn_addr_eq(gdpa, terminator::vkGetDeviceProcAddr as GetDeviceProcAddr);
     let instance = device.instance();
     let gipa = instance.table().vkGetInstanceProcAddr.get();
@@ -103,19 +103,19 @@ pub(crate) fn fill_device_table(device: &Device, gdpa: GetDeviceProcAddr, handle
     let places = table.entries().iter().zip(device.answers());
     for ((slot, shown), row) in places.zip(DeviceTable::commands()) {
         let answer = if row.number == row::vkGetDeviceProcAddr {
-            // SAFETY: only the type is erased.
+            // SAFETY: the word is a function's address; only its type is erased.
             unsafe { table::from_word(gdpa as *mut ()) }
         } else if matches!(row.device_gate(), DeviceGate::Instance(_)) {
-            // A device command of an instance extension: layers answer for it as one of the instance (LAY-290).
+            // Layers answer for a device command of an instance extension as for an instance command (LAY-290).
             match without_instance_layers {
                 true => known_to_device(device, row),
-                // SAFETY: the topmost entity's function with the instance handle of the chain.
+                // SAFETY: the lookup function belongs to the topmost entity and gets the chain's instance handle.
                 false => unsafe { gipa(instance.chain_handle(), row.name().as_ptr()) },
             }
         } else if without_layers {
             known_to_device(device, row)
         } else {
-            // SAFETY: the topmost entity's function with the handle it returned.
+            // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
             unsafe { gdpa(handle, row.name().as_ptr()) }
         };
         if answer.is_some() {

@@ -1,4 +1,4 @@
-//! What layers reach at the end of the chains (LAY-240, LAY-241, LAY-291, DRV-204, DRV-214).
+//! Look-ups at the end of the chains, as layers call them (LAY-240, LAY-241, LAY-291, DRV-204, DRV-214).
 
 use super::{ends, unknown};
 use crate::device::Device;
@@ -13,8 +13,7 @@ use discovery::journal::LogBits;
 use discovery::log;
 use os::Raw;
 
-/// Terminators that the end of the chain gives with any instance, NULL included: old layers ask even for
-/// `vkCreateDevice` that way (LAY-240).
+/// Terminators that the end of the chain returns for any instance, including NULL: old layers request even `vkCreateDevice` that way (LAY-240).
 const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstance", c"vkCreateDevice"];
 
 /// `vkGetInstanceProcAddr` of the instance terminator.
@@ -28,10 +27,10 @@ pub(crate) unsafe fn terminator_get_instance_proc_addr(
     if name.is_null() {
         return None;
     }
-    // SAFETY: terminated by this function's contract.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     let name = unsafe { CStr::from_ptr(name) };
     if name == c"vk_layerGetPhysicalDeviceProcAddr" {
-        // SAFETY: only the type is erased.
+        // SAFETY: the word is a function's address; only its type is erased.
         return unsafe { crate::table::from_word(terminator_get_physical_device_proc_addr as *mut ()) };
     }
     if let Some(function) = terminator_of_global(name) {
@@ -41,7 +40,7 @@ pub(crate) unsafe fn terminator_get_instance_proc_addr(
     if let Some(row) = row.filter(|_| WITHOUT_INSTANCE.contains(&name)) {
         return row.terminator();
     }
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that a non-null handle starts with a dispatch pointer.
     let instance = unsafe { translation::chain_instance(handle) }?;
     match row {
         Some(row) if row.level != Level::Device => known(row),
@@ -52,7 +51,7 @@ pub(crate) unsafe fn terminator_get_instance_proc_addr(
     }
 }
 
-/// Says that an end of the chain has nothing under a name.
+/// Logs that an end of the chain has no function of this name.
 fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFunction {
     log::emit(
         Some(instance),
@@ -62,11 +61,10 @@ fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFun
     None
 }
 
-/// `vk_layerGetPhysicalDeviceProcAddr` of the instance terminator: instance-level commands and drivers' unknown
-/// physical-device functions (LAY-241).
+/// `vk_layerGetPhysicalDeviceProcAddr` of the instance terminator: instance-level commands and drivers' unknown physical-device functions (LAY-241).
 ///
 /// # Safety
-/// As for [`terminator_get_instance_proc_addr`].
+/// The same as for [`terminator_get_instance_proc_addr`].
 pub(crate) unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     handle: InstanceHandle<Chain>,
     name: *const c_char,
@@ -74,26 +72,26 @@ pub(crate) unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     if name.is_null() {
         return None;
     }
-    // SAFETY: terminated by this function's contract.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     let name = unsafe { CStr::from_ptr(name) };
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that a non-null handle starts with a dispatch pointer.
     let instance = unsafe { translation::chain_instance(handle) }?;
     match lookup::find(name.to_bytes()) {
         Some(row) if matches!(row.level, Level::Instance | Level::PhysicalDevice) => known(row),
-        // Drivers are asked about every other name, whether the registry knows it or not.
+        // Drivers are asked for every other name, even if the registry knows it.
         _ => unknown::for_layer_physical_device(instance, name.into())
             .or_else(|| unrecognized(instance, name, "loader_gpdpa_instance_terminator")),
     }
 }
 
-/// The terminator of a command of an instance or physical device. Whether its extension is enabled is its own business:
-/// layers fill a table once and call what they were allowed to (LAY-240).
+/// Returns the terminator of a command of an instance or physical device. The terminator itself checks if its extension is enabled, because layers
+/// fill a table once and then call what they may (LAY-240).
 fn known(row: &Row) -> PFN_vkVoidFunction {
     row.terminator().filter(|_| row.is_built)
 }
 
-/// A function that leads to the driver on any device. What names, tags and labels the loader's own objects is only there
-/// while those exist.
+/// Returns a function that leads to the driver on any device. A command that names, tags or labels the loader's own objects is available only if the
+/// instance extension of these objects is enabled.
 fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     match row.device_gate() {
         DeviceGate::Instance(any) => row.terminator().filter(|_| instance.enabled.get().intersects(any)),
@@ -110,9 +108,9 @@ pub(crate) unsafe fn terminator_get_device_proc_addr(handle: VkDevice, name: *co
     if name.is_null() {
         return None;
     }
-    // SAFETY: terminated by this function's contract.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     let name = unsafe { CStr::from_ptr(name) };
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises that a non-null handle starts with a dispatch pointer.
     let device = unsafe { translation::device_by_word(handle) }?;
     match lookup::find(name.to_bytes()) {
         Some(row) => known_to_device(device, row),
@@ -120,7 +118,7 @@ pub(crate) unsafe fn terminator_get_device_proc_addr(handle: VkDevice, name: *co
     }
 }
 
-/// What the end of the device chain has for a known command.
+/// Returns the function that the end of the device chain has for a known command.
 pub(super) fn known_to_device(device: &Device, row: &Row) -> PFN_vkVoidFunction {
     let enabled = match row.device_gate() {
         DeviceGate::Always if row.number == row::vkGetDeviceProcAddr => return row.terminator(),
@@ -129,6 +127,6 @@ pub(super) fn known_to_device(device: &Device, row: &Row) -> PFN_vkVoidFunction 
         DeviceGate::Device(any) => device.enabled().intersects(any),
         DeviceGate::Instance(any) => device.instance().enabled.get().intersects(any),
     };
-    // The driver is not asked for what the loader must see first (DRV-204).
+    // The driver is not asked for commands that the loader must see first (DRV-204).
     row.terminator().filter(|_| enabled)
 }

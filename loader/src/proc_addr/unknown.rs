@@ -1,7 +1,7 @@
 //! Functions that the registry does not know (APP-31 to APP-34, DRV-216 to DRV-226, LAY-300 to LAY-314).
 //!
-//! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that
-//! jumps through it. Physical-device and device functions have slots of their own.
+//! A supported name gets a numbered slot for the life of the instance, and the caller gets a machine-code thunk that jumps through it.
+//! Physical-device functions and device functions have separate slots.
 
 use super::ends;
 use crate::alloc::{HostAllocator, HostList, HostText, Room};
@@ -22,7 +22,7 @@ use discovery::log;
 use os::memory::OutOfMemory;
 use os::{Address, Raw};
 
-/// The names with a slot.
+/// Names that have a slot.
 pub(crate) struct UnknownFunctions {
     physical_device: Names,
     device: Names,
@@ -41,7 +41,7 @@ impl Default for UnknownFunctions {
 }
 
 impl UnknownFunctions {
-    /// No names; allocates nothing.
+    /// Returns the empty collection; allocates nothing.
     pub(crate) const fn new() -> Self {
         Self {
             physical_device: Names::new(),
@@ -57,18 +57,18 @@ impl UnknownFunctions {
     }
 }
 
-/// The names in the order of their slots, the last one first.
+/// Names by slot, the last slot first.
 struct Names(HostList<Name>);
 
 type NewName = (HostText, Room<Name>);
 
 struct Name {
     text: HostText,
-    /// Its slot.
+    /// Slot of the name.
     index: usize,
 }
 
-/// What taking a slot came to.
+/// Result of requesting a slot.
 #[derive(Clone, Copy)]
 enum Taken {
     Slot { index: usize, new: bool },
@@ -80,18 +80,18 @@ impl Names {
         Self(HostList::new())
     }
 
-    /// A name that is in no list yet, and memory to add it.
+    /// Makes a name that is in no list yet, and the memory to add it.
     fn make(text: &CStr, allocator: HostAllocator) -> Result<NewName, OutOfMemory> {
         let text = HostText::try_new(text.to_bytes(), allocator)?;
         Ok((text, Room::new(allocator)?))
     }
 
-    /// The slot that the next name gets.
+    /// Returns the slot for the next name.
     fn next(&self) -> usize {
         self.0.newest().map_or(0, |name| name.index + 1)
     }
 
-    /// The slot that `text` has, or that there is none left; `None` if it may get one.
+    /// Returns the slot of `text`, or `Full` if no slot is left; `None` if `text` may get a new slot.
     fn find(&self, text: &CStr) -> Option<Taken> {
         let known = self.0.iter().find(|name| name.text.as_c_str() == text);
         match known {
@@ -103,7 +103,7 @@ impl Names {
         }
     }
 
-    /// Gives a new name the next slot unless another thread was faster. Returns it if it was not needed.
+    /// Gives a new name the next slot, unless another thread has added the name meanwhile. Returns the new name if it was not needed.
     fn adopt(&mut self, (text, room): NewName) -> (Taken, Option<NewName>) {
         if let Some(taken) = self.find(text.as_c_str()) {
             return (taken, Some((text, room)));
@@ -113,13 +113,13 @@ impl Names {
         (Taken::Slot { index, new: true }, None)
     }
 
-    /// The name of a slot.
+    /// Returns the name of a slot.
     fn get(&self, index: usize) -> Option<&HostText> {
         self.0.iter().find(|name| name.index == index).map(|name| &name.text)
     }
 }
 
-/// Says that a name got a slot.
+/// Logs that a name got a slot.
 fn note_slot(instance: &Instance, kind: Kind, name: &CStr, index: usize) {
     let name = Raw(name.to_bytes());
     match kind {
@@ -138,7 +138,7 @@ fn note_slot(instance: &Instance, kind: Kind, name: &CStr, index: usize) {
     }
 }
 
-/// Says who answered for a function of physical devices.
+/// Logs which entity answered for a physical-device function.
 fn note_answer(instance: &Instance, who: impl Display, function: PFN_vkVoidFunction, name: &CStr) {
     log::emit(
         Some(instance),
@@ -151,12 +151,12 @@ fn note_answer(instance: &Instance, who: impl Display, function: PFN_vkVoidFunct
     );
 }
 
-/// The slot of a supported name.
+/// Returns the slot of a supported name.
 fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
     let found = instance.unknown.lock().names(kind).find(name);
     let taken = match found {
         Some(taken) => taken,
-        // Memory comes from the application's callbacks, so it is taken while nothing is locked.
+        // The allocation may call the application's callbacks, so no lock is held.
         None => {
             let made = Names::make(name, instance.allocator).ok()?;
             let (taken, spare) = instance.unknown.lock().names(kind).adopt(made);
@@ -205,7 +205,7 @@ fn drivers_have_function(instance: &Instance, name: Uncounted<'_>) -> bool {
         .any(|driver| driver.pin().is_some_and(|driver| driver.lookup(name).is_some()))
 }
 
-/// The answer of the topmost layer that can be asked for physical-device functions; it forwards by itself (LAY-301).
+/// Returns the answer of the topmost layer that has a look-up of physical-device functions; the layer itself forwards the request (LAY-301).
 fn layer_physical_device_function<'i>(
     instance: &'i Instance,
     name: Uncounted<'_>,
@@ -215,7 +215,7 @@ fn layer_physical_device_function<'i>(
         .chain
         .iter()
         .find_map(|layer| Some((layer, layer.functions.get_physical_device_proc_addr?)))?;
-    // SAFETY: the layer's function with the instance handle of the chain.
+    // SAFETY: the lookup function belongs to the layer and gets the chain's instance handle.
     let function = unsafe { ask(instance.chain_handle(), name.as_ptr()) };
     function.is_some().then_some((layer, function))
 }
@@ -240,13 +240,12 @@ fn chain_has_device_function(instance: &Instance, layers: &InstanceLayers, name:
         });
     listed
         || layers.chain.first().is_some_and(|top| {
-            // SAFETY: the layer's function with the instance handle of the chain.
+            // SAFETY: the lookup function belongs to the layer and gets the chain's instance handle.
             unsafe { (top.functions.get_instance_proc_addr)(instance.chain_handle(), name.as_ptr()) }.is_some()
         })
 }
 
-/// An unknown name that the application asks for. Most are names of nothing: what a name with a meaning needs is kept out
-/// of the way.
+/// Looks up an unknown name for the application. Most such names have no meaning, so the code for supported names is in separate functions.
 #[inline(never)]
 pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !stubs::SUPPORTED {
@@ -273,7 +272,7 @@ pub(super) fn for_application(instance: &'static Instance, name: Uncounted<'_>) 
     }
 }
 
-/// An unknown name that a layer asks the end of the chain for: only drivers count (LAY-314).
+/// Looks up an unknown name that a layer requests from the end of the chain: only drivers are asked (LAY-314).
 pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !stubs::SUPPORTED || !drivers_have_physical_device_function(instance, name) {
         return None;
@@ -281,8 +280,7 @@ pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>
     physical_device_slot(instance, name, true).and_then(stubs::physical_device_terminator)
 }
 
-/// Likewise for a device function. The devices' chains are not asked: a layer may come here from its answer to that very
-/// question.
+/// Looks up a device function in the same way. Does not ask the devices' chains, because a layer may come here while it answers the same request.
 pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !stubs::SUPPORTED || !drivers_have_function(instance, name) {
         return None;
@@ -291,7 +289,7 @@ pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_
     ends::give(instance, DeviceTable::COUNT + index)
 }
 
-/// The thunk of a device function that a driver or a layer supports.
+/// Returns the thunk of a device function that a driver or a layer supports.
 #[cold]
 #[inline(never)]
 fn device_slot(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
@@ -300,7 +298,7 @@ fn device_slot(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     stubs::device_thunk(index)
 }
 
-/// The slot of a physical-device function that some driver, or a layer, supports, with every driver's function in it.
+/// Returns the slot of a physical-device function that a driver or a layer supports, and fills it with every driver's function.
 #[cold]
 #[inline(never)]
 fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_support: bool) -> Option<usize> {
@@ -324,15 +322,15 @@ fn physical_device_slot(instance: &Instance, name: Uncounted<'_>, drivers_suppor
     Some(index)
 }
 
-/// Puts what each device's chain answers into a slot (DRV-224).
+/// Stores the answer of each device's chain in a slot (DRV-224).
 fn resolve_on_devices(instance: &Instance, index: usize, name: Uncounted<'_>) {
     for device in crate::device::Pinned::all_of(instance) {
         set_device_function(&device, index, device.ask_chain(name));
     }
 }
 
-/// Fills a slot of a device. A layer without an answer of its own may give back the thunk that it got as an application
-/// would; that one jumps to this very slot, so it counts as no answer.
+/// Fills a slot of a device. A layer without its own answer may return the thunk that an application gets. That thunk jumps to this very slot, so it
+/// counts as no answer.
 fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFunction) {
     let thunk = table::to_word(stubs::device_thunk(index));
     if let Some(function) = function.filter(|&function| table::to_word(Some(function)) != thunk) {
@@ -340,40 +338,40 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
     }
 }
 
-/// Lets every slot of a new table report that its function is not there (DRV-224). Also before the chain has made the
-/// device: a layer may call a thunk that it got from below.
+/// Makes every slot of a new table report that its function is missing (DRV-224). Needed even before the chain has made the device, because a layer
+/// may call a thunk that it got from below.
 pub(crate) fn clear_device(device: &DeviceTable) {
     for slot in &device.unknown {
         slot.set(absent());
     }
 }
 
-/// What stands where a device has no function.
+/// Returns the function for slots whose function the device lacks.
 pub(super) fn absent() -> PFN_vkVoidFunction {
-    // SAFETY: only the type is erased.
+    // SAFETY: the word is a function's address; only its type is erased.
     unsafe { table::from_word(unknown_device_function_missing as *mut ()) }
 }
 
-/// Resolves every slot there is for a new device.
+/// Looks up the function of every used slot for a new device.
 pub(crate) fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDevice) {
     for index in 0..UNKNOWN_SLOTS {
         let Some(name) = device_function_name(device.instance(), index) else {
             break;
         };
-        // SAFETY: the topmost entity's function with the handle it returned.
+        // SAFETY: the lookup function belongs to the topmost entity and gets the handle that this entity returned.
         let function = unsafe { gdpa(handle, name.as_c_str().as_ptr()) };
         set_device_function(device, index, function);
     }
 }
 
-/// A copy of a name, so that the list is not locked while a layer is asked about it.
+/// Returns a copy of a name, so that no lock is held while a layer is asked for it.
 pub(super) fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
     let mut unknown = instance.unknown.lock();
     let name = unknown.names(Kind::Device).get(index)?;
     HostText::try_new(name.bytes(), HostAllocator::system()).ok()
 }
 
-/// What an unknown device function is on a device that lacks it (DRV-224).
+/// Replaces an unknown device function on a device that lacks it (DRV-224): logs an error and returns one.
 extern "system" fn unknown_device_function_missing() -> VkResult {
     log::message(
         LogBits::ERROR,
@@ -384,12 +382,12 @@ extern "system" fn unknown_device_function_missing() -> VkResult {
     VkResult::VK_ERROR_EXTENSION_NOT_PRESENT
 }
 
-/// An unknown physical-device function was called on a device whose driver lacks it (DRV-221). Ends the process.
+/// Reports a call of an unknown physical-device function that the device's driver lacks (DRV-221). Ends the process.
 ///
 /// # Safety
-/// `driver` is the driver of a terminator's physical-device object, `index` a slot in use.
+/// `driver` is the driver of a terminator's physical-device object, and `index` is a used slot.
 pub(crate) unsafe extern "C" fn missing_physical_device_function(driver: *const InstanceDriver, index: u32) -> ! {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a live driver.
     let instance = unsafe { &*driver }.instance();
     let mut unknown = instance.unknown.lock();
     let name = unknown
@@ -398,7 +396,7 @@ pub(crate) unsafe extern "C" fn missing_physical_device_function(driver: *const 
         .and_then(|name| HostText::try_new(name.bytes(), HostAllocator::system()).ok());
     drop(unknown);
     let name = name.as_ref().map_or(&b"?"[..], HostText::bytes);
-    // The user who sees the process end should see why.
+    // Logged to all sinks, so that the user sees why the process ends.
     log::fatal_with(
         Some(instance),
         LogBits::NONE,

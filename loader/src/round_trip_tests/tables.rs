@@ -1,7 +1,7 @@
-//! The tables as the loader has them at run time, in the form of `vkgen dump`.
+//! The loader's tables at run time, in the form of `vkgen dump`.
 //!
-//! An emission mistake cannot hide behind a correct reading of the registry: what is compared here has been through the
-//! emitters, the macros of the emitted files and the compiler.
+//! These tables have passed the emitters, the macros of the emitted files and the compiler. The comparison therefore finds faults in the emission
+//! even if the registry was read correctly.
 
 use crate::generated::dispatch::{DeviceTable, DeviceTerminatorTable, DriverTable, InstanceTable, device, driver};
 use crate::generated::object_types::OBJECT_TYPES;
@@ -11,14 +11,14 @@ use core::ffi::CStr;
 use discovery::extension::{self, ExtensionKind, ExtensionRow, InstanceExtensionSet};
 use serde_json::{Map, Value, json};
 
-/// The keys of a command in the dump that the loader has a counterpart of.
+/// Keys of a command in the dump for which the loader has data.
 pub(super) const COMMAND_KEYS: [&str; 6] = ["name", "level", "core", "lookup", "device_lookup", "slots"];
 
 fn text(name: &CStr) -> &str {
     name.to_str().expect("names are ASCII")
 }
 
-/// All commands of the lookup table, in its order.
+/// Returns all commands of the lookup table, in its order.
 pub(super) fn commands() -> Vec<Value> {
     ROWS.iter().map(command).collect()
 }
@@ -30,7 +30,7 @@ fn command(row: &Row) -> Value {
         Level::PhysicalDevice => "physical_device",
         Level::Device => "device",
     };
-    // A rank counts the versions, the first of which is 1.0.
+    // A rank is the number of versions so far, of which the first is 1.0.
     let core = row.rank.checked_sub(1).map(|minor| format!("1.{minor}"));
     let lookup = match row.gate() {
         Gate::Instance(set) => any(instance_names(set)),
@@ -63,7 +63,7 @@ fn any(mut names: Vec<&str>) -> Value {
     json!({"rule": "extensions", "any": names})
 }
 
-/// The slots of a row, each with the table that has this command's name at that number.
+/// Returns the slots of a row; each names the table that has this command at that number.
 fn slots(row: &Row) -> Value {
     let is_device = row.level == Level::Device;
     let chain = match is_device {
@@ -86,7 +86,7 @@ fn slots(row: &Row) -> Value {
     Value::Object(slots)
 }
 
-/// All extensions, in the order of their table.
+/// Returns all extensions, in the order of their table.
 pub(super) fn extensions() -> Vec<Value> {
     let row = |row: &ExtensionRow| {
         let kind = match row.kind {
@@ -103,12 +103,12 @@ pub(super) fn extensions() -> Vec<Value> {
     extension::ALL.iter().map(row).collect()
 }
 
-/// All handles with the number of their object type.
+/// Returns all handles with the number of their object type.
 pub(super) fn handles() -> Vec<(&'static str, i32)> {
     OBJECT_TYPES.iter().map(|row| (row.handle, row.object.0)).collect()
 }
 
-/// The commands without which a driver is rejected.
+/// Returns the commands without which a driver is rejected.
 pub(super) fn mandatory() -> Vec<&'static str> {
     driver::MANDATORY
         .iter()
@@ -116,7 +116,7 @@ pub(super) fn mandatory() -> Vec<&'static str> {
         .collect()
 }
 
-/// The commands that may be missing.
+/// Returns the commands that may be missing.
 pub(super) fn null_tolerant() -> Vec<&'static str> {
     device::NULL_TOLERANT
         .iter()

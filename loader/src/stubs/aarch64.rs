@@ -1,5 +1,5 @@
-//! Stubs for 64-bit Arm. Each starts with `bti c`, the landing instruction of branch-target identification, in the
-//! encoding that older processors take for no operation.
+//! Stubs for 64-bit Arm. Each starts with `bti c`, the landing instruction of branch-target identification, in an encoding that older processors
+//! execute as a no-op.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
@@ -28,7 +28,7 @@ unsafe extern "C" {
     pub(crate) fn vkl_reject(row: u32);
 }
 
-/// A symbol for the other code of this library only.
+/// Defines a symbol that is visible only inside this library.
 #[cfg(target_vendor = "apple")]
 macro_rules! local_symbol {
     ($name:literal) => {
@@ -56,7 +56,7 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(
@@ -85,7 +85,7 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// The same with the instance's table, after replacing the handle.
+// The same with the instance's table, after replacing the handle by the chain's.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),
@@ -109,7 +109,7 @@ global_asm!(
     unknown = const offsets::INSTANCE_UNKNOWN,
 );
 
-// The driver's function with the driver's handle, or a report with the driver and the number.
+// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_terminators"),

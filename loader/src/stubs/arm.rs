@@ -1,7 +1,7 @@
-//! Stubs for 32-bit Arm, in A32 code, which every caller can enter and which needs no mark in an address. The first
-//! argument lies in r0, and of all registers only ip (r12) is free. The application profile has no landing instruction.
+//! Stubs for 32-bit Arm, in A32 code, which every caller can enter and whose addresses need no mark. The first argument is in r0, and the only free
+//! register is ip (r12). The application profile has no landing instruction.
 //!
-//! An offset is split: a load reaches 4095 bytes, an addition takes the rest.
+//! Offsets are split: a load reaches 4095 bytes, and an addition adds the rest.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
@@ -18,12 +18,12 @@ const PHYSICAL_DEVICE_THUNK: usize = 16;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
 const MISSING: usize = 16;
 
-// One addition reaches this far.
+// The range of one addition.
 const _: () = assert!(offsets::DEVICE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 const _: () = assert!(offsets::DEVICE_ENDS + 4 * DEVICE_ENDS <= 0x10_0000);
 const _: () = assert!(offsets::INSTANCE_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
 const _: () = assert!(offsets::DRIVER_UNKNOWN + 4 * UNKNOWN_SLOTS <= 0x10_0000);
-// A slot's number in the terminators is one byte.
+// The number of a slot in the terminators is one byte.
 const _: () = assert!(UNKNOWN_SLOTS <= 256);
 
 unsafe extern "C" {
@@ -37,7 +37,7 @@ unsafe extern "C" {
     pub(crate) fn vkl_reject(row: u32);
 }
 
-/// The beginning of a block: A32 code behind a symbol for the other code of this library only.
+/// Begins a block of A32 code with a symbol that is visible only inside this library.
 macro_rules! local_symbol {
     ($name:literal) => {
         concat!(
@@ -54,7 +54,7 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(
@@ -78,7 +78,7 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// The same with the instance's table, after replacing the handle.
+// The same with the instance's table, after replacing the handle by the chain's.
 global_asm!(
     local_symbol!("vkl_physical_device_thunks"),
     ".set vkl_offset, {unknown}",
@@ -97,7 +97,7 @@ global_asm!(
     unknown = const offsets::INSTANCE_UNKNOWN,
 );
 
-// The driver's function with the driver's handle, or a report with the driver and the number.
+// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function.
 global_asm!(
     local_symbol!("vkl_physical_device_terminators"),
     ".set vkl_index, 0",

@@ -1,4 +1,4 @@
-//! The stubs of a processor that has them in machine code: a part of the module with the code, the same for all of them.
+//! Stubs of processors that have them in machine code. Each module with such code includes this module.
 
 use super::super::{DEVICE_ENDS, Stubs};
 use super::{
@@ -10,7 +10,7 @@ use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::table::Slot;
 
-/// Whether unknown functions can be forwarded.
+/// `true` if this processor can forward unknown functions.
 pub(crate) const SUPPORTED: bool = true;
 
 pub(in super::super) fn device_thunks() -> Option<Stubs> {

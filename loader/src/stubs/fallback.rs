@@ -1,17 +1,17 @@
-//! For processors without stubs in machine code: unknown functions are not forwarded (DRV-230).
+//! Replacement for processors without machine-code stubs: unknown functions are not forwarded (DRV-230).
 
 use super::Stubs;
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::table::Slot;
 use crate::translation;
 
-/// Whether unknown functions can be forwarded.
+/// `true` if this processor can forward unknown functions.
 pub(crate) const SUPPORTED: bool = false;
 
 /// Ends the process after a handle failed its check.
 ///
 /// # Safety
-/// None needed: the machine-code stub of the same name is unsafe to call.
+/// None; only `unsafe` because the machine-code stub of the same name is.
 pub unsafe extern "C" fn vkl_reject(row: u32) {
     translation::rejected_handle(row)
 }
@@ -34,10 +34,10 @@ pub(super) fn physical_device_terminators() -> Option<Stubs> {
 
 type Function = unsafe extern "system" fn();
 
-/// How many stubs a row has.
+/// Number of stubs in a row.
 const WIDTH: usize = 16;
 
-/// The table that a stub stands in.
+/// The table that contains a stub.
 trait Table {
     /// Reports a call through slot `index`.
     fn report(index: u32) -> !;
@@ -59,7 +59,7 @@ unsafe extern "system" fn missing<T: Table, const ROW: usize, const COLUMN: usiz
     T::report((ROW * WIDTH + COLUMN) as u32)
 }
 
-/// A list from the numbers of a row.
+/// Makes a list from the numbers of a row.
 macro_rules! row {
     ($element:ident) => {
         [
@@ -83,7 +83,7 @@ macro_rules! row {
     };
 }
 
-/// One row of stubs.
+/// Returns one row of stubs.
 const fn stubs<T: Table, const ROW: usize>() -> [Function; WIDTH] {
     macro_rules! stub {
         ($column:literal) => {
@@ -93,7 +93,7 @@ const fn stubs<T: Table, const ROW: usize>() -> [Function; WIDTH] {
     row!(stub)
 }
 
-/// Rows of a table, four for each number.
+/// Declares the rows of a table, four for each number.
 macro_rules! block {
     ($name:ident, $table:ty, $($base:literal)*) => {
         static $name: &[[Function; WIDTH]] = &[$(

@@ -1,4 +1,4 @@
-//! Stubs for 64-bit LoongArch. The first argument lies in a0, and the registers t0 to t8 are free.
+//! Stubs for 64-bit LoongArch. The first argument is in a0, and the registers t0 to t8 are free.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
@@ -15,13 +15,13 @@ const PHYSICAL_DEVICE_THUNK: usize = 16;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 32;
 const MISSING: usize = 8;
 
-// The load with the longest reach, which takes multiples of four.
+// Range of the load with the longest reach, which takes multiples of four.
 const REACH: usize = 0x8000;
 const _: () = assert!(offsets::DEVICE_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
 const _: () = assert!(offsets::DEVICE_ENDS + 8 * DEVICE_ENDS <= REACH);
 const _: () = assert!(offsets::INSTANCE_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
 const _: () = assert!(offsets::DRIVER_UNKNOWN + 8 * UNKNOWN_SLOTS <= REACH);
-// A slot's number is loaded by one instruction.
+// One instruction loads the number of a slot.
 const _: () = assert!(DeviceTable::SLOT_COUNT <= 2048 && InstanceTable::SLOT_COUNT <= 2048 && UNKNOWN_SLOTS <= 2048);
 
 unsafe extern "C" {
@@ -35,7 +35,7 @@ unsafe extern "C" {
     pub(crate) fn vkl_reject(row: u32);
 }
 
-/// The beginning of a block: code behind a symbol for the other code of this library only.
+/// Begins a block of code with a symbol that is visible only inside this library.
 macro_rules! local_symbol {
     ($name:literal) => {
         concat!(
@@ -50,7 +50,7 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(
@@ -74,7 +74,7 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// The same with the instance's table, after replacing the handle.
+// The same with the instance's table, after replacing the handle by the chain's.
 global_asm!(
     local_symbol!("vkl_physical_device_thunks"),
     ".set vkl_offset, {unknown}",
@@ -93,7 +93,7 @@ global_asm!(
     unknown = const offsets::INSTANCE_UNKNOWN,
 );
 
-// The driver's function with the driver's handle, or a report with the driver and the number.
+// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function.
 global_asm!(
     local_symbol!("vkl_physical_device_terminators"),
     ".set vkl_index, 0",

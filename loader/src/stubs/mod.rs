@@ -1,10 +1,10 @@
-//! Entry points that are numbered instead of typed.
+//! Entry points that have a number instead of a type.
 //!
-//! A *thunk* forwards a call whose arguments are unknown: it may touch only the first argument and one scratch
-//! register, and jumps (DRV-228). A *missing stub* stands in a table slot that nothing fills: it loads the number of the
-//! slot and jumps to a function that names the command and ends the process (LAY-290).
+//! A *thunk* forwards a call whose arguments are unknown: it may change only the first argument and one scratch register, and jumps (DRV-228). A
+//! *missing stub* is in a table slot without a function: it loads the number of the slot and jumps to a function that names the command and ends the
+//! process (LAY-290).
 //!
-//! All stubs of a kind have the same size, so the address of one follows from its number.
+//! All stubs of a kind have the same size, so the address of a stub follows from its number.
 
 use crate::dispatch_table::UNKNOWN_SLOTS;
 use crate::generated::dispatch::device::slot;
@@ -46,18 +46,18 @@ pub(crate) use code::{first, first_half};
 
 /// Stubs of one size, one after the other.
 struct Stubs {
-    /// Address of the first.
+    /// Address of the first stub.
     first: *const u8,
-    /// Size of each in bytes.
+    /// Size of each stub in bytes.
     size: usize,
-    /// How many there are.
+    /// Number of stubs.
     count: usize,
 }
 
 impl Stubs {
     fn at(&self, index: usize) -> Slot {
         assert!(index < self.count, "no stub has this number");
-        // SAFETY: stub `index` lies within the block, and each stub is a function.
+        // SAFETY: the index is below the count, so the stub is in the block, and each stub is a function.
         unsafe { crate::table::from_word(self.first.add(index * self.size).cast_mut().cast()) }
     }
 
@@ -66,63 +66,63 @@ impl Stubs {
     }
 }
 
-/// What the application calls for the unknown device function `index`: jumps through that slot of the device's table.
+/// Returns the application's thunk for the unknown device function `index`: it jumps through that slot of the device's table.
 pub(crate) fn device_thunk(index: usize) -> Slot {
     code::device_thunks().and_then(|stubs| stubs.at(index))
 }
 
-/// What the application calls for the unknown physical-device function `index`: replaces the handle by the chain's and
-/// jumps through that slot of the instance's table.
+/// Returns the application's thunk for the unknown physical-device function `index`: it replaces the handle by the chain's and jumps through that
+/// slot of the instance's table.
 pub(crate) fn physical_device_thunk(index: usize) -> Slot {
     code::physical_device_thunks().and_then(|stubs| stubs.at(index))
 }
 
-/// How many device functions there are at the end of the chain: the known ones by their slots, then the unknown ones.
+/// Number of device functions at the end of the chain: the known ones by their slots, then the unknown ones.
 pub(crate) const DEVICE_ENDS: usize = DeviceTable::SLOT_COUNT + UNKNOWN_SLOTS;
 
-/// What ends the chain for the device function `index` of [`DEVICE_ENDS`], whatever layers its device has above: jumps to
-/// what the device keeps for that function.
+/// Returns the end of the chain for the device function `index` of [`DEVICE_ENDS`], whatever layers the device has: it jumps to the function that the
+/// device stores for that index.
 pub(crate) fn device_terminator(index: usize) -> Slot {
     code::device_terminators().and_then(|stubs| stubs.at(index))
 }
 
-/// What ends the chain for the unknown physical-device function `index`: replaces the handle by the driver's and jumps to
-/// the driver's function, or reports that there is none (DRV-220, DRV-221).
+/// Returns the end of the chain for the unknown physical-device function `index`: it replaces the handle by the driver's and jumps to the driver's
+/// function, or reports that the driver lacks it (DRV-220, DRV-221).
 pub(crate) fn physical_device_terminator(index: usize) -> Slot {
     code::physical_device_terminators().and_then(|stubs| stubs.at(index))
 }
 
-/// What stands in slot `index` of a device table if nothing answers the command.
+/// Returns the stub for slot `index` of a device table if nothing implements the command.
 pub(crate) fn missing_device(index: usize) -> Slot {
     assert!(index < DeviceTable::SLOT_COUNT, "no slot has this number");
     code::missing_device(index)
 }
 
-/// What stands in slot `index` of an instance table if nothing answers the command.
+/// Returns the stub for slot `index` of an instance table if nothing implements the command.
 pub(crate) fn missing_instance(index: usize) -> Slot {
     assert!(index < InstanceTable::SLOT_COUNT, "no slot has this number");
     code::missing_instance(index)
 }
 
-/// A function that does nothing and returns zero, for commands that tolerate a missing target (GEN-51): those in these slots of a
+/// Returns a function that does nothing and returns zero, for commands that tolerate a missing implementation (GEN-51). `index` is their slot in a
 /// device table.
 pub(crate) fn return_zero(index: usize) -> Slot {
-    // On 32-bit Windows the function takes its arguments off the stack, so it has to have as many as the command.
+    // On 32-bit Windows the callee removes its arguments from the stack, so this function must have as many as the command.
     if cfg!(all(windows, target_arch = "x86")) && OF_ONE_ARGUMENT.contains(&index) {
         let function: unsafe extern "system" fn(usize) -> usize = zero_of_one;
-        // SAFETY: as below.
+        // SAFETY: both are function pointers; the function ignores its argument and has as many as the command, so it may replace the command.
         return unsafe { core::mem::transmute::<unsafe extern "system" fn(usize) -> usize, Slot>(function) };
     }
     let function: unsafe extern "system" fn(usize, usize) -> usize = zero_of_two;
-    // SAFETY: a function that ignores its arguments may be called with any, of which there are as many where that matters, and
-    // callers of commands without result ignore the returned register.
+    // SAFETY: both are function pointers. The function ignores its arguments, and has as many as the command on the system where the number matters.
+    // Callers of a command without a result ignore the returned register.
     unsafe { core::mem::transmute::<unsafe extern "system" fn(usize, usize) -> usize, Slot>(function) }
 }
 
-/// Slots of the commands that take only what they are called on. All others that tolerate a missing target take a pointer too.
+/// Slots of tolerant commands whose only argument is the object. All other tolerant commands also take a pointer.
 const OF_ONE_ARGUMENT: [usize; 2] = [slot::vkCmdEndDebugUtilsLabelEXT, slot::vkQueueEndDebugUtilsLabelEXT];
 
-// How many arguments a further one takes is to be looked at.
+// If this number changes, check the number of arguments of the new command.
 #[cfg(all(windows, target_arch = "x86"))]
 const _: () = assert!(crate::generated::dispatch::device::NULL_TOLERANT.len() == 8);
 
@@ -134,7 +134,7 @@ unsafe extern "system" fn zero_of_two(_: usize, _: usize) -> usize {
     0
 }
 
-/// Whether the function stands for a device command that nothing answers.
+/// Returns `true` if the function is a replacement for a device command that nothing implements.
 pub(crate) fn is_missing_device(function: Slot) -> bool {
     let word = crate::table::to_word(function);
     word == crate::table::to_word(return_zero(0))

@@ -1,5 +1,5 @@
-//! Stubs for 32-bit x86. Arguments lie on the stack, the first behind the return address, and the callee may change them
-//! there. Each stub starts with the landing instruction of indirect-branch tracking.
+//! Stubs for 32-bit x86. Arguments are on the stack, the first after the return address, and the callee may change them there. Each stub starts with
+//! the landing instruction of indirect-branch tracking.
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
@@ -12,7 +12,7 @@ use core::arch::global_asm;
 mod blocks;
 pub(crate) use blocks::*;
 
-/// With a checked jump the code is longer.
+/// The code with a checked jump is longer.
 const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
 const PHYSICAL_DEVICE_THUNK: usize = 32;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
@@ -29,7 +29,7 @@ unsafe extern "C" {
     pub(crate) fn vkl_reject(row: u32);
 }
 
-/// A symbol for the other code of this library only.
+/// Defines a symbol that is visible only inside this library.
 #[cfg(windows)]
 macro_rules! local_symbol {
     ($name:literal) => {
@@ -51,7 +51,7 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(
@@ -80,7 +80,7 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// The same with the instance's table, after replacing the handle.
+// The same with the instance's table, after replacing the handle by the chain's.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),
@@ -105,8 +105,8 @@ global_asm!(
     unknown = const offsets::INSTANCE_UNKNOWN,
 );
 
-// The driver's function with the driver's handle, or a report with the driver and the number. The report never comes
-// back; it gets the stack alignment that a call of C demands.
+// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function. The report never returns; it
+// gets the stack alignment that a C call requires.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_terminators"),

@@ -11,7 +11,7 @@ use core::arch::global_asm;
 mod blocks;
 pub(crate) use blocks::*;
 
-/// With a checked jump the code is longer.
+/// The code with a checked jump is longer.
 const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
 const PHYSICAL_DEVICE_THUNK: usize = 32;
 const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
@@ -68,7 +68,7 @@ macro_rules! second_half {
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {first, first_half};
 
-/// A symbol for the other code of this library only.
+/// Defines a symbol that is visible only inside this library.
 #[cfg(target_vendor = "apple")]
 macro_rules! local_symbol {
     ($name:literal) => {
@@ -104,7 +104,7 @@ macro_rules! local_symbol {
     };
 }
 
-// The dispatch table from the object's first word, and a jump through a slot of the record that it begins.
+// Loads the dispatch table from the object's first word, and jumps through a slot of the record that the table begins.
 macro_rules! device_jumps {
     ($label:literal, $count:expr, $slots:expr) => {
         global_asm!(
@@ -132,7 +132,7 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// The same with the instance's table, after replacing the handle.
+// The same with the instance's table, after replacing the handle by the chain's.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),
@@ -155,7 +155,7 @@ global_asm!(
     unknown = const offsets::INSTANCE_UNKNOWN,
 );
 
-// The driver's function with the driver's handle, or a report with the driver and the number.
+// Jumps to the driver's function with the driver's handle, or reports the driver and the number of a missing function.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_terminators"),

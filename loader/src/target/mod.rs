@@ -1,5 +1,5 @@
-//! Where a terminator's call goes: the object behind a handle that came through the layers, the driver that a query goes to, and
-//! how an older command of it answers in place of one that it lacks.
+//! Targets of a terminator's call: the object for a handle from the layers, the driver of a query, and the older commands that replace a missing
+//! one.
 
 mod objects;
 
@@ -17,23 +17,23 @@ use discovery::journal::LogBits;
 use discovery::log;
 use discovery::version::ApiVersion;
 
-/// A physical device as its driver knows it, and the command that asks.
+/// A physical device as its driver knows it, and the command of the query.
 pub(crate) struct Target {
     /// The driver.
     pub driver: &'static InstanceDriver,
     /// The driver's handle.
     pub handle: VkPhysicalDevice<Driver>,
-    /// The command, with its `vk`.
+    /// Name of the command, including `vk`.
     pub command: &'static str,
 }
 
 impl Target {
-    /// The target of a call of `command`.
+    /// Returns the target of a call of `command`.
     ///
     /// # Safety
-    /// `handle` is what the loader's terminator gave to the lowest layer.
+    /// `handle` is the handle that the loader's terminator gave to the lowest layer.
     pub(crate) unsafe fn new(handle: VkPhysicalDevice<Chain>, command: &'static str) -> Self {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a handle that the loader's terminator made.
         let object = unsafe { translation::chain_physical_device(handle) };
         Self {
             driver: object.driver(),
@@ -42,24 +42,24 @@ impl Target {
         }
     }
 
-    /// The instance of the call.
+    /// Returns the instance of the call.
     pub(crate) fn instance(&self) -> &'static Instance {
         self.driver.instance()
     }
 
-    /// Whether the application or a layer enabled an extension (APP-28).
+    /// Returns `true` if the application or a layer enabled an extension (APP-28).
     pub(crate) fn enabled(&self, extension: InstanceExtension) -> bool {
         self.instance().enabled.contains(extension)
     }
 
-    /// The driver's core function if the application speaks 1.1, else the extension's if that is enabled on the
-    /// instance (DRV-159).
+    /// Returns the driver's core function if the application uses 1.1, otherwise the extension's if the extension is enabled on the instance
+    /// (DRV-159).
     pub(crate) fn choose<F>(&self, core: Option<F>, khr: Option<F>, extension: InstanceExtension) -> Option<F> {
         let core = core.filter(|_| self.instance().api_version() >= ApiVersion::V1_1);
         core.or_else(|| khr.filter(|_| self.enabled(extension)))
     }
 
-    /// Says that the call is emulated, and by what (DRV-159).
+    /// Logs that the call is emulated, and by which function (DRV-159).
     pub(crate) fn announce(&self, older: Option<&str>) {
         let name = self.driver.name();
         match older {
@@ -83,7 +83,7 @@ impl Target {
         parameter: impl Display,
         mut known: impl FnMut(VkStructureType, *mut c_void) -> bool,
     ) {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a chain that is valid or NULL.
         for at in unsafe { ffi::chain(first) } {
             // SAFETY: members of a valid chain are readable.
             let kind = unsafe { (*at).sType };
@@ -100,12 +100,11 @@ impl Target {
 
     /// Answers an enumeration of extensible structures by an older one of plain structures.
     ///
-    /// `ask` is the older enumeration; `put` copies one answer into the element of its index. The driver's own count bounds
-    /// the temporary array, whatever room the caller claims to have, and no more elements are read than were allocated,
-    /// whatever the driver says (DRV-169).
+    /// `ask` is the older enumeration; `put` copies one answer into the element of its index. The driver's own count bounds the temporary array,
+    /// whatever room the caller claims. No more elements are read than were allocated, whatever count the driver reports (DRV-169).
     ///
     /// # Errors
-    /// What `ask` returned, or out of host memory; the count may have changed then.
+    /// The code that `ask` returned, or out of host memory; the count may have changed then.
     ///
     /// # Safety
     /// `count` is valid; `array` is NULL or has room for `*count` elements. All zeros is a valid `Old`.
@@ -120,13 +119,13 @@ impl Target {
         if array.is_null() {
             return not_negative(ask(count, core::ptr::null_mut()));
         }
-        // SAFETY: by this function's contract.
+        // SAFETY: the array is not null, so the caller promises a readable count.
         let most = unsafe { *count };
         let mut result = VkResult::VK_SUCCESS;
         let call = |number: *mut u32, answers: *mut Old| {
             let told = not_negative(ask(number, answers))?;
             result = match answers.is_null() {
-                // SAFETY: a number of the loader's own.
+                // SAFETY: `ask` passes a number of the loader's own.
                 true if most == 0 && unsafe { *number } != 0 => VkResult::VK_INCOMPLETE,
                 true => VkResult::VK_SUCCESS,
                 false => told,
@@ -139,24 +138,24 @@ impl Target {
             attempts: 1,
             even_empty: false,
         };
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises that all zeros is a valid `Old`.
         let answers = unsafe { asking.ask(self.instance().allocator.scoped(scope), call) }?;
         for (index, &answer) in answers.iter().enumerate() {
-            // SAFETY: the index is below the count that the caller gave.
+            // SAFETY: the index is below the count that the caller passed.
             unsafe { put(index, &mut *array.add(index), answer) };
         }
-        // SAFETY: by this function's contract; not longer than the count was.
+        // SAFETY: the caller promises a writable count.
         unsafe { *count = answers.len() as u32 };
         Ok(result)
     }
 
-    /// Reports a message that starts with the command.
+    /// Logs a message that starts with the name of the command.
     pub(crate) fn log(&self, bits: LogBits, text: Arguments<'_>) {
         log::emit(Some(self.instance()), bits, format_args!("{}: {text}", self.command));
     }
 }
 
-/// Says of no structure that it is handled, for [`Target::ignore_chain`].
+/// Returns `false` for every structure, as the handler of [`Target::ignore_chain`] for chains without known structures.
 pub(crate) fn none(_: VkStructureType, _: *mut c_void) -> bool {
     false
 }

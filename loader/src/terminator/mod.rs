@@ -1,4 +1,4 @@
-//! The hand-written bodies of terminators, under the names that the emitted functions call.
+//! Handwritten bodies of terminators, with the names that the emitted functions call.
 
 mod emulated;
 

@@ -1,13 +1,12 @@
-//! The structures through which drivers below interface 3 read a surface (DRV-170 to DRV-172).
+//! Structures through which drivers below interface 3 read a surface (DRV-170 to DRV-172).
 //!
-//! `VkSurfaceKHR` is then the address of one of these. Each starts with the enumerant of its platform. Platforms newer
-//! than interface 3 have a structure as well, which no driver needs: from that interface on drivers make surfaces of
-//! their own.
+//! For these drivers, `VkSurfaceKHR` is the address of such a structure. Each starts with the enumerant of its platform. Platforms newer than
+//! interface 3 also have a structure, which no driver needs: since that interface, drivers create surfaces of their own.
 
 use crate::generated::types::*;
 use core::ffi::c_void;
 
-/// Declares a platform's structure with its enumerant, and its size and offsets where a pointer has 64 bits.
+/// Declares a platform's structure with its enumerant, its size, and its offsets for 64-bit pointers.
 macro_rules! platform_layouts {
     ($(
         $(#[$doc:meta])*
@@ -18,7 +17,7 @@ macro_rules! platform_layouts {
             #[repr(C)]
             #[derive(Clone, Copy)]
             pub(crate) struct $name {
-                /// Which platform it is.
+                /// Enumerant of the platform.
                 pub platform: u32,
                 $(
                     #[doc = concat!("`", stringify!($member), "` of the create info.")]
@@ -44,7 +43,7 @@ macro_rules! platform_layouts {
         #[repr(C)]
         #[derive(Clone, Copy)]
         pub(crate) union PlatformPart {
-            /// What all start with.
+            /// Enumerant with which all parts start.
             pub platform: u32,
             $(
                 #[doc = concat!("[`", stringify!($name), "`]")]
@@ -62,7 +61,7 @@ macro_rules! platform_layouts {
     };
 }
 
-// Number 0 was Mir, which no registry knows any more.
+// Number 0 was Mir, which the registry no longer contains.
 platform_layouts! {
     /// `VkIcdSurfaceWayland`
     Wayland = 1, 24 { display: *mut wl_display, 8; surface: *mut wl_surface, 16; }
@@ -102,9 +101,9 @@ platform_layouts! {
     Screen = 14, 24 { context: *mut _screen_context, 8; window: *mut _screen_window, 16; }
     /// `VkIcdSurfaceImagePipe`
     ImagePipe = 15, 4 {}
-    /// An OpenHarmony window. The number is this loader's own, because no header assigns one (DRV-172).
+    /// An OpenHarmony window. No header assigns a number, so this one is the loader's own (DRV-172).
     Ohos = 16, 16 { window: *mut OHNativeWindow, 8; }
-    /// A Samsung UBM surface. The number is this loader's own, because no header assigns one (DRV-172).
+    /// A Samsung UBM surface. No header assigns a number, so this one is the loader's own (DRV-172).
     Ubm = 17, 24 { device: *mut ubm_device, 8; surface: *mut ubm_surface, 16; }
 }
 
@@ -115,7 +114,7 @@ const _: () = assert!(size_of::<PlatformPart>() == 48);
 mod tests {
     use super::*;
 
-    /// Compares the numbers with `VkIcdWsiPlatform` in `vk_icd.h`, which lists the platforms in this order.
+    /// The numbers are those of `VkIcdWsiPlatform` in `vk_icd.h`, which lists the platforms in this order.
     #[test]
     fn drv_172_each_platform_has_the_number_that_drivers_know() {
         let numbers = [

@@ -1,9 +1,9 @@
-//! What window systems differ in, and the object behind a surface of any of them.
+//! Differences between window systems, and the object for a surface of any of them.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`layout`] | what old drivers read |
-//! | [`platform`] | one row a platform: everything else about it follows |
+//! | [`layout`] | structures that old drivers read |
+//! | [`platform`] | one row per platform, from which everything else about it follows |
 //! | `surface` | the object |
 
 pub(crate) mod layout;

@@ -1,4 +1,4 @@
-//! What the platforms differ in: one row each, from which everything else about them follows (DRV-172, DRV-173).
+//! Differences between platforms: one row each, from which everything else about the platform follows (DRV-172, DRV-173).
 
 use super::layout::{self, PlatformPart};
 use super::surface::Surface;
@@ -8,23 +8,23 @@ use crate::handle::{Driver, InstanceHandle, SurfaceHandle};
 use core::ffi::c_void;
 use discovery::extension::InstanceExtension;
 
-/// How surfaces of one platform are made.
+/// Creation of surfaces of one platform.
 pub(crate) struct Platform {
-    /// The command that makes them.
+    /// Command that creates the surfaces.
     pub command: &'static str,
-    /// The structure it takes.
+    /// Structure that the command takes.
     pub create_info: &'static str,
-    /// The extension that allows it.
+    /// Extension that provides the command.
     pub extension: InstanceExtension,
     /// Size of the platform's part of a surface in bytes.
     pub part_size: u32,
-    /// Whether drivers may have surfaces of their own for it (DRV-180).
+    /// `true` if drivers may create surfaces of their own for the platform (DRV-180).
     pub per_driver: bool,
-    /// Whether the create info may be extended by the stereo structure (DRV-175).
+    /// `true` if the stereo structure may extend the create info (DRV-175).
     pub stereo: bool,
-    /// Asks a driver for a surface of its own; `None` when it lacks the command.
+    /// Asks a driver to create its own surface; returns `None` if it lacks the command.
     ///
-    /// The handle is that of the driver's instance, whose functions these are; the surface must be of this platform.
+    /// The handle is the instance of the driver to which the functions belong; the surface must be of this platform.
     pub make: unsafe fn(&DriverTable, InstanceHandle<Driver>, &Surface, &mut SurfaceHandle<Driver>) -> Option<VkResult>,
 }
 
@@ -33,25 +33,25 @@ pub(crate) trait PlatformInfo: Copy + Into<CreateInfo> {
     /// The platform.
     const PLATFORM: Platform;
 
-    /// What extends it.
+    /// Returns the chain of the create info.
     fn next(&self) -> *const c_void;
 
-    /// What old drivers read.
+    /// Returns the structure that old drivers read.
     fn part(&self) -> PlatformPart;
 }
 
-/// Whether a driver has commands that make or destroy surfaces (DRV-73).
+/// Returns `true` if a driver has commands that create or destroy surfaces (DRV-73).
 pub(crate) fn makes_surfaces(functions: &DriverTable) -> bool {
     functions.vkDestroySurfaceKHR.is_some() || creates_surfaces(functions)
 }
 
-/// Declares what follows from the rows of [`each_platform`].
+/// Declares everything that follows from the rows of [`each_platform`].
 macro_rules! platforms {
     ($(
         $body:ident: $command:ident, $info:ident => $part:ident { $($member:ident),* }, $extension:ident,
         per_driver: $per_driver:literal, stereo: $stereo:literal;
     )*) => {
-        /// A copy of the create info of whichever platform.
+        /// A copy of the create info of any platform.
         #[derive(Clone, Copy)]
         pub(crate) union CreateInfo {
             $(
@@ -77,10 +77,10 @@ macro_rules! platforms {
                     stereo: $stereo,
                     make: |driver, instance, surface, made| {
                         let function = driver.$command?;
-                        // SAFETY: the caller passes a surface of this platform, made from this create info.
+                        // SAFETY: the caller passes a surface of this platform, which was made from this create info.
                         let saved = unsafe { surface.create_info.$part };
                         let info = $info { pNext: surface.extensions(), ..saved };
-                        // SAFETY: the driver's function with its own instance; the structures outlive the call.
+                        // SAFETY: function and instance belong to the same driver, and the structures outlive the call.
                         Some(unsafe { function(instance, &info, surface.callbacks(), made) })
                     },
                 };
@@ -106,8 +106,10 @@ macro_rules! platforms {
     };
 }
 
-/// Gives `$declare` a row for each platform: body of the terminator, command, create info, part with its members, extension, and
-/// whether drivers make surfaces of their own and whether the stereo structure is known.
+/// Passes a row for each platform to `$declare`.
+///
+/// A row has: body of the terminator, command, create info, part with its members, extension. Two flags follow: drivers may create surfaces of their
+/// own, and the stereo structure is known.
 macro_rules! each_platform {
     ($declare:ident) => {
         $declare! {

@@ -1,4 +1,4 @@
-//! The object behind a `VkSurfaceKHR` of the application.
+//! The object for a `VkSurfaceKHR` of the application.
 
 use super::layout::PlatformPart;
 use super::platform::{CreateInfo, Platform};
@@ -9,20 +9,20 @@ use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-/// A surface: what an old driver reads, and what a new driver's own surface is made from (DRV-170, DRV-174).
+/// A surface: data that an old driver reads, and data from which a new driver creates its own surface (DRV-170, DRV-174).
 ///
-/// The platform's part stays first, and the numbers behind it keep their order (DRV-171).
+/// The platform's part must stay first, and the numbers after it must keep their order (DRV-171).
 #[repr(C)]
 pub(crate) struct Surface {
-    /// What drivers below interface 3 read.
+    /// Structure that drivers below interface 3 read.
     pub part: PlatformPart,
     base_size: u32,
     platform_size: u32,
     non_platform_offset: u32,
     entire_size: u32,
-    /// The surface's slot in the tables of the instance and of each driver.
+    /// Slot of the surface in the tables of the instance and of each driver.
     pub index: u32,
-    /// How drivers make such surfaces.
+    /// Platform, with the functions that create such surfaces in drivers.
     pub platform: &'static Platform,
     /// A copy of the create info; its `pNext` is not used.
     pub create_info: CreateInfo,
@@ -40,13 +40,13 @@ const _: () = {
     assert!(size_of::<Surface>() <= u32::MAX as usize);
 };
 
-// SAFETY: immutable once a handle to it exists; the pointers inside belong to the application and are only passed on.
+// SAFETY: the surface is immutable once a handle to it exists. Its pointers belong to the application, and the loader only passes them on.
 unsafe impl Send for Surface {}
-// SAFETY: as above.
+// SAFETY: the surface is immutable once a handle to it exists. Its pointers belong to the application, and the loader only passes them on.
 unsafe impl Sync for Surface {}
 
 impl Surface {
-    /// A surface without a slot. `stereo` is the only structure that may extend a create info (DRV-175).
+    /// Makes a surface without a slot. `stereo` is the only structure that may extend a create info (DRV-175).
     pub(crate) fn new(
         platform: &'static Platform,
         part: PlatformPart,
@@ -72,35 +72,35 @@ impl Surface {
         }
     }
 
-    /// The object behind a handle; `None` for `VK_NULL_HANDLE`.
+    /// Returns the object for a handle; `None` for `VK_NULL_HANDLE`.
     pub(crate) fn from_handle(handle: SurfaceHandle<Chain>) -> Option<NonNull<Self>> {
         let address = usize::try_from(handle.raw()).ok()?;
         NonNull::new(core::ptr::with_exposed_provenance_mut(address))
     }
 
-    /// What the application and the layers hold.
+    /// Returns the handle for the application and the layers.
     pub(crate) fn handle(surface: NonNull<Self>) -> SurfaceHandle<Chain> {
         SurfaceHandle::from_raw(surface.as_ptr().expose_provenance() as u64)
     }
 
-    /// The slot as an index into tables.
+    /// Returns the slot as an index into tables.
     pub(crate) fn slot(&self) -> usize {
         self.index as usize
     }
 
-    /// The chain of the saved create info.
+    /// Returns the chain of the saved create info.
     pub(crate) fn extensions(&self) -> *const c_void {
         self.stereo
             .as_ref()
             .map_or(core::ptr::null(), |stereo| core::ptr::from_ref(stereo).cast())
     }
 
-    /// The allocator given to the surface's creation; drivers get it when they make theirs (DRV-177).
+    /// Allocation callbacks of the surface's creation; drivers get them when they create their own surface (DRV-177).
     pub(crate) fn callbacks(&self) -> *const VkAllocationCallbacks {
         self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
 
-    /// The allocator for a surface that the application forgot: used only if it is complete (DRV-188).
+    /// Allocation callbacks for a surface that the application forgot: used only if they are complete (DRV-188).
     pub(crate) fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
         self.callbacks.filter(HostAllocator::is_complete)
     }

@@ -1,4 +1,4 @@
-//! The two extensible capability queries and what the loader adds to them (DRV-161 to DRV-163).
+//! The two extensible capability queries, and the loader's additions to their answers (DRV-161 to DRV-163).
 
 use super::query::{input, output};
 use super::surface_query::no_capabilities;
@@ -51,21 +51,21 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     result
 }
 
-/// Whether the loader answers for surface maintenance: applications use the extension, which is one of the instance,
-/// with every driver, also with those that lack it (DRV-162).
+/// Returns `true` if the loader answers for surface maintenance. The extension is one of the instance, so applications use it with every driver,
+/// including those that lack it (DRV-162).
 fn emulates_maintenance(enabled_on_driver: InstanceExtensionSet) -> bool {
     !enabled_on_driver.contains(InstanceExtension::VK_KHR_surface_maintenance1)
         && !enabled_on_driver.contains(InstanceExtension::VK_EXT_surface_maintenance1)
 }
 
-/// Says "not protected" in case the driver does not know the structure (DRV-163).
+/// Sets "not protected", for drivers that do not know the structure (DRV-163).
 ///
 /// # Safety
 /// `chain` is the chain of a valid structure.
 unsafe fn preset_protected(chain: *mut c_void) {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid chain.
     for structure in unsafe { ffi::chain_mut(chain) } {
-        // SAFETY: every member of a valid chain is readable, and is what its type says.
+        // SAFETY: each structure of a valid chain is readable and has the type of its `sType`.
         unsafe {
             if (*structure).sType == VkSurfaceProtectedCapabilitiesKHR::STRUCTURE_TYPE {
                 (*structure.cast::<VkSurfaceProtectedCapabilitiesKHR>()).supportsProtected = VK_FALSE;
@@ -74,8 +74,10 @@ unsafe fn preset_protected(chain: *mut c_void) {
     }
 }
 
-/// Answers by `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros where that is missing too. An error is one of
-/// making the driver's surface.
+/// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that too.
+///
+/// # Errors
+/// The code of creating the driver's surface.
 ///
 /// # Safety
 /// The structures are valid; the surface comes from the lowest layer.
@@ -95,7 +97,7 @@ unsafe fn by_first_generation(
         ];
         emulates_maintenance && maintenance.contains(&kind)
     };
-    // SAFETY: the chains of valid structures.
+    // SAFETY: the caller promises valid structures, so their chains are valid.
     unsafe {
         target.ignore_chain(info.pNext, "pSurfaceInfo->", asked);
         target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", answered);
@@ -111,20 +113,20 @@ unsafe fn by_first_generation(
     }
 }
 
-/// Says what is true of every driver: a present mode is compatible with itself, and images are not scaled (DRV-162).
+/// Answers with facts that hold for every driver: a present mode is compatible with itself, and images are not scaled (DRV-162).
 ///
 /// # Safety
 /// `asked` is the chain of a valid query and `capabilities` a valid answer.
 unsafe fn emulate_maintenance(asked: *const c_void, capabilities: &mut VkSurfaceCapabilities2KHR) {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid chain.
     let mode = unsafe { ffi::find::<VkSurfacePresentModeKHR>(asked, VkSurfacePresentModeKHR::STRUCTURE_TYPE) };
     let Some(mode) = mode.map(|structure| structure.presentMode) else {
         return;
     };
     let extents = capabilities.surfaceCapabilities;
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid answer, so its chain is valid.
     for structure in unsafe { ffi::chain_mut(capabilities.pNext) } {
-        // SAFETY: every member of a valid chain is what its type says.
+        // SAFETY: each structure of a valid chain has the type of its `sType`.
         unsafe {
             match (*structure).sType {
                 VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE => {
@@ -142,7 +144,7 @@ unsafe fn emulate_maintenance(asked: *const c_void, capabilities: &mut VkSurface
     }
 }
 
-/// One compatible mode: the mode itself.
+/// Reports one compatible mode: the mode itself.
 ///
 /// # Safety
 /// `pPresentModes` is NULL or has room for `presentModeCount` elements.
@@ -150,13 +152,13 @@ unsafe fn only_itself(compatible: &mut VkSurfacePresentModeCompatibilityKHR, mod
     if compatible.pPresentModes.is_null() {
         compatible.presentModeCount = 1;
     } else if compatible.presentModeCount != 0 {
-        // SAFETY: the array has room for at least one element.
+        // SAFETY: the count is above zero, so the caller promises room for one element.
         unsafe { *compatible.pPresentModes = mode };
         compatible.presentModeCount = 1;
     }
 }
 
-/// No scaling and no gravity; the only extents are those of images.
+/// Reports neither scaling nor gravity; the only extents are those of images.
 fn unscaled(scaling: &mut VkSurfacePresentScalingCapabilitiesKHR, capabilities: &VkSurfaceCapabilitiesKHR) {
     scaling.supportedPresentScaling = VkPresentScalingFlagsKHR::default();
     scaling.supportedPresentGravityX = VkPresentGravityFlagsKHR::default();
@@ -191,8 +193,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_ext(
     answer.unwrap_or_else(|error| error)
 }
 
-/// Answers by `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros where that is missing too. An error of either
-/// kind leaves the output alone.
+/// Answers with `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`, or with zeros if the driver lacks that too. After an error, the output is unchanged.
 ///
 /// # Safety
 /// The structure is valid; the surface comes from the lowest layer.
@@ -203,7 +204,7 @@ unsafe fn without_counters(
 ) -> Result<VkResult, VkResult> {
     let older = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR;
     target.announce(Some("vkGetPhysicalDeviceSurfaceCapabilitiesKHR"));
-    // SAFETY: the chain of the caller's structure.
+    // SAFETY: the caller promises a valid structure, so its chain is valid.
     unsafe { target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", none) };
     let mut answer = no_capabilities();
     let result = match older {
@@ -217,7 +218,7 @@ unsafe fn without_counters(
     Ok(result)
 }
 
-/// The first generation's members; no counter is supported.
+/// Copies the members of the first generation; no counter is supported.
 fn copy_without_counters(to: &mut VkSurfaceCapabilities2EXT, from: &VkSurfaceCapabilitiesKHR) {
     *to = VkSurfaceCapabilities2EXT {
         sType: to.sType,
@@ -270,7 +271,7 @@ mod tests {
         let array = modes.as_mut_ptr();
         for (count, array, expected) in [(7, core::ptr::null_mut(), 1), (2, array, 1), (0, array, 0)] {
             let mut structure = compatibility(count, array);
-            // SAFETY: the array has room for what the structure says.
+            // SAFETY: the array has room for as many elements as the structure says.
             unsafe { only_itself(&mut structure, FIFO) };
             assert_eq!(structure.presentModeCount, expected);
         }
@@ -294,12 +295,12 @@ mod tests {
             presentMode: FIFO,
         };
         let chain: *mut c_void = (&raw mut structure).cast();
-        // SAFETY: valid chains; without the mode nothing is asked.
+        // SAFETY: the chains are valid; without a mode the function does nothing.
         unsafe { emulate_maintenance(core::ptr::null(), &mut answer(chain)) };
-        // SAFETY: the structure is live.
+        // SAFETY: the chain points to a live structure of this type.
         let seen = unsafe { &*chain.cast::<VkSurfacePresentScalingCapabilitiesKHR>() };
         assert_eq!(seen.supportedPresentScaling.0, 7);
-        // SAFETY: valid chains.
+        // SAFETY: both chains are valid and live.
         unsafe { emulate_maintenance(core::ptr::from_ref(&mode).cast(), &mut answer(chain)) };
         let VkSurfacePresentScalingCapabilitiesKHR {
             minScaledImageExtent: min,
@@ -342,7 +343,7 @@ mod tests {
             pNext: (&raw mut modes).cast(),
             ..second
         };
-        // SAFETY: a valid chain.
+        // SAFETY: the chain consists of valid structures.
         unsafe { preset_protected((&raw mut first).cast()) };
         assert_eq!(
             (
@@ -357,7 +358,7 @@ mod tests {
     #[test]
     fn drv_161_the_counters_form_keeps_its_own_chain() {
         let mut to: VkSurfaceCapabilities2EXT =
-            // SAFETY: a structure of numbers and a pointer, for which all zeros is a value.
+            // SAFETY: the structure has only numbers and a pointer, for which zero is valid.
             unsafe { core::mem::zeroed() };
         let mut next = 0_u32;
         to.pNext = (&raw mut next).cast();

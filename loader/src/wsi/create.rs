@@ -1,7 +1,7 @@
-//! Making and destroying the loader's surfaces (DRV-174, DRV-175, DRV-182, DRV-188).
+//! Creation and destruction of the loader's surfaces (DRV-174, DRV-175, DRV-182, DRV-188).
 //!
-//! Creation calls no driver. Memory comes from the instance's callbacks, whatever the call brings along (APP-170); the
-//! call's own callbacks are kept for the drivers.
+//! Creation calls no driver. Memory comes from the instance's callbacks, whatever callbacks the call has (APP-170); the callbacks of the call are
+//! stored for the drivers.
 
 use super::query::{input, not_enabled};
 use super::unwrap::has_own_surfaces;
@@ -22,11 +22,11 @@ use discovery::journal::LogBits;
 use discovery::log;
 use os::memory::OutOfMemory;
 
-/// Why a create info was refused: its chain holds a structure that the loader cannot copy.
+/// Error for a create info whose chain contains a structure that the loader cannot copy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnknownStructure;
 
-/// Makes a surface of any platform.
+/// Creates a surface of any platform.
 ///
 /// # Safety
 /// The parameters are as the platform's command demands; the instance comes from the lowest layer.
@@ -39,14 +39,14 @@ pub(super) unsafe fn create<I: PlatformInfo>(
     let platform: &'static Platform = const { &I::PLATFORM };
     let command = platform.command;
     let _passage = GATE.enter();
-    // SAFETY: passed on to the caller.
+    // SAFETY: the lowest layer passes a handle that the loader gave it.
     let instance = unsafe { require_instance(instance, command) };
     if !is_enabled(instance, platform) {
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
     }
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid create info.
     let info = unsafe { input(create_info, command, "pCreateInfo") };
-    // SAFETY: the chain of a valid structure.
+    // SAFETY: the chain of a valid structure is valid.
     let Ok(stereo) = (unsafe { known_extension(platform, info.next()) }) else {
         log::emit(
             Some(instance),
@@ -58,14 +58,14 @@ pub(super) unsafe fn create<I: PlatformInfo>(
         );
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
     };
-    // SAFETY: the caller gives NULL or valid callbacks.
+    // SAFETY: Vulkan requires callbacks that are NULL or valid.
     let callbacks = unsafe { callbacks.as_ref() }.copied();
     match add(
         instance,
         Surface::new(platform, info.part(), (*info).into(), stereo, callbacks),
     ) {
         Ok(made) => {
-            // SAFETY: the caller gives a place for the handle.
+            // SAFETY: Vulkan requires a writable surface handle.
             unsafe { *surface = Surface::handle(made) };
             VkResult::VK_SUCCESS
         }
@@ -73,7 +73,7 @@ pub(super) unsafe fn create<I: PlatformInfo>(
     }
 }
 
-/// Whether the platform's extension is enabled on the instance; says so if not (DRV-164, APP-161).
+/// Returns `true` if the platform's extension is enabled on the instance; logs an error if not (DRV-164, APP-161).
 fn is_enabled(instance: &Instance, platform: &Platform) -> bool {
     let enabled = instance.enabled.contains(platform.extension);
     if !enabled {
@@ -82,7 +82,10 @@ fn is_enabled(instance: &Instance, platform: &Platform) -> bool {
     enabled
 }
 
-/// The stereo structure in a create info's chain, where that is known (DRV-175).
+/// Returns the stereo structure in a create info's chain, for platforms that know it (DRV-175).
+///
+/// # Errors
+/// The chain contains another structure.
 ///
 /// # Safety
 /// `chain` is the chain of a valid create info.
@@ -91,28 +94,28 @@ unsafe fn known_extension(
     chain: *const c_void,
 ) -> Result<Option<VkDisplaySurfaceStereoCreateInfoNV>, UnknownStructure> {
     let stereo = VkDisplaySurfaceStereoCreateInfoNV::STRUCTURE_TYPE;
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid chain.
     let all_known = unsafe { ffi::chain(chain) }.all(|at| {
-        // SAFETY: every member of a valid chain is readable.
+        // SAFETY: each structure of a valid chain is readable.
         platform.stereo && unsafe { (*at).sType } == stereo
     });
     if !all_known {
         return Err(UnknownStructure);
     }
-    // SAFETY: by this function's contract; the structure says what it is.
+    // SAFETY: the caller promises a valid chain, in which a structure has the type of its `sType`.
     Ok(unsafe { ffi::find::<VkDisplaySurfaceStereoCreateInfoNV>(chain, stereo) }.copied())
 }
 
-/// Gives a surface its memory, its slot, and room in the table of every driver that may make one of its own, in this
-/// order (APP-178). Undoes all of it when memory runs out (APP-179).
+/// Allocates a surface, its slot, and room in the table of every driver that may create its own surface, in this order (APP-178). If memory runs out,
+/// undoes all of it (APP-179).
 fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfMemory> {
     let per_driver = surface.platform.per_driver;
     let (raw, allocator) = HostBox::try_new(surface, instance.surface_allocator())?.into_raw();
-    // SAFETY: the pointer and the allocator came from one box; this is undone at most once.
+    // SAFETY: pointer and allocator came from one box, and each path frees the box at most once.
     let free = || drop(unsafe { HostBox::from_raw(raw, allocator) });
     let made = NonNull::new(raw).ok_or(OutOfMemory)?;
     let number = |index: usize| {
-        // SAFETY: nothing else knows the object: other threads reach it through the table only, which is locked.
+        // SAFETY: other threads reach the object only through the table, which is locked now.
         unsafe { (*raw).index = index as u32 };
     };
     let Ok(index) = SlotTable::reserve(&instance.surface_slots, |table| table, made, number) else {
@@ -138,23 +141,23 @@ pub(crate) unsafe fn destroy_surface_khr(
     surface: SurfaceHandle<Chain>,
     callbacks: *const VkAllocationCallbacks,
 ) {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the lowest layer passes a handle that the loader gave it.
     let instance = unsafe { require_instance(instance, "vkDestroySurfaceKHR") };
     let Some(surface) = Surface::from_handle(surface) else {
         return;
     };
-    // A handle that is no surface of this instance, or no longer, has no slot.
+    // A handle that is not, or no longer, a surface of this instance has no slot.
     let Some(index) = instance.surface_slots.lock().index_of(surface.as_ptr()) else {
         return;
     };
     for driver in instance.drivers().filter_map(InstanceDriver::pin) {
-        // SAFETY: passed on; the driver is pinned, so its instance lives.
+        // SAFETY: Vulkan requires callbacks that are NULL or valid; the driver is pinned, so its instance is live.
         unsafe { driver.destroy_surface(index, callbacks) };
     }
     instance.free_surface(index);
 }
 
-/// Declares the terminators that make surfaces.
+/// Declares the terminators that create surfaces.
 macro_rules! terminators {
     ($(
         $body:ident: $command:ident, $info:ident => $part:ident { $($member:ident),* }, $extension:ident,
@@ -171,7 +174,7 @@ macro_rules! terminators {
                 callbacks: *const VkAllocationCallbacks,
                 surface: *mut SurfaceHandle<Chain>,
             ) -> VkResult {
-                // SAFETY: passed on to the caller.
+                // SAFETY: the caller promises the parameters of this platform's command.
                 unsafe { create(instance, create_info, callbacks, surface) }
             }
         )*
@@ -206,7 +209,7 @@ mod tests {
         let with_foreign = stereo(foreign);
         let with_foreign: *const c_void = core::ptr::from_ref(&with_foreign).cast();
         for platform in ALL {
-            // SAFETY: chains of valid structures.
+            // SAFETY: the chains consist of valid structures.
             let known = |chain| unsafe { known_extension(platform, chain) }.map(|found| found.map(|s| s.stereoType));
             let display = platform.command == "vkCreateDisplayPlaneSurfaceKHR";
             let expected = if display {
@@ -233,7 +236,7 @@ mod tests {
         let platform = const { &<VkXcbSurfaceCreateInfoKHR as PlatformInfo>::PLATFORM };
         let surface = Surface::new(platform, info.part(), info.into(), None, None);
         let words = core::ptr::from_ref(&surface).cast::<u32>();
-        // SAFETY: the words lie within the object and were initialised.
+        // SAFETY: the words are inside the object and initialised.
         let word = |byte: usize| unsafe { *words.add(byte / 4) };
         assert_eq!(word(0), 3);
         assert_eq!(word(16), 77);

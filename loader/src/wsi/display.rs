@@ -7,7 +7,7 @@ use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 use discovery::log;
 
-/// An enumeration of displays: nothing where the driver cannot tell.
+/// Answers an enumeration of displays; the list is empty if the driver lacks the command.
 ///
 /// # Safety
 /// `device` comes from the lowest layer; `count` is NULL or valid.
@@ -18,7 +18,7 @@ unsafe fn enumerate<F>(
     count: *mut u32,
     call: impl FnOnce(F, &Target) -> VkResult,
 ) -> VkResult {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, command) };
     if !target.allows(InstanceExtension::VK_KHR_display) {
         return VkResult::VK_SUCCESS;
@@ -27,7 +27,7 @@ unsafe fn enumerate<F>(
         return call(function, &target);
     }
     target.missing(LogBits::WARN);
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a count that is NULL or valid.
     if let Some(count) = unsafe { count.as_mut() } {
         *count = 0;
     }
@@ -43,7 +43,7 @@ pub(crate) unsafe fn get_physical_device_display_properties_khr(
     count: *mut u32,
     properties: *mut VkDisplayPropertiesKHR,
 ) -> VkResult {
-    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver.
     unsafe {
         enumerate(
             device,
@@ -64,7 +64,7 @@ pub(crate) unsafe fn get_physical_device_display_plane_properties_khr(
     count: *mut u32,
     properties: *mut VkDisplayPlanePropertiesKHR,
 ) -> VkResult {
-    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver.
     unsafe {
         enumerate(
             device,
@@ -86,7 +86,7 @@ pub(crate) unsafe fn get_display_plane_supported_displays_khr(
     count: *mut u32,
     displays: *mut VkDisplayKHR,
 ) -> VkResult {
-    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver.
     unsafe {
         enumerate(
             device,
@@ -108,7 +108,7 @@ pub(crate) unsafe fn get_display_mode_properties_khr(
     count: *mut u32,
     properties: *mut VkDisplayModePropertiesKHR,
 ) -> VkResult {
-    // SAFETY: passed on to the caller; the driver's function with its own handle.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver.
     unsafe {
         enumerate(
             device,
@@ -166,20 +166,20 @@ pub(crate) unsafe fn get_display_plane_capabilities_khr(
         return unsafe { function(target.handle, mode, plane, capabilities) };
     }
     target.missing(LogBits::WARN);
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable structure, and NULL is checked.
     if let Some(capabilities) = unsafe { capabilities.as_mut() } {
         *capabilities = no_plane_capabilities();
     }
     VkResult::VK_SUCCESS
 }
 
-/// The capabilities of a plane that no driver knows.
+/// Returns the capabilities of a plane about which no driver knows anything.
 pub(super) fn no_plane_capabilities() -> VkDisplayPlaneCapabilitiesKHR {
-    // SAFETY: a structure of numbers, for which all zeros is a value.
+    // SAFETY: the structure consists of numbers, for which zero is valid.
     unsafe { core::mem::zeroed() }
 }
 
-/// Terminator of `vkGetRandROutputDisplayEXT`: without the driver's function the output has no display.
+/// Terminator of `vkGetRandROutputDisplayEXT`. If the driver lacks the command, the output has no display.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -200,15 +200,15 @@ pub(crate) unsafe fn get_rand_r_output_display_ext(
         LogBits::INFO,
         format_args!("Emulating call in ICD \"{name}\" by returning null display"),
     );
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable handle, and NULL is checked.
     if let Some(display) = unsafe { display.as_mut() } {
         *display = VkDisplayKHR(0);
     }
     VkResult::VK_SUCCESS
 }
 
-/// Terminator of `vkReleaseDisplayEXT`: without the driver's function nothing can have been acquired, so the call is
-/// an error that ends the process.
+/// Terminator of `vkReleaseDisplayEXT`. If the driver lacks the command, no display can have been acquired, so the call is invalid and ends the
+/// process.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.

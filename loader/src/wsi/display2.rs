@@ -1,4 +1,4 @@
-//! Queries of displays, second generation: emulated by the first (DRV-161).
+//! Queries of displays, second generation, emulated by the first (DRV-161).
 
 use super::display::no_plane_capabilities;
 use super::query::{input, output};
@@ -6,7 +6,7 @@ use crate::generated::types::*;
 use crate::handle::{Chain, PhysicalDeviceHandle};
 use crate::target::{Target, none};
 
-/// An enumeration of displays by the driver's own function, by its older one, or without an answer.
+/// Answers an enumeration of displays by the driver's older function; the list is empty if the driver lacks that too.
 ///
 /// `older` is the driver's older function; `ask` calls it, and `put` copies one element.
 ///
@@ -20,14 +20,14 @@ unsafe fn emulate<F: Copy, Old: Copy, New>(
     mut ask: impl FnMut(F, *mut u32, *mut Old) -> VkResult,
     mut put: impl FnMut(&mut New, Old),
 ) -> VkResult {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid count.
     let count = unsafe { output(count, target.command, "pPropertyCount") };
     target.announce(None);
     let Some(function) = older else {
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises a valid count, an array with room for as many elements or NULL, and that zeros are a valid `Old`.
     let answer = unsafe {
         target.by_elements(
             count,
@@ -55,7 +55,7 @@ pub(crate) unsafe fn get_physical_device_display_properties2_khr(
         // SAFETY: the driver's function with its own handle and the caller's parameters.
         return unsafe { function(target.handle, count, properties) };
     }
-    // SAFETY: the caller's array; the driver's function with its own handle; zeros are properties.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
     unsafe {
         emulate(
             &target,
@@ -87,7 +87,7 @@ pub(crate) unsafe fn get_physical_device_display_plane_properties2_khr(
         // SAFETY: the driver's function with its own handle and the caller's parameters.
         return unsafe { function(target.handle, count, properties) };
     }
-    // SAFETY: the caller's array; the driver's function with its own handle; zeros are properties.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
     unsafe {
         emulate(
             &target,
@@ -120,7 +120,7 @@ pub(crate) unsafe fn get_display_mode_properties2_khr(
         // SAFETY: the driver's function with its own handle and the caller's parameters.
         return unsafe { function(target.handle, display, count, properties) };
     }
-    // SAFETY: the caller's array; the driver's function with its own handle; zeros are properties.
+    // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
     unsafe {
         emulate(
             &target,
@@ -151,19 +151,19 @@ pub(crate) unsafe fn get_display_plane_capabilities2_khr(
         // SAFETY: the driver's function with its own handle and the caller's parameters.
         return unsafe { function(target.handle, info, capabilities) };
     }
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable structure, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pCapabilities") };
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, target.command, "pDisplayPlaneInfo") };
     let older = target.driver.table.vkGetDisplayPlaneCapabilitiesKHR;
     target.announce(None);
-    // SAFETY: the chains of the caller's structures.
+    // SAFETY: the structures of the caller are valid, so their chains are valid.
     unsafe {
         target.ignore_chain(info.pNext, "pDisplayPlaneInfo->", none);
         target.ignore_chain(capabilities.pNext, "pCapabilities->", none);
     }
     match older {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver, and the structure is writable.
         Some(older) => unsafe {
             older(
                 target.handle,

@@ -1,4 +1,4 @@
-//! The trampoline that explains itself (APP-50).
+//! The trampoline that logs why its command is missing (APP-50).
 
 use super::MissingFunction;
 use crate::generated::lookup::row;
@@ -13,26 +13,26 @@ const MISSING: MissingFunction = MissingFunction {
     extension: "VK_KHR_swapchain",
 };
 
-/// `vkCreateSwapchainKHR`. Calling it on a device that did not enable the extension ends the process.
+/// `vkCreateSwapchainKHR`. Ends the process if the device did not enable the extension.
 ///
 /// # Safety
-/// The parameters are as the command's reference page demands; the handle as [`translation::device_table`] does.
+/// The parameters are as the command's reference page demands; the handle is as [`translation::device_table`] demands.
 pub(crate) unsafe fn create_swapchain_khr(
     device: VkDevice,
     create_info: *const VkSwapchainCreateInfoKHR<App>,
     callbacks: *const VkAllocationCallbacks,
     swapchain: *mut VkSwapchainKHR,
 ) -> VkResult {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises a handle as `device_table` demands.
     let Some(dispatch) = (unsafe { translation::device_table(device) }) else {
         return translation::reject(row::vkCreateSwapchainKHR);
     };
     let function = dispatch.vkCreateSwapchainKHR.get();
-    // SAFETY: only the type is erased, to compare addresses.
+    // SAFETY: the word is a function's address; its type is erased only to compare addresses.
     if stubs::is_missing_device(unsafe { table::from_word(function as *mut ()) }) {
         log::fatal(format_args!("{}", MISSING));
         os::abort();
     }
-    // SAFETY: the chain's function with the caller's parameters; application and chain hold the same surfaces.
+    // SAFETY: the function is the chain's and gets the caller's parameters; application and chain have the same surface handles.
     unsafe { function(device, create_info.cast(), callbacks, swapchain) }
 }

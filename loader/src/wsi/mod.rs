@@ -1,12 +1,12 @@
-//! The commands of surfaces, swapchains and displays.
+//! Commands of surfaces, swapchains and displays.
 //!
-//! A `VkSurfaceKHR` of the application is a [`Surface`](crate::window_system::Surface) of the loader. Old drivers read the platform's structure at its
-//! start; newer ones make a surface of their own on first use, which [`surface_for`] finds or asks for. The driver's
-//! handles lie in a table of each driver, at the slot of the loader's surface.
+//! A `VkSurfaceKHR` of the application is a [`Surface`](crate::window_system::Surface) of the loader. Old drivers read the platform's structure at
+//! its start. Newer drivers create their own surface on first use; [`surface_for`] finds it or asks for it. Each driver has a table of its surface
+//! handles, indexed by the slot of the loader's surface.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `create`, `unwrap` | the life of a surface, and the way to a driver's |
+//! | `create`, `unwrap` | the life of a surface, and the look-up of a driver's surface |
 //! | `surface_query`, `capabilities` | queries of surfaces |
 //! | `display`, `display2` | queries of displays |
 //! | `swapchain`, [`entry`] | device commands |
@@ -23,7 +23,7 @@ mod unwrap;
 
 pub(crate) use unwrap::surface_for;
 
-/// The bodies of terminators, under the names that the emitted functions call.
+/// Bodies of terminators, with the names that the emitted functions call.
 pub(crate) mod terminator {
     pub(crate) use super::capabilities::{
         get_physical_device_surface_capabilities2_ext, get_physical_device_surface_capabilities2_khr,
@@ -57,7 +57,7 @@ pub(crate) mod terminator {
     };
 }
 
-/// What trampoline and terminators say about a missing device function, word for word (APP-50).
+/// Message of trampoline and terminators about a missing device function, with the same words (APP-50).
 struct MissingFunction {
     command: &'static str,
     extension: &'static str,

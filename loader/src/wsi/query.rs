@@ -1,4 +1,4 @@
-//! What queries of surfaces and displays have in common beside [`Target`]: what they say when there is no answer.
+//! Common parts of surface and display queries beside [`Target`]: messages for calls that cannot be answered.
 
 use super::unwrap::surface_for;
 use crate::generated::types::VkResult;
@@ -12,7 +12,7 @@ use os::Raw;
 
 /// Reports a call of a command whose extension is not enabled (DRV-164, APP-161).
 pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, command: &str) {
-    // This one line has two blanks.
+    // For this extension, the line has two spaces.
     let blank = match extension {
         InstanceExtension::VK_EXT_headless_surface => " ",
         _ => "",
@@ -25,14 +25,14 @@ pub(super) fn not_enabled(instance: &Instance, extension: InstanceExtension, com
     );
 }
 
-/// Ends the process over a parameter that is NULL although the command writes through it (DRV-165, APP-159a).
+/// Ends the process because a parameter is NULL although the command writes through it (DRV-165, APP-159a).
 #[cold]
 pub(super) fn null_parameter(command: &str, parameter: &str) -> ! {
     log::fatal(format_args!("NULL pointer passed into {command} for {parameter}!"));
     os::abort()
 }
 
-/// Ends the process over a parameter that is NULL although the command reads it.
+/// Ends the process because a parameter is NULL although the command reads it.
 #[cold]
 pub(super) fn null_input(command: &str, parameter: &str) -> ! {
     log::fatal(format_args!(
@@ -41,26 +41,26 @@ pub(super) fn null_input(command: &str, parameter: &str) -> ! {
     os::abort()
 }
 
-/// The output behind a pointer; NULL ends the process.
+/// Returns the output behind a pointer; NULL ends the process.
 ///
 /// # Safety
 /// `pointer` is NULL or valid for writes, and nothing else refers to its target while the reference lives.
 pub(super) unsafe fn output<'a, T>(pointer: *mut T, command: &str, parameter: &str) -> &'a mut T {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a pointer that is NULL or valid, without other references to its target.
     unsafe { pointer.as_mut() }.unwrap_or_else(|| null_parameter(command, parameter))
 }
 
-/// The structure behind a pointer; NULL ends the process.
+/// Returns the structure behind a pointer; NULL ends the process.
 ///
 /// # Safety
 /// `pointer` is NULL or valid, and its target does not change while the reference lives.
 pub(super) unsafe fn input<'a, T>(pointer: *const T, command: &str, parameter: &str) -> &'a T {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a pointer that is NULL or valid, whose target does not change.
     unsafe { pointer.as_ref() }.unwrap_or_else(|| null_input(command, parameter))
 }
 
 impl Target {
-    /// Whether the instance enabled an extension; says so if not (DRV-164).
+    /// Returns `true` if the instance enabled an extension; logs an error if not (DRV-164).
     pub(super) fn allows(&self, extension: InstanceExtension) -> bool {
         let enabled = self.enabled(extension);
         if !enabled {
@@ -69,7 +69,7 @@ impl Target {
         enabled
     }
 
-    /// Says that the driver lacks the command.
+    /// Logs that the driver lacks the command.
     pub(super) fn missing(&self, bits: LogBits) {
         log::emit(
             Some(self.instance()),
@@ -78,15 +78,15 @@ impl Target {
         );
     }
 
-    /// The driver's surface.
+    /// Returns the driver's surface.
     ///
     /// # Errors
-    /// As for [`surface_for`].
+    /// The same as for [`surface_for`].
     ///
     /// # Safety
-    /// As for [`surface_for`].
+    /// The same as for [`surface_for`].
     pub(super) unsafe fn surface(&self, surface: SurfaceHandle<Chain>) -> Result<SurfaceHandle<Driver>, VkResult> {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller promises a surface that is `VK_NULL_HANDLE` or live.
         unsafe { surface_for(self.driver, surface) }
     }
 }

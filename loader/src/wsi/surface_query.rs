@@ -10,8 +10,8 @@ use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 use discovery::log;
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`: any failure to make the driver's surface means that the
-/// surface is not supported (DRV-178).
+/// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`. If the driver's surface cannot be created, the answer is that the surface is not supported
+/// (DRV-178).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -70,9 +70,9 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     }
 }
 
-/// The capabilities of a driver that knows no surfaces.
+/// Returns the capabilities for a driver that lacks the command.
 pub(super) fn no_capabilities() -> VkSurfaceCapabilitiesKHR {
-    // SAFETY: a structure of numbers, for which all zeros is a value.
+    // SAFETY: the structure consists of numbers, for which zero is valid.
     unsafe { core::mem::zeroed() }
 }
 
@@ -160,14 +160,16 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
         Some(function) => unsafe {
             surface_info_for(target.driver, info).map(|own| function(target.handle, &own, count, formats))
         },
-        // SAFETY: the structures are the caller's.
+        // SAFETY: Vulkan requires a valid structure, count and array; the surface comes from the lowest layer.
         None => unsafe { formats_by_first_generation(&target, info, count, formats) },
     };
     answer.unwrap_or_else(|error| error)
 }
 
-/// Answers by `vkGetPhysicalDeviceSurfaceFormatsKHR`, or with nothing where that is missing too. An error is one of
-/// making the driver's surface.
+/// Answers with `vkGetPhysicalDeviceSurfaceFormatsKHR`; the list is empty if the driver lacks that too.
+///
+/// # Errors
+/// The code of creating the driver's surface, or of the older command.
 ///
 /// # Safety
 /// The structure and the array are valid; the surface comes from the lowest layer.
@@ -179,7 +181,7 @@ unsafe fn formats_by_first_generation(
 ) -> Result<VkResult, VkResult> {
     let older = target.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR;
     target.announce(Some("vkGetPhysicalDeviceSurfaceFormatsKHR"));
-    // SAFETY: the chain of the caller's structure.
+    // SAFETY: the caller promises a valid structure, so its chain is valid.
     unsafe { target.ignore_chain(info.pNext, "pSurfaceInfo->", none) };
     let Some(older) = older else {
         *count = 0;
@@ -187,7 +189,7 @@ unsafe fn formats_by_first_generation(
     };
     // SAFETY: the surface comes from the lowest layer.
     let surface = unsafe { target.surface(info.surface) }?;
-    // SAFETY: the caller's array has room for `count` elements, each a valid structure; zeros are a format.
+    // SAFETY: the caller's array has room for `count` valid structures, and zeros are a valid format.
     unsafe {
         target.by_elements(
             count,
@@ -201,7 +203,7 @@ unsafe fn formats_by_first_generation(
     }
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfacePresentModes2EXT`. Nothing older can answer it (DRV-161).
+/// Terminator of `vkGetPhysicalDeviceSurfacePresentModes2EXT`. No older command can emulate it (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -243,7 +245,7 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     // SAFETY: the caller gives a valid count.
     let count = unsafe { output(count, target.command, "pRectCount") };
     let Some(function) = target.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
-        // Tools match this text, which names the command as its first draft did.
+        // Tools match this text, which has the command's name in its first draft.
         log::emit(
             Some(target.instance()),
             LogBits::ERROR,

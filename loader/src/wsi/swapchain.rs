@@ -13,14 +13,14 @@ use discovery::journal::LogBits;
 use discovery::log;
 use os::memory::OutOfMemory;
 
-/// The answer for a driver that lacks a device command (APP-50).
+/// Logs that a driver lacks a device command, and returns the result for the caller (APP-50).
 fn without_function(device: &Device, command: &'static str, extension: &'static str) -> VkResult {
     let text = MissingFunction { command, extension };
     log::emit(Some(device.instance()), LogBits::ERROR, format_args!("{text}"));
     VkResult::VK_SUCCESS
 }
 
-/// A swapchain without a surface must not reach the driver (DRV-179).
+/// Ends the process if a create info has no surface: such a swapchain must not reach the driver (DRV-179).
 fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
     if info.surface.is_null() {
         log::fatal(format_args!(
@@ -60,7 +60,7 @@ pub(crate) unsafe fn create_swapchain_khr(
     }
 }
 
-/// Terminator of `vkCreateSharedSwapchainsKHR`: one call of the driver for all of them (DRV-184).
+/// Terminator of `vkCreateSharedSwapchainsKHR`: calls the driver once for all swapchains (DRV-184).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.

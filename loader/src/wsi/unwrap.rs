@@ -1,4 +1,4 @@
-//! From the loader's surface to a driver's (DRV-176 to DRV-181).
+//! Conversion of the loader's surface to a driver's (DRV-176 to DRV-181).
 
 use crate::driver::failure;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
@@ -7,20 +7,20 @@ use crate::instance::InstanceDriver;
 use crate::window_system::Surface;
 use discovery::extension::InstanceExtension;
 
-/// First interface version in which drivers make surfaces of their own.
+/// First interface version in which drivers create surfaces of their own.
 const OWN_SURFACES: u32 = 3;
 
-/// Whether the loader may ask a driver for surfaces of its own (DRV-176).
+/// Returns `true` if the loader may ask a driver for its own surfaces (DRV-176).
 pub(crate) fn has_own_surfaces(driver: &InstanceDriver) -> bool {
     driver.interface_version >= OWN_SURFACES && driver.enabled.contains(InstanceExtension::VK_KHR_surface)
 }
 
-/// What a driver knows a surface by, made now if need be (DRV-177).
+/// Returns the driver's handle of a surface, and creates the driver's surface if necessary (DRV-177).
 ///
-/// The loader's own handle for drivers without surfaces of their own; `VK_NULL_HANDLE` stays what it is (DRV-179).
+/// Drivers without surfaces of their own get the loader's handle; `VK_NULL_HANDLE` stays as it is (DRV-179).
 ///
 /// # Errors
-/// `VK_ERROR_EXTENSION_NOT_PRESENT` when the driver cannot make such a surface, or what its attempt returned.
+/// `VK_ERROR_EXTENSION_NOT_PRESENT` if the driver cannot create such a surface, or the code of its attempt.
 ///
 /// # Safety
 /// `surface` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
@@ -32,7 +32,7 @@ pub(crate) unsafe fn surface_for(
     let Some(object) = Surface::from_handle(surface) else {
         return Ok(unchanged);
     };
-    // SAFETY: by this function's contract a handle that is not null is one of our objects.
+    // SAFETY: the handle is not null, so the caller promises a live object of this loader.
     let object = unsafe { object.as_ref() };
     if !object.platform.per_driver || !has_own_surfaces(driver) {
         return Ok(unchanged);
@@ -41,7 +41,7 @@ pub(crate) unsafe fn surface_for(
         None => Ok(unchanged),
         Some(0) => {
             let _passage = driver.making_surface.enter();
-            // Another thread may have asked meanwhile.
+            // Another thread may have created it meanwhile.
             match stored(driver, object) {
                 None | Some(0) => make(driver, object),
                 Some(handle) => Ok(SurfaceHandle::from_raw(handle)),
@@ -51,22 +51,22 @@ pub(crate) unsafe fn surface_for(
     }
 }
 
-/// What the driver's table holds for a surface; `None` if it has no place for it.
+/// Returns the driver's handle in the table for a surface, or zero; `None` if the table has no place for it.
 fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
     let table = driver.surfaces.lock();
     table.has(surface.slot()).then(|| table.get(surface.slot()))
 }
 
-/// Asks the driver for a surface and remembers it.
+/// Asks the driver to create a surface, and stores it.
 ///
-/// The table is not locked meanwhile. A callback of the driver may have led here again and made one already; that one
-/// counts, and ours is destroyed.
+/// The table is not locked meanwhile. A callback of the driver may have led here again and stored a surface; that one counts, and this one is
+/// destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     if !driver.enabled.contains(surface.platform.extension) {
         return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     }
     let mut made = SurfaceHandle::NULL;
-    // SAFETY: the surface is of its own platform.
+    // SAFETY: the function is that of the surface's own platform.
     let result = unsafe { (surface.platform.make)(&driver.table, driver.handle, surface, &mut made) };
     let result = result.unwrap_or(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     let succeeded = result == VkResult::VK_SUCCESS;
@@ -82,16 +82,16 @@ fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driv
         return if succeeded { Ok(made) } else { Err(failure(result)) };
     }
     if let (Some(destroy), true) = (driver.table.vkDestroySurfaceKHR, succeeded && !made.is_null()) {
-        // SAFETY: the driver's function with its own instance and the surface it just made, which no other code knows.
+        // SAFETY: function and instance belong to the same driver, which just made the surface; no other code knows it.
         unsafe { destroy(driver.handle, made, surface.callbacks()) };
     }
     Ok(SurfaceHandle::from_raw(earlier))
 }
 
-/// A copy of a surface query with the driver's surface; its chain is passed as it is (DRV-181).
+/// Returns a copy of a surface query with the driver's surface. The chain is passed unchanged (DRV-181).
 ///
 /// # Errors
-/// As for [`surface_for`].
+/// The same as for [`surface_for`].
 ///
 /// # Safety
 /// The surface in `info` is `VK_NULL_HANDLE` or a live surface of the driver's instance.
@@ -99,7 +99,7 @@ pub(crate) unsafe fn surface_info_for(
     driver: &InstanceDriver,
     info: &VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
 ) -> Result<VkPhysicalDeviceSurfaceInfo2KHR<Driver>, VkResult> {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises a surface that is `VK_NULL_HANDLE` or live.
     let surface = unsafe { surface_for(driver, info.surface) }?;
     Ok(VkPhysicalDeviceSurfaceInfo2KHR {
         sType: info.sType,
@@ -108,23 +108,23 @@ pub(crate) unsafe fn surface_info_for(
     })
 }
 
-/// A copy of a swapchain's create info with the driver's surface; its chain is passed as it is (DRV-181).
+/// Returns a copy of a swapchain's create info with the driver's surface. The chain is passed unchanged (DRV-181).
 ///
 /// # Errors
-/// As for [`surface_for`].
+/// The same as for [`surface_for`].
 ///
 /// # Safety
-/// As for [`surface_info_for`].
+/// The same as for [`surface_info_for`].
 pub(crate) unsafe fn swapchain_info_for(
     driver: &InstanceDriver,
     info: &VkSwapchainCreateInfoKHR<Chain>,
 ) -> Result<VkSwapchainCreateInfoKHR<Driver>, VkResult> {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller promises a surface that is `VK_NULL_HANDLE` or live.
     let surface = unsafe { surface_for(driver, info.surface) }?;
     Ok(with_surface(info, surface))
 }
 
-/// The same create info around another surface.
+/// Returns the same create info with another surface.
 fn with_surface(
     info: &VkSwapchainCreateInfoKHR<Chain>,
     surface: SurfaceHandle<Driver>,

@@ -1,4 +1,4 @@
-//! Drivers made of functions in this file. What they record belongs to the thread of the test.
+//! Drivers that consist of the functions in this file. Each test thread has its own records.
 
 use crate::generated::types::*;
 use crate::handle::{Driver, InstanceHandle, MessengerHandle, PhysicalDeviceHandle, ReportCallbackHandle};
@@ -7,25 +7,25 @@ use core::ffi::CStr;
 use core::mem::transmute;
 use core::ptr::{from_ref, null};
 
-/// How many drivers there can be.
+/// Number of drivers.
 pub(crate) const DRIVERS: usize = 2;
-/// Queue families that a driver has.
+/// Number of queue families of a driver.
 pub(crate) const FAMILIES: u32 = 3;
 
-/// What a driver is told to do and what it was asked.
+/// Behaviour of a driver, and a record of its calls.
 #[derive(Default)]
 pub(crate) struct FakeDriver {
-    /// What creating a messenger returns.
+    /// Result of creating a messenger.
     pub(crate) result: VkResult,
-    /// Whether there are messengers at all.
+    /// `true` if the driver has no messengers.
     pub(crate) no_messengers: bool,
-    /// Whether there are functions of Vulkan 1.1, and what the device says of its version.
+    /// `true` if the driver has the functions of Vulkan 1.1 and its device reports a newer version.
     pub(crate) newer: bool,
     /// Messengers and callbacks that exist.
     pub(crate) live: Vec<u64>,
-    /// How many were ever made.
+    /// Number of messengers and callbacks ever created.
     pub(crate) made: u64,
-    /// Commands that arrived, where a test cares.
+    /// Commands that arrived, for the tests that check them.
     pub(crate) calls: Vec<&'static str>,
     /// Handles that were named.
     pub(crate) named: Vec<u64>,
@@ -35,7 +35,7 @@ thread_local! {
     static STATE: RefCell<[FakeDriver; DRIVERS]> = RefCell::default();
 }
 
-/// Looks at or changes a driver.
+/// Reads or changes a driver.
 pub(crate) fn driver<T>(index: usize, look: impl FnOnce(&mut FakeDriver) -> T) -> T {
     STATE.with_borrow_mut(|drivers| look(&mut drivers[index]))
 }
@@ -47,12 +47,12 @@ struct Object([usize; 2]);
 static INSTANCES: [Object; DRIVERS] = [const { Object([0x01CD_C0DE, 0]) }; DRIVERS];
 static PHYSICAL_DEVICES: [Object; DRIVERS] = [const { Object([0x01CD_C0DE, 1]) }; DRIVERS];
 
-/// What the driver calls its instance.
+/// The driver's handle of its instance.
 pub(crate) fn instance_of_driver(index: usize) -> u64 {
     from_ref(&INSTANCES[index]) as usize as u64
 }
 
-/// What the driver calls its physical device.
+/// The driver's handle of its physical device.
 pub(crate) fn physical_device_of_driver(index: usize) -> u64 {
     from_ref(&PHYSICAL_DEVICES[index]) as usize as u64
 }
@@ -79,7 +79,7 @@ unsafe extern "system" fn extensions(_: *const c_char, count: *mut u32, out: *mu
         crate::ffi::set_fixed_text(&mut extension.extensionName, name.to_bytes());
         extension
     });
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { crate::ffi::write_all(count, out, &offered) }
 }
 
@@ -94,7 +94,7 @@ unsafe extern "system" fn device_extensions(
         specVersion: 1,
     };
     crate::ffi::set_fixed_text(&mut tooling.extensionName, b"VK_EXT_tooling_info");
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { crate::ffi::write_all(count, out, &[tooling]) }
 }
 
@@ -103,7 +103,7 @@ unsafe extern "system" fn create_instance<const N: usize>(
     _: *const VkAllocationCallbacks,
     out: *mut VkInstance<D>,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { *out = InstanceHandle::from_raw(from_ref(&INSTANCES[N]).cast_mut().cast()) };
     VkResult::VK_SUCCESS
 }
@@ -118,12 +118,12 @@ unsafe extern "system" fn enumerate<const N: usize>(
     out: *mut VkPhysicalDevice<D>,
 ) -> VkResult {
     let device = PhysicalDeviceHandle::from_raw(from_ref(&PHYSICAL_DEVICES[N]).cast_mut().cast());
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { crate::ffi::write_all(count, out, &[device]) }
 }
 
 unsafe extern "system" fn features(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceFeatures) {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { (*out).logicOp = VK_TRUE };
 }
 
@@ -137,7 +137,7 @@ unsafe extern "system" fn features2_khr<const N: usize>(_: VkPhysicalDevice<D>, 
 
 unsafe extern "system" fn properties<const N: usize>(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceProperties) {
     let minor = if driver(N, |driver| driver.newer) { 3 } else { 0 };
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { (*out).apiVersion = discovery::version::ApiVersion::new(1, minor).0 };
 }
 
@@ -151,7 +151,7 @@ unsafe extern "system" fn tools<const N: usize>(
 }
 
 unsafe extern "system" fn format(_: VkPhysicalDevice<D>, _: VkFormat, out: *mut VkFormatProperties) {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { (*out).bufferFeatures.0 = 7 };
 }
 
@@ -164,14 +164,14 @@ unsafe extern "system" fn image_format(
     _: VkImageCreateFlags,
     out: *mut VkImageFormatProperties,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { (*out).maxMipLevels = 5 };
     VkResult::VK_SUCCESS
 }
 
-/// Claims more elements than there is room for, as a careless driver might (DRV-169).
+/// Reports more elements than there is room for, as a faulty driver might (DRV-169).
 unsafe extern "system" fn families(_: VkPhysicalDevice<D>, count: *mut u32, out: *mut VkQueueFamilyProperties) {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe {
         if !out.is_null() {
             for index in 0..(*count).min(FAMILIES) {
@@ -183,7 +183,7 @@ unsafe extern "system" fn families(_: VkPhysicalDevice<D>, count: *mut u32, out:
 }
 
 unsafe extern "system" fn memory(_: VkPhysicalDevice<D>, out: *mut VkPhysicalDeviceMemoryProperties) {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { (*out).memoryHeapCount = 4 };
 }
 
@@ -197,7 +197,7 @@ unsafe extern "system" fn sparse(
     count: *mut u32,
     _: *mut VkSparseImageFormatProperties,
 ) {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { *count = 0 };
 }
 
@@ -207,7 +207,7 @@ unsafe extern "system" fn create_messenger<const N: usize>(
     _: *const VkAllocationCallbacks,
     out: *mut MessengerHandle<D>,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     driver(N, |driver| unsafe { create(driver, out.cast()) })
 }
 
@@ -217,7 +217,7 @@ unsafe extern "system" fn create_report<const N: usize>(
     _: *const VkAllocationCallbacks,
     out: *mut ReportCallbackHandle<D>,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     driver(N, |driver| unsafe { create(driver, out.cast()) })
 }
 
@@ -227,7 +227,7 @@ unsafe fn create(driver: &mut FakeDriver, out: *mut u64) -> VkResult {
     if driver.result == VkResult::VK_SUCCESS {
         driver.made += 1;
         driver.live.push(driver.made);
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises that `out` is writable.
         unsafe { *out = driver.made };
     }
     driver.result
@@ -281,7 +281,7 @@ unsafe extern "system" fn create_device(
     _: *const VkAllocationCallbacks,
     out: *mut VkDevice,
 ) -> VkResult {
-    // SAFETY: the loader's parameters; `destroy_device` takes the object back.
+    // SAFETY: the loader passes a writable pointer; `destroy_device` takes the object back.
     unsafe { *out = VkDevice(Box::into_raw(Box::new(Object([0x01CD_C0DE, 2]))).cast()) };
     VkResult::VK_SUCCESS
 }
@@ -295,27 +295,27 @@ unsafe extern "system" fn set_name<const N: usize>(
     _: VkDevice,
     info: *const VkDebugUtilsObjectNameInfoEXT,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     let handle = unsafe { (*info).objectHandle };
     driver(N, |driver| driver.named.push(handle));
     VkResult::VK_SUCCESS
 }
 
 unsafe extern "system" fn gdpa<const N: usize>(_: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
-    // SAFETY: the loader's terminated name.
+    // SAFETY: the loader passes a terminated name.
     let function = match unsafe { crate::ffi::c_text(name) } {
         b"vkDestroyDevice" => destroy_device as *const (),
         b"vkSetDebugUtilsObjectNameEXT" => set_name::<N> as *const (),
         _ => null(),
     };
-    // SAFETY: null, or a function of the signature that belongs to the name.
+    // SAFETY: the function is null or has the signature that belongs to the name.
     unsafe { transmute::<*const (), PFN_vkVoidFunction>(function) }
 }
 
 /// The lookup function of a driver.
 pub(super) unsafe extern "system" fn gipa<const N: usize>(_: VkInstance<D>, name: *const c_char) -> PFN_vkVoidFunction {
     let (newer, messengers) = driver(N, |driver| (driver.newer, !driver.no_messengers));
-    // SAFETY: the loader's terminated name.
+    // SAFETY: the loader passes a terminated name.
     let function = match unsafe { crate::ffi::c_text(name) } {
         b"vk_icdNegotiateLoaderICDInterfaceVersion" => negotiate as *const (),
         b"vkEnumerateInstanceExtensionProperties" => extensions as *const (),
@@ -343,6 +343,6 @@ pub(super) unsafe extern "system" fn gipa<const N: usize>(_: VkInstance<D>, name
         b"vkDebugReportMessageEXT" if messengers => report_message::<N> as *const (),
         _ => null(),
     };
-    // SAFETY: null, or a function of the signature that belongs to the name.
+    // SAFETY: the function is null or has the signature that belongs to the name.
     unsafe { transmute::<*const (), PFN_vkVoidFunction>(function) }
 }

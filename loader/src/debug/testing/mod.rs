@@ -1,6 +1,6 @@
-//! A program that uses drivers made of functions through the public entry points.
+//! A program that uses fake drivers through the public entry points.
 //!
-//! The drivers are given to the loader by `VK_LUNARG_direct_driver_loading`, so nothing outside the process is touched.
+//! The loader gets these drivers through `VK_LUNARG_direct_driver_loading`, so the tests use nothing outside the process.
 
 mod fake_driver;
 
@@ -19,7 +19,7 @@ thread_local! {
     static HEARD: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the messages heard so far: severity and text.
+/// Takes the messages received so far: severity and text.
 pub(crate) fn heard() -> Vec<(u32, String)> {
     HEARD.take()
 }
@@ -30,13 +30,13 @@ unsafe extern "system" fn listen(
     data: *const VkDebugUtilsMessengerCallbackDataEXT,
     _: *mut c_void,
 ) -> VkBool32 {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     let text = unsafe { crate::ffi::c_text((*data).pMessage) };
     HEARD.with_borrow_mut(|heard| heard.push((severity.0, String::from_utf8_lossy(text).into_owned())));
     VK_FALSE
 }
 
-/// The create info of a messenger that [`heard`] reads.
+/// Create info of a messenger whose messages [`heard`] returns.
 pub(crate) fn messenger_info() -> VkDebugUtilsMessengerCreateInfoEXT {
     VkDebugUtilsMessengerCreateInfoEXT {
         sType: VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
@@ -49,11 +49,11 @@ pub(crate) fn messenger_info() -> VkDebugUtilsMessengerCreateInfoEXT {
     }
 }
 
-/// An instance of both drivers.
+/// An instance with both drivers.
 pub(crate) struct Program(pub(crate) VkInstance<App>, HostAllocator);
 
 impl Program {
-    /// A program for this minor version of Vulkan 1, with the debug extensions and some more.
+    /// Creates an instance for this minor version of Vulkan 1, with the debug extensions and `more`.
     pub(crate) fn new(minor: u32, more: &[&CStr], allocator: HostAllocator) -> Self {
         let lookup = |gpa: crate::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
             sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
@@ -95,13 +95,13 @@ impl Program {
             ppEnabledExtensionNames: names.as_ptr(),
         };
         let mut instance = InstanceHandle::NULL;
-        // SAFETY: all structures are valid.
+        // SAFETY: all structures live until the call returns.
         let result = unsafe { vk::vkCreateInstance(&info, allocator.as_ptr(), &mut instance) };
         assert_eq!(result, VkResult::VK_SUCCESS);
         Self(instance, allocator)
     }
 
-    /// Makes a messenger that [`heard`] reads.
+    /// Creates a messenger whose messages [`heard`] returns.
     pub(crate) fn listen(&self) -> Result<MessengerHandle<crate::handle::Chain>, VkResult> {
         let mut made = MessengerHandle::NULL;
         let info = messenger_info();
@@ -116,11 +116,11 @@ impl Program {
 
     /// Destroys a messenger.
     pub(crate) fn stop(&self, messenger: MessengerHandle<crate::handle::Chain>) {
-        // SAFETY: the instance is live, and so is the messenger.
+        // SAFETY: the instance and the messenger are live.
         unsafe { vk::vkDestroyDebugUtilsMessengerEXT(self.0, messenger, null()) };
     }
 
-    /// The physical device of driver 0.
+    /// Returns the physical device of driver 0.
     pub(crate) fn physical_device(&self) -> VkPhysicalDevice<App> {
         let mut devices = [PhysicalDeviceHandle::NULL; DRIVERS];
         let mut count = DRIVERS as u32;
@@ -130,7 +130,7 @@ impl Program {
         let owner = |handle: VkPhysicalDevice<App>| {
             // SAFETY: the handle is the loader's, and there are no layers.
             let object = unsafe { crate::translation::physical_device_object(handle) }.expect("a valid handle");
-            // SAFETY: as above.
+            // SAFETY: the chain handle came from a live object of the loader.
             unsafe { crate::translation::chain_physical_device(object.chain) }
                 .handle
                 .raw() as usize as u64

@@ -1,7 +1,7 @@
 //! `sType` and `pNext` of the caller's elements, while groups are reordered and dropped (DRV-152).
 //!
-//! A chain must reach the driver that fills the element, must then travel with that group, and must never get lost or
-//! appear twice: the application owns it and will walk it.
+//! A `pNext` chain must reach the driver that fills the element, and must then stay with that group. It must never get lost or appear twice, because
+//! the application owns it and will walk it.
 
 use super::{Group, MOST_MEMBERS};
 use crate::alloc::{HostAllocator, HostVec};
@@ -18,13 +18,13 @@ pub(super) struct ChainHead {
 }
 
 impl ChainHead {
-    /// Of an element that the application did not give.
+    /// Head of an element that the application did not supply.
     pub(super) const INTERNAL: Self = Self {
         s_type: VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES,
         next: core::ptr::null_mut(),
     };
 
-    /// An element with nothing but this.
+    /// Returns an element with this head and no devices.
     pub(super) fn group<L: super::DeviceLevel>(self) -> VkPhysicalDeviceGroupProperties<L> {
         VkPhysicalDeviceGroupProperties {
             sType: self.s_type,
@@ -36,11 +36,11 @@ impl ChainHead {
     }
 }
 
-/// What the caller wrote into its elements.
+/// Heads of the caller's elements.
 pub(super) struct ChainHeads(HostVec<ChainHead>);
 
 impl ChainHeads {
-    /// Reads up to `most` elements of the caller's array; none of a NULL one.
+    /// Reads up to `most` elements of the caller's array; none if it is NULL.
     ///
     /// # Safety
     /// `array` is null or holds `count` elements whose `sType` and `pNext` are set.
@@ -51,7 +51,7 @@ impl ChainHeads {
     ) -> Result<Self, OutOfMemory> {
         let count = if array.is_null() { 0 } else { count };
         let head = |index| {
-            // SAFETY: by this function's contract; other members may be unset and are not read.
+            // SAFETY: `index` is below the caller's count, so `sType` and `pNext` are set; the other members are not read.
             unsafe {
                 let element = array.add(index);
                 ChainHead {
@@ -63,13 +63,13 @@ impl ChainHeads {
         HostVec::try_from_iter((0..count).map(head), allocator).map(Self)
     }
 
-    /// The head for the element at `index`.
+    /// Returns the head for the element at `index`.
     pub(super) fn get(&self, index: usize) -> ChainHead {
         self.0.get(index).copied().unwrap_or(ChainHead::INTERNAL)
     }
 
-    /// The heads for all of the caller's elements, when the first of them get groups that were filled for `elements`.
-    /// Each head appears once: those that no returned group was filled for go where there is room.
+    /// Returns the heads for all of the caller's elements, after the first of them got groups that were filled for `elements`. Each head appears
+    /// once: heads of dropped groups go to elements that have none.
     fn arranged(&self, elements: impl Iterator<Item = usize> + Clone) -> Result<HostVec<ChainHead>, OutOfMemory> {
         let allocator = self.0.allocator();
         let mut left = HostVec::new(allocator);
@@ -94,11 +94,11 @@ impl ChainHeads {
         Ok(arranged)
     }
 
-    /// Answers an array call with `groups`: as many as fit, and `VK_INCOMPLETE` if some do not.
+    /// Answers an array call with `groups`: writes as many as fit, and returns `VK_INCOMPLETE` if some do not fit.
     ///
     /// # Safety
-    /// `count` is writable, `array` has room for `*count` elements, and these heads are those of all its elements, or
-    /// of as many as there were groups before some were dropped.
+    /// `count` is writable, and `array` has room for `*count` elements. These heads are those of all its elements, or of as many as there were groups
+    /// before some were dropped.
     pub(super) unsafe fn answer<L: Level>(
         &self,
         groups: &[Group<L>],
@@ -111,19 +111,19 @@ impl ChainHeads {
             Err(error) => return error.into(),
         };
         for (index, head) in heads.iter().enumerate() {
-            // SAFETY: there are no more heads than elements.
+            // SAFETY: there are at most as many heads as elements.
             let element = unsafe { array.add(index) };
             if let Some(group) = groups[..written].get(index) {
-                // SAFETY: as above.
+                // SAFETY: the element is in the caller's array.
                 unsafe { element.write(group.properties) };
             }
-            // SAFETY: as above.
+            // SAFETY: the element is in the caller's array.
             unsafe {
                 (*element).sType = head.s_type;
                 (*element).pNext = head.next;
             }
         }
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a writable count.
         unsafe { *count = u32::try_from(written).unwrap_or(u32::MAX) };
         if written < groups.len() {
             VkResult::VK_INCOMPLETE
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn drv_152_a_group_without_chain_takes_one_that_is_left() {
-        // Element 5 was internal: the caller had room for two of six groups.
+        // Element 5 was internal: the caller had room for only two of the six groups.
         assert_eq!(arranged(2, &[5, 0]), [2, 1]);
         assert_eq!(arranged(2, &[5, 4]), [1, 2]);
     }
@@ -183,9 +183,9 @@ mod tests {
         let groups = [group(1, 1), group(2, 0), group(3, 2)];
         let mut array = [head(1).group::<Chain>(), head(2).group::<Chain>()];
         let mut count = 2;
-        // SAFETY: count and array belong together.
+        // SAFETY: the array has two elements whose heads are set.
         let heads = unsafe { ChainHeads::read(array.as_ptr(), 2, HostAllocator::system()) }.expect("memory");
-        // SAFETY: as above.
+        // SAFETY: the array has room for `count` elements, and the heads were read from it.
         let result = unsafe { heads.answer(&groups, &mut count, array.as_mut_ptr()) };
         assert_eq!((result, count), (VkResult::VK_INCOMPLETE, 2));
         let seen = array.map(|element| (element.physicalDeviceCount, element.pNext.addr(), element.sType.0));

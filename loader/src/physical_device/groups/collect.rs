@@ -1,4 +1,4 @@
-//! The groups of all drivers, at the end of the chain (DRV-149 to DRV-157).
+//! Groups of all drivers, at the end of the chain (DRV-149 to DRV-157).
 
 use super::super::adapters::{self, Devices};
 use super::super::configured;
@@ -24,7 +24,7 @@ const COMMAND: &str = "vkEnumeratePhysicalDeviceGroups";
 
 type Enumerate = PFN_vkEnumeratePhysicalDeviceGroups<Driver>;
 
-/// A driver that has groups, and how many to expect of it.
+/// A driver that has groups, and the number of groups to expect.
 struct Source<'a> {
     driver: &'a InstanceDriver,
     /// `None` if each device is a group of its own.
@@ -84,7 +84,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
             room as usize,
             &journal,
         );
-        // SAFETY: the heads are those of this array.
+        // SAFETY: the heads were read from this array, which has room for `*count` elements.
         Ok(unsafe { heads.answer(&groups, count, array) })
     });
     result.unwrap_or_else(|error| error)
@@ -98,7 +98,7 @@ fn no_groups(journal: &Journal<'_>) -> VkResult {
     VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
-/// The count pass. A driver that fails, or that has no device, takes no part (DRV-150).
+/// Makes the first call of each driver. A driver that fails or has no device is skipped (DRV-150).
 fn sources<'a>(
     instance: &Instance,
     drivers: &[&'a InstanceDriver],
@@ -124,7 +124,7 @@ fn sources<'a>(
         if let Some(function) = function {
             count = 0;
             let step = Step::Driver(driver.path()).begin(b"vkEnumeratePhysicalDeviceGroups");
-            // SAFETY: the driver's function with its own instance and a writable number.
+            // SAFETY: function and instance belong to this driver, and the number is writable.
             let result = unsafe { function(driver.handle, &mut count, core::ptr::null_mut()) };
             step.end(result.0);
             match succeeds(result) {
@@ -151,7 +151,7 @@ fn of_driver<'d, 'a>(devices: &'d [Device<'a>], driver: &'d InstanceDriver) -> i
         .filter(move |device| core::ptr::eq(device.driver, driver))
 }
 
-/// The fill pass. The caller's chains go to the drivers in the order of the walk (DRV-152).
+/// Makes the second call of each driver. The caller's chains go to the drivers in the order of the walk (DRV-152).
 fn fill(
     instance: &Instance,
     sources: &[Source<'_>],
@@ -177,7 +177,7 @@ fn fill(
     }
 }
 
-/// A group that stands for a device of a driver without groups (APP-126).
+/// Returns a group with the single device of a driver without groups (APP-126).
 fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &ChainHeads) -> Group<Chain> {
     let mut properties = heads.get(element).group::<Chain>();
     properties.physicalDeviceCount = 1;
@@ -185,7 +185,10 @@ fn single(device: PhysicalDeviceHandle<Chain>, element: usize, heads: &ChainHead
     Group { properties, element }
 }
 
-/// Adds the groups that one driver reports. Its failure is the caller's (DRV-151).
+/// Adds the groups that one driver reports.
+///
+/// # Errors
+/// The code of the driver, which the caller gets too (DRV-151), or out of host memory.
 fn ask(
     instance: &Instance,
     source: &Source<'_>,
@@ -208,7 +211,7 @@ fn ask(
         *element = heads.get(first + index).group();
     }
     let mut written = room;
-    // SAFETY: the driver's function with its own instance and room for as many elements as the number says.
+    // SAFETY: function and instance belong to this driver, and the array has room for `written` elements.
     let result = unsafe { function(driver.handle, &mut written, reported.as_mut_ptr()) };
     if result != VkResult::VK_SUCCESS && result != VkResult::VK_INCOMPLETE {
         walk::fails(driver, DeviceReason::GroupsFailed("group information"), journal);

@@ -31,7 +31,7 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     array: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: passed on to the caller.
+    // SAFETY: Vulkan requires an instance handle that the loader gave to the application.
     let Some(instance) = (unsafe { translation::instance_object(handle) }) else {
         return translation::reject(row::vkEnumeratePhysicalDeviceGroups);
     };
@@ -49,9 +49,9 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     let sink = LogSink(Some(instance));
     let mut journal = Journal::of_call(&sink);
     let result = match IdFilters::read(&Environment::process(), &journal) {
-        // SAFETY: `count` is not null; the rest is passed on.
+        // SAFETY: `count` is not null, and Vulkan requires an array that is null or has `*count` elements with their heads set.
         None => unsafe { unfiltered(instance, count, array) },
-        // SAFETY: as above.
+        // SAFETY: `count` is not null, and Vulkan requires an array that is null or has `*count` elements with their heads set.
         Some(filters) => unsafe { filtered(instance, &filters, count, array, &mut journal) },
     };
     if let Err(error) = shortage::check() {
@@ -65,12 +65,12 @@ pub(crate) unsafe fn enumerate_physical_device_groups(
     result
 }
 
-/// The topmost entity's function. Unlike other shared commands this one enters at the core name always (DRV-159).
+/// Returns the topmost entity's function. Unlike other shared commands, this one always uses the core name (DRV-159).
 fn function(instance: &Instance) -> PFN_vkEnumeratePhysicalDeviceGroups<Chain> {
     instance.table().vkEnumeratePhysicalDeviceGroups.get()
 }
 
-/// A group with the application's handles (APP-129).
+/// Returns a group with the application's handles (APP-129).
 fn wrapped(
     instance: &Instance,
     group: &VkPhysicalDeviceGroupProperties<Chain>,
@@ -78,7 +78,7 @@ fn wrapped(
     translated(group, |device| objects::app_handle(instance, device))
 }
 
-/// Hands the caller's array down the chain and replaces the handles in place.
+/// Passes the caller's array down the chain and replaces the handles in place.
 ///
 /// # Safety
 /// `count` is writable; `array` is null or has `*count` elements whose `sType` and `pNext` are set.
@@ -87,21 +87,21 @@ unsafe fn unfiltered(
     count: *mut u32,
     array: *mut VkPhysicalDeviceGroupProperties<App>,
 ) -> VkResult {
-    // The levels differ in what the handles mean, not in layout.
+    // The levels differ in the meaning of the handles, not in the layout.
     let chain = array.cast::<VkPhysicalDeviceGroupProperties<Chain>>();
-    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    // SAFETY: with an array, the caller promises a readable number; without one, the number may be uninitialised and is not read.
     let room = if array.is_null() { 0 } else { unsafe { *count } };
-    // SAFETY: the topmost entity's function with its own handle; the pointers are the caller's.
+    // SAFETY: function and handle belong to the topmost entity; the caller promises valid pointers.
     let result = unsafe { function(instance)(instance.chain_handle(), count, chain) };
     if array.is_null() || !answered(result) {
         return result;
     }
-    // SAFETY: as before the call. A layer may count more than it could write.
+    // SAFETY: the caller promises a readable number. A layer may count more than it could write, so the room limits it.
     let written = unsafe { *count }.min(room);
     for index in 0..written as usize {
-        // SAFETY: the chain wrote the elements below both counts.
+        // SAFETY: the index is below both counts, so the chain has written this element.
         match wrapped(instance, unsafe { &*chain.add(index) }) {
-            // SAFETY: as above; the reference of the line before is gone.
+            // SAFETY: the index is below the room of the array, and no reference to the element is left.
             Ok(group) => unsafe { array.add(index).write(group) },
             Err(error) => return error.into(),
         }
@@ -109,10 +109,10 @@ unsafe fn unfiltered(
     result
 }
 
-/// Answers with those groups all of whose devices the filters show (DRV-134).
+/// Answers with the groups whose devices are all shown by the filters (DRV-134).
 ///
 /// # Safety
-/// As for [`unfiltered`].
+/// The same as for [`unfiltered`].
 unsafe fn filtered(
     instance: &Instance,
     filters: &IdFilters,
@@ -120,7 +120,7 @@ unsafe fn filtered(
     array: *mut VkPhysicalDeviceGroupProperties<App>,
     journal: &mut Journal<'_>,
 ) -> VkResult {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a valid count, and an array that is null or whose heads are set.
     let (heads, all) = match unsafe { whole_list(instance, count, array) } {
         Ok(whole) => whole,
         Err(result) => return result,
@@ -139,24 +139,24 @@ unsafe fn filtered(
         }
     }
     if array.is_null() {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a writable count.
         unsafe { *count = u32::try_from(shown.len()).unwrap_or(u32::MAX) };
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the heads are those of this array.
+    // SAFETY: the heads were read from this array, which has room for `*count` elements.
     unsafe { heads.answer(&shown, count, array) }
 }
 
 /// The caller's heads, and all groups that the chain reports.
 type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 
-/// All groups that the chain reports, filled into the caller's chains as far as there are any.
+/// Returns all groups that the chain reports. They are filled into the caller's chains, as far as the caller supplied elements.
 ///
 /// # Errors
-/// What the chain returned, out of host memory, or that there is no group.
+/// The code that the chain returned, out of host memory, or there is no group.
 ///
 /// # Safety
-/// As for [`unfiltered`].
+/// The same as for [`unfiltered`].
 unsafe fn whole_list(
     instance: &Instance,
     count: *const u32,
@@ -164,7 +164,7 @@ unsafe fn whole_list(
 ) -> Result<WholeList, VkResult> {
     let mut attempts = 1;
     loop {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a valid count, and an array that is null or whose heads are set.
         let (list, complete) = unsafe { attempt(instance, count, array) }?;
         if list.1.is_empty() {
             return Err(VkResult::VK_ERROR_INITIALIZATION_FAILED);
@@ -176,10 +176,10 @@ unsafe fn whole_list(
     }
 }
 
-/// One count call and one array call. The flag says that the list did not grow between them.
+/// Makes one count call and one array call. The flag is `true` if the list did not grow between them.
 ///
 /// # Safety
-/// As for [`unfiltered`].
+/// The same as for [`unfiltered`].
 unsafe fn attempt(
     instance: &Instance,
     count: *const u32,
@@ -187,15 +187,15 @@ unsafe fn attempt(
 ) -> Result<(WholeList, bool), VkResult> {
     let enumerate = function(instance);
     let mut total = 0;
-    // SAFETY: the topmost entity's function with its own handle and a writable number.
+    // SAFETY: function and handle belong to the topmost entity, and the number is writable.
     let result = unsafe { enumerate(instance.chain_handle(), &mut total, core::ptr::null_mut()) };
     if !answered(result) {
         return Err(result);
     }
     let total = total.min(MOST_OF_A_CHAIN);
-    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    // SAFETY: with an array, the caller promises a readable number; without one, the number may be uninitialised and is not read.
     let room = if array.is_null() { 0 } else { unsafe { *count } };
-    // SAFETY: no more than the array has.
+    // SAFETY: the number is at most that of the array's elements, whose heads the caller has set.
     let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
     let mut groups = HostVec::new(scratch(instance));
     groups.try_fill_to(total as usize, ChainHead::INTERNAL.group::<Chain>())?;
@@ -203,7 +203,7 @@ unsafe fn attempt(
         *group = heads.get(index).group();
     }
     let mut written = total;
-    // SAFETY: as above, with room for `total` elements.
+    // SAFETY: function and handle belong to the topmost entity, and the array has room for `total` elements.
     let result = unsafe { enumerate(instance.chain_handle(), &mut written, groups.as_mut_ptr()) };
     if !answered(result) {
         return Err(result);

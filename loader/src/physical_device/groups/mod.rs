@@ -1,7 +1,7 @@
-//! Device groups: the drivers' own, or one a device where a driver has none (DRV-149 to DRV-158).
+//! Device groups: the drivers' own, or one per device if a driver has none (DRV-149 to DRV-158).
 //!
-//! [`entry`] is what the application calls, [`collect`] the end of the chain, [`sort`] the order. The elements of the
-//! caller's array carry `pNext` chains that drivers fill; [`chain_heads`] keeps track of them while groups move and vanish.
+//! The application calls [`entry`]; [`collect`] is the end of the chain, and [`sort`] orders the groups. The elements of the caller's array have
+//! `pNext` chains that drivers fill; [`chain_heads`] keeps track of them while groups move and disappear.
 
 mod chain_heads;
 mod collect;
@@ -14,35 +14,35 @@ pub(crate) use entry::enumerate_physical_device_groups;
 use crate::generated::types::{VK_MAX_DEVICE_GROUP_SIZE, VkPhysicalDeviceGroupProperties};
 use crate::handle::{Level, PhysicalDeviceHandle};
 
-/// Most devices in a group.
+/// Upper bound on the devices in a group.
 const MOST_MEMBERS: usize = VK_MAX_DEVICE_GROUP_SIZE as usize;
 
-/// A group, and whose chain it was filled into.
+/// A group, and the caller's element into which it was filled.
 #[derive(Clone, Copy)]
 struct Group<L: Level> {
     properties: VkPhysicalDeviceGroupProperties<L>,
-    /// Index of the caller's element whose `sType` and `pNext` were used; beyond the caller's elements if none was.
+    /// Index of the caller's element whose `sType` and `pNext` were used; past the last element if none was used.
     element: usize,
 }
 
-/// A level at which a physical device is a pointer, which is all of them.
+/// A level at which a physical device is a pointer. All levels implement it.
 trait DeviceLevel: Level<VkPhysicalDevice = PhysicalDeviceHandle<Self>> {}
 impl<L: Level<VkPhysicalDevice = PhysicalDeviceHandle<L>>> DeviceLevel for L {}
 
-/// How many devices a group has, however many its driver claims (DRV-151).
+/// Number of devices in a group; larger counts of a driver are cut (DRV-151).
 fn member_count<L: Level>(properties: &VkPhysicalDeviceGroupProperties<L>) -> usize {
     (properties.physicalDeviceCount as usize).min(MOST_MEMBERS)
 }
 
-/// The devices of a group.
+/// Returns the devices of a group.
 fn members<L: DeviceLevel>(properties: &VkPhysicalDeviceGroupProperties<L>) -> &[PhysicalDeviceHandle<L>] {
     &properties.physicalDevices[..member_count(properties)]
 }
 
-/// The same group with each device replaced by its counterpart at another level.
+/// Returns the same group, with each device replaced by its counterpart at another level.
 ///
 /// # Errors
-/// What `counterpart` returns.
+/// The error of `counterpart`.
 fn translated<From: DeviceLevel, To: DeviceLevel, E>(
     properties: &VkPhysicalDeviceGroupProperties<From>,
     mut counterpart: impl FnMut(PhysicalDeviceHandle<From>) -> Result<PhysicalDeviceHandle<To>, E>,

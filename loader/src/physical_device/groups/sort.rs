@@ -1,4 +1,4 @@
-//! The order of groups, and of the devices in each (DRV-155).
+//! Order of groups, and of the devices in each (DRV-155).
 
 use super::super::order::{Rank, Sorting, Traits};
 use super::super::walk::{Device, scratch};
@@ -13,7 +13,7 @@ use os::memory::OutOfMemory;
 
 const TOLD: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 
-/// Traits of each device, found by its handle.
+/// Traits of each device, by its handle.
 pub(super) struct Known {
     traits: HostVec<Traits>,
     places: Places,
@@ -35,8 +35,7 @@ impl Known {
     }
 }
 
-/// Sorts groups in place, if this instance sorts at all. All members are among `devices`, of which the first ones may be in the
-/// order of their adapters.
+/// Sorts groups in place, if this instance sorts at all. All members are among `devices`, whose first ones may be in the order of their adapters.
 ///
 /// # Errors
 /// Out of host memory.
@@ -67,7 +66,7 @@ pub(super) fn sort(
     Ok(())
 }
 
-/// Puts the groups and their members in order. Returns the rank of each group, which is that of its first device.
+/// Sorts the groups and their members. Returns the rank of each group, which is the rank of its first device.
 fn arrange(
     groups: &mut [Group<Chain>],
     sorting: &Sorting,
@@ -80,7 +79,7 @@ fn arrange(
     for (index, group) in groups.iter_mut().enumerate() {
         let rank = arrange_members(group, sorting, known, allocator, journal)?;
         ranks.try_push(rank)?;
-        // A group without any device comes last; the index keeps equal groups in their order.
+        // A group without a known device comes last; the index keeps groups of equal rank in their order.
         ranked.try_push((rank.unwrap_or(Rank::LAST), index))?;
     }
     ranked.sort_unstable();
@@ -91,7 +90,7 @@ fn arrange(
     HostVec::try_from_iter(ranked.iter().map(|&(_, index)| ranks[index]), allocator)
 }
 
-/// Puts the groups, and the devices in each, in the order of `sorted`. What is not there comes behind that, as it was.
+/// Arranges the groups, and the devices in each, in the order of `sorted`. Devices that are not in `sorted` follow, in their previous order.
 fn follow(
     sorted: impl Iterator<Item = PhysicalDeviceHandle<Chain>>,
     groups: &mut [Group<Chain>],
@@ -139,12 +138,12 @@ fn arrange_members(
     Ok(order.first().map(|(rank, _)| *rank))
 }
 
-/// Lists the groups; `ranks` are those of sorted groups.
+/// Logs the groups; `ranks` has the ranks of sorted groups.
 fn tell(order: &str, groups: &[Group<Chain>], known: &Known, ranks: &[Option<Rank>], journal: &Journal<'_>) {
     journal.note(TOLD, format_args!("linux_sort_physical_device_groups:  {order} order:"));
     for (number, group) in groups.iter().enumerate() {
         journal.note(TOLD, format_args!("           Group {number}"));
-        // The default device of a group is its first.
+        // The default device of a group is its first one.
         let mut mark = ranks.get(number).copied().flatten().map_or("", |rank| rank.mark());
         for (place, &device) in members(&group.properties).iter().enumerate() {
             if let Some(traits) = known.get(device) {
@@ -173,7 +172,7 @@ mod tests {
         PhysicalDeviceHandle::from_raw(core::ptr::without_provenance_mut(number))
     }
 
-    /// Device 1 is a CPU, 2 and 3 are integrated, 4 and 5 discrete; the device number is 0x30 for 1 and 3.
+    /// Returns device 1 as a CPU, 2 and 3 as integrated, 4 and 5 as discrete; the device number is 0x30 for 1 and 3.
     fn known() -> Known {
         let kinds = [(1, 4, 0x30), (2, 1, 0x20), (3, 1, 0x30), (4, 2, 0x20), (5, 2, 0x20)];
         let all = kinds.map(|(number, kind, device_id)| (device(number), traits(kind, None, device_id)));

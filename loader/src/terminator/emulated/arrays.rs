@@ -10,7 +10,7 @@ use crate::translation;
 use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 
-/// What enables the commands here below Vulkan 1.1 (DRV-160).
+/// Extension that provides these commands before Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
 
 /// `vkGetPhysicalDeviceQueueFamilyProperties2` at the end of the chain.
@@ -31,17 +31,16 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires a valid count and array.
         return unsafe { newer(target.handle, count, properties) };
     }
     target.announce(Some("vkGetPhysicalDeviceQueueFamilyProperties"));
     let Some(older) = table.vkGetPhysicalDeviceQueueFamilyProperties else {
         translation::unsupported("GetPhysicalDeviceQueueFamilyProperties")
     };
-    // SAFETY: the driver's function with its own handle; `fill` passes a count and an array that belong together.
+    // SAFETY: function and device belong to the same driver; `fill` passes a count and an array that belong together.
     let ask = |count, array| unsafe { older(target.handle, count, array) };
-    // SAFETY: `count` and `properties` are the caller's; each element is valid, and so is its chain. All members of the
-    // older structure are numbers.
+    // SAFETY: Vulkan requires a valid count and array, whose elements have valid chains. All members of the older structure are numbers.
     unsafe {
         fill(&target, count, properties, ask, |index, element, answer| {
             element.queueFamilyProperties = answer;
@@ -69,20 +68,20 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires valid parameters.
         return unsafe { newer(target.handle, info, count, properties) };
     }
     target.announce(Some("vkGetPhysicalDeviceSparseImageFormatProperties"));
     let Some(older) = table.vkGetPhysicalDeviceSparseImageFormatProperties else {
         translation::unsupported("GetPhysicalDeviceSparseImageFormatProperties")
     };
-    // SAFETY: the structure is valid, and so is its chain.
+    // SAFETY: Vulkan requires a valid structure.
     let asked = unsafe { &*info };
-    // SAFETY: as above.
+    // SAFETY: Vulkan requires a valid chain of the structure.
     unsafe { target.ignore_chain(asked.pNext, "pFormatInfo->", none) };
     let ask = |count, array| {
         let (format, kind, samples) = (asked.format, asked.r#type, asked.samples);
-        // SAFETY: the driver's function with its own handle; `fill` passes a count and an array that belong together.
+        // SAFETY: function and device belong to the same driver; `fill` passes a count and an array that belong together.
         unsafe {
             older(
                 target.handle,
@@ -96,7 +95,7 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
             )
         }
     };
-    // SAFETY: as for queue families.
+    // SAFETY: Vulkan requires a valid count and array, whose elements have valid chains. All members of the older structure are numbers.
     unsafe {
         fill(&target, count, properties, ask, |index, element, answer| {
             element.properties = answer;
@@ -105,11 +104,11 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
     }
 }
 
-/// Answers an array query that returns nothing. One without room asks for the count (DRV-159); one without memory has no
+/// Answers an array query that returns no result code. A query without room asks for the count (DRV-159); if memory runs out, the answer has no
 /// elements (DRV-161).
 ///
 /// # Safety
-/// As for [`Target::by_elements`].
+/// The same as for [`Target::by_elements`].
 unsafe fn fill<Old: Copy, New>(
     target: &Target,
     count: *mut u32,
@@ -117,20 +116,20 @@ unsafe fn fill<Old: Copy, New>(
     ask: impl Fn(*mut u32, *mut Old),
     put: impl FnMut(usize, &mut New, Old),
 ) {
-    // SAFETY: by this function's contract; without an array the number may not even be initialised.
+    // SAFETY: with an array, the caller promises a readable count; without one, the count may be uninitialised and is not read.
     let counts_only = array.is_null() || unsafe { *count } == 0;
     let array = if counts_only { core::ptr::null_mut() } else { array };
     let ask = |count: *mut u32, array: *mut Old| {
         ask(count, array);
         VkResult::VK_SUCCESS
     };
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a valid count, and an array with room for as many elements or NULL.
     if unsafe { target.by_elements(count, array, ask, put) }.is_err() {
         target.log(
             LogBits::ERROR,
             format_args!("Out of memory - Failed to allocate array for loader emulation."),
         );
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a writable count.
         unsafe { *count = 0 };
     }
 }

@@ -1,4 +1,4 @@
-//! Queries about sharing memory, semaphores and fences: a driver that lacks them shares nothing (DRV-159).
+//! Queries about sharing memory, semaphores and fences. The answer for a driver that lacks them is that nothing can be shared (DRV-159).
 
 use crate::generated::types::{
     VkExternalBufferProperties, VkExternalFenceFeatureFlags, VkExternalFenceHandleTypeFlags, VkExternalFenceProperties,
@@ -32,11 +32,11 @@ pub(crate) unsafe fn get_physical_device_external_buffer_properties(
         InstanceExtension::VK_KHR_external_memory_capabilities,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires valid structures.
         return unsafe { newer(target.handle, info, properties) };
     }
     target.announce(None);
-    // SAFETY: both structures are valid, and so are their chains.
+    // SAFETY: Vulkan requires valid structures with valid chains.
     unsafe {
         target.ignore_chain((*info).pNext, "pExternalBufferInfo->", none);
         (*properties).externalMemoryProperties = VkExternalMemoryProperties {
@@ -66,11 +66,11 @@ pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
         InstanceExtension::VK_KHR_external_semaphore_capabilities,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires valid structures.
         return unsafe { newer(target.handle, info, properties) };
     }
     target.announce(None);
-    // SAFETY: both structures are valid, and so are their chains.
+    // SAFETY: Vulkan requires valid structures with valid chains.
     unsafe {
         target.ignore_chain((*info).pNext, "pExternalSemaphoreInfo->", none);
         (*properties).exportFromImportedHandleTypes = VkExternalSemaphoreHandleTypeFlags(0);
@@ -98,11 +98,11 @@ pub(crate) unsafe fn get_physical_device_external_fence_properties(
         InstanceExtension::VK_KHR_external_fence_capabilities,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires valid structures.
         return unsafe { newer(target.handle, info, properties) };
     }
     target.announce(None);
-    // SAFETY: both structures are valid, and so are their chains.
+    // SAFETY: Vulkan requires valid structures with valid chains.
     unsafe {
         target.ignore_chain((*info).pNext, "pExternalFenceInfo->", none);
         (*properties).exportFromImportedHandleTypes = VkExternalFenceHandleTypeFlags(0);
@@ -112,8 +112,8 @@ pub(crate) unsafe fn get_physical_device_external_fence_properties(
     }
 }
 
-/// `vkGetPhysicalDeviceExternalImageFormatPropertiesNV` at the end of the chain. The extension has no core form; a
-/// driver without it supports no external handle, and without one the question is that of Vulkan 1.0 (DRV-161).
+/// `vkGetPhysicalDeviceExternalImageFormatPropertiesNV` at the end of the chain. The extension has no core form. A driver without it supports no
+/// external handle type; a query without one is the same as that of Vulkan 1.0 (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -131,7 +131,7 @@ pub(crate) unsafe fn get_physical_device_external_image_format_properties_nv(
     // SAFETY: the handle comes from the lowest layer.
     let (table, physical_device) = unsafe { translation::driver_of(physical_device) };
     if let Some(newer) = table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires valid parameters.
         return unsafe {
             newer(
                 physical_device,
@@ -151,12 +151,12 @@ pub(crate) unsafe fn get_physical_device_external_image_format_properties_nv(
     let Some(older) = table.vkGetPhysicalDeviceImageFormatProperties else {
         translation::unsupported("GetPhysicalDeviceImageFormatProperties")
     };
-    // SAFETY: the structure is valid by this function's contract.
+    // SAFETY: Vulkan requires a writable structure.
     let properties = unsafe { &mut *properties };
     properties.externalMemoryFeatures = VkExternalMemoryFeatureFlagsNV(0);
     properties.exportFromImportedHandleTypes = VkExternalMemoryHandleTypeFlagsNV(0);
     properties.compatibleHandleTypes = VkExternalMemoryHandleTypeFlagsNV(0);
-    // SAFETY: the driver's function with its own handle.
+    // SAFETY: function and device belong to the same driver; Vulkan requires valid parameters.
     unsafe {
         older(
             physical_device,

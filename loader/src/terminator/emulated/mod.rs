@@ -1,8 +1,8 @@
-//! Physical-device queries that an older driver lacks, answered with what it has (DRV-159 to DRV-161).
+//! Physical-device queries that an older driver lacks, answered by its other functions (DRV-159 to DRV-161).
 //!
-//! Most of these exist as core 1.1 and as an extension. [`Target::choose`](crate::target::Target::choose) picks the driver's function; where there is
-//! none, the query is emulated by the function of Vulkan 1.0 that it grew from, and structures that no such function can
-//! fill are left as they were, with a warning.
+//! Most of these queries exist both in core 1.1 and as an extension. [`Target::choose`](crate::target::Target::choose) picks the driver's function.
+//! If the driver has none, the function of Vulkan 1.0 from which the query grew emulates it. Structures that no such function can fill stay
+//! unchanged, and a warning names them.
 
 mod arrays;
 mod external;

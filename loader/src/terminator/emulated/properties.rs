@@ -1,4 +1,4 @@
-//! The second generation of single-structure queries (DRV-159).
+//! Queries of the second generation that fill one structure (DRV-159).
 
 use crate::generated::types::{
     VK_FALSE, VkFormat, VkFormatProperties2, VkImageFormatProperties2, VkPhysicalDevice, VkPhysicalDeviceFeatures2,
@@ -11,7 +11,7 @@ use crate::translation;
 use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 
-/// What enables the commands here below Vulkan 1.1 (DRV-160).
+/// Extension that provides these commands before Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
 
 /// `vkGetPhysicalDeviceFeatures2` at the end of the chain.
@@ -31,16 +31,16 @@ pub(crate) unsafe fn get_physical_device_features2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure.
         return unsafe { newer(target.handle, features) };
     }
     target.announce(Some("vkGetPhysicalDeviceFeatures"));
     let Some(older) = table.vkGetPhysicalDeviceFeatures else {
         translation::unsupported("GetPhysicalDeviceFeatures")
     };
-    // SAFETY: the driver's function with its own handle; the structure is valid.
+    // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure.
     unsafe { older(target.handle, &raw mut (*features).features) };
-    // SAFETY: the structure is valid, and so is its chain.
+    // SAFETY: Vulkan requires a valid structure with a valid chain.
     unsafe {
         target.ignore_chain((*features).pNext, "pFeatures->", |kind, at| {
             let multiview = kind == VkPhysicalDeviceMultiviewFeatures::STRUCTURE_TYPE;
@@ -72,17 +72,17 @@ pub(crate) unsafe fn get_physical_device_properties2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure.
         return unsafe { newer(target.handle, properties) };
     }
     target.announce(Some("vkGetPhysicalDeviceProperties"));
     let Some(older) = table.vkGetPhysicalDeviceProperties else {
         translation::unsupported("GetPhysicalDeviceProperties")
     };
-    // SAFETY: the driver's function with its own handle; the structure is valid.
+    // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure.
     unsafe { older(target.handle, &raw mut (*properties).properties) };
     let identified = target.enabled(InstanceExtension::VK_KHR_external_memory_capabilities);
-    // SAFETY: the structure is valid, and so is its chain.
+    // SAFETY: Vulkan requires a valid structure with a valid chain.
     unsafe {
         target.ignore_chain((*properties).pNext, "pProperties->", |kind, at| {
             let ids = identified && kind == VkPhysicalDeviceIDProperties::STRUCTURE_TYPE;
@@ -124,22 +124,22 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure.
         return unsafe { newer(target.handle, format, properties) };
     }
     target.announce(Some("vkGetPhysicalDeviceFormatProperties"));
     let Some(older) = table.vkGetPhysicalDeviceFormatProperties else {
         translation::unsupported("GetPhysicalDeviceFormatProperties")
     };
-    // SAFETY: the driver's function with its own handle; structure and chain are valid.
+    // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure with a valid chain.
     unsafe {
         older(target.handle, format, &raw mut (*properties).formatProperties);
         target.ignore_chain((*properties).pNext, "pFormatProperties->", none);
     }
 }
 
-/// `vkGetPhysicalDeviceImageFormatProperties2` at the end of the chain. What a chain asks for, the older command cannot
-/// tell, so such a format counts as not supported.
+/// `vkGetPhysicalDeviceImageFormatProperties2` at the end of the chain. The older command cannot answer queries with a chain, so their format counts
+/// as unsupported.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -157,11 +157,11 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires valid structures.
         return unsafe { newer(target.handle, info, properties) };
     }
     target.announce(Some("vkGetPhysicalDeviceImageFormatProperties"));
-    // SAFETY: both structures are valid.
+    // SAFETY: Vulkan requires two valid structures.
     let (asked, properties) = unsafe { (&*info, &mut *properties) };
     if !asked.pNext.is_null() || !properties.pNext.is_null() {
         return VkResult::VK_ERROR_FORMAT_NOT_SUPPORTED;
@@ -169,7 +169,7 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
     let Some(older) = table.vkGetPhysicalDeviceImageFormatProperties else {
         translation::unsupported("GetPhysicalDeviceImageFormatProperties")
     };
-    // SAFETY: the driver's function with its own handle.
+    // SAFETY: function and device belong to the same driver; the structure is writable.
     unsafe {
         older(
             target.handle,
@@ -200,14 +200,14 @@ pub(crate) unsafe fn get_physical_device_memory_properties2(
         EXTENSION,
     );
     if let Some(newer) = newer {
-        // SAFETY: the driver's function with its own handle.
+        // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure.
         return unsafe { newer(target.handle, properties) };
     }
     target.announce(Some("vkGetPhysicalDeviceMemoryProperties"));
     let Some(older) = table.vkGetPhysicalDeviceMemoryProperties else {
         translation::unsupported("GetPhysicalDeviceMemoryProperties")
     };
-    // SAFETY: the driver's function with its own handle; structure and chain are valid.
+    // SAFETY: function and device belong to the same driver; Vulkan requires a valid structure with a valid chain.
     unsafe {
         older(target.handle, &raw mut (*properties).memoryProperties);
         target.ignore_chain((*properties).pNext, "pMemoryProperties->", none);

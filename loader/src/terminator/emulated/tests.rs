@@ -1,4 +1,4 @@
-//! What applications see of drivers that lack the newer queries.
+//! Tests of drivers that lack the newer queries, as applications see them.
 
 use crate::alloc::HostAllocator;
 use crate::debug::testing::{FAMILIES, Program, driver, heard, link};
@@ -18,7 +18,7 @@ const ERROR: u32 = 4096;
 const PROPERTIES2: &CStr = c"VK_KHR_get_physical_device_properties2";
 const EXTERNAL_MEMORY: &CStr = c"VK_KHR_external_memory_capabilities";
 
-/// A program that listens, and the device of driver 0.
+/// Returns a program with a messenger, and the device of driver 0.
 fn listening(minor: u32, extensions: &[&CStr]) -> (Program, VkPhysicalDevice<App>) {
     let program = Program::new(minor, extensions, HostAllocator::system());
     let device = program.physical_device();
@@ -27,7 +27,7 @@ fn listening(minor: u32, extensions: &[&CStr]) -> (Program, VkPhysicalDevice<App
     (program, device)
 }
 
-/// A structure of no known type, to go into a chain.
+/// Returns a structure of an unknown type, for a chain.
 fn unknown() -> VkBaseOutStructure {
     VkBaseOutStructure {
         sType: VkStructureType(0x7FFF_FFF0),
@@ -35,7 +35,7 @@ fn unknown() -> VkBaseOutStructure {
     }
 }
 
-/// The messages of an emulated call: the announcement, then a warning for each of these parameters.
+/// Returns the messages of an emulated call: the announcement, then a warning for each of these parameters.
 fn expected(command: &str, older: Option<&str>, ignored: &[&str]) -> Vec<(u32, String)> {
     let using = older.map_or(String::new(), |older| format!(" using {older}"));
     let announcement = format!("{command}: Emulating call in ICD \"direct driver #0\"{using}");
@@ -53,7 +53,7 @@ fn expected(command: &str, older: Option<&str>, ignored: &[&str]) -> Vec<(u32, S
 fn drv_159_features2_fills_what_it_can_and_warns_of_the_rest() {
     let (_program, device) = listening(1, &[]);
     let mut stranger = unknown();
-    // SAFETY: all members are numbers or pointers, for which zero is a value.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut multiview: VkPhysicalDeviceMultiviewFeatures = unsafe { zeroed() };
     multiview.sType = VkPhysicalDeviceMultiviewFeatures::STRUCTURE_TYPE;
     multiview.pNext = link(&mut stranger);
@@ -62,7 +62,7 @@ fn drv_159_features2_fills_what_it_can_and_warns_of_the_rest() {
         multiview.multiviewGeometryShader,
         multiview.multiviewTessellationShader,
     ) = (1, 1, 1);
-    // SAFETY: as above.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut features: VkPhysicalDeviceFeatures2 = unsafe { zeroed() };
     features.pNext = link(&mut multiview);
     // SAFETY: the device is live and the chain valid.
@@ -88,16 +88,16 @@ fn drv_159_the_application_decides_which_of_the_drivers_functions_is_used() {
         (1, &[], &["vkGetPhysicalDeviceFeatures2"]),
         (1, &[PROPERTIES2], &["vkGetPhysicalDeviceFeatures2"]),
         (0, &[PROPERTIES2], &["vkGetPhysicalDeviceFeatures2KHR"]),
-        // The loader itself enables the extension on the driver here, which does not count (DRV-110).
+        // The loader itself enables the extension on the driver here; that does not count (DRV-110).
         (0, &[], &[]),
     ];
     driver(0, |driver| driver.newer = true);
     for (minor, extensions, calls) in cases {
         let (program, device) = listening(minor, extensions);
         driver(0, |driver| driver.calls.clear());
-        // SAFETY: all members are numbers or pointers.
+        // SAFETY: all members are numbers or pointers, for which zero is valid.
         let mut features: VkPhysicalDeviceFeatures2 = unsafe { zeroed() };
-        // SAFETY: the device is live.
+        // SAFETY: the device is live and the structure valid.
         unsafe { vk::vkGetPhysicalDeviceFeatures2(device, &mut features) };
         assert_eq!(
             driver(0, |driver| driver.calls.clone()),
@@ -116,7 +116,7 @@ fn drv_159_properties2_zeroes_identifiers_only_where_they_may_be_asked_for() {
     for identified in [true, false] {
         let extensions: &[&CStr] = if identified { &[EXTERNAL_MEMORY] } else { &[] };
         let (_program, device) = listening(1, extensions);
-        // SAFETY: all members are numbers or pointers.
+        // SAFETY: all members are numbers or pointers, for which zero is valid.
         let (mut ids, mut properties): (VkPhysicalDeviceIDProperties, VkPhysicalDeviceProperties2) =
             unsafe { (zeroed(), zeroed()) };
         ids.sType = VkPhysicalDeviceIDProperties::STRUCTURE_TYPE;
@@ -152,7 +152,7 @@ fn drv_159_properties2_zeroes_identifiers_only_where_they_may_be_asked_for() {
 fn drv_159_single_structures() {
     let (_program, device) = listening(1, &[]);
     let mut stranger = unknown();
-    // SAFETY: all members are numbers or pointers.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let (mut format, mut memory): (VkFormatProperties2, VkPhysicalDeviceMemoryProperties2) =
         unsafe { (zeroed(), zeroed()) };
     format.pNext = link(&mut stranger);
@@ -184,7 +184,7 @@ fn drv_159_single_structures() {
 fn drv_159_image_formats_with_a_chain_are_not_supported() {
     let (_program, device) = listening(1, &[]);
     let mut stranger = unknown();
-    // SAFETY: all members are numbers or pointers.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let (mut info, mut properties): (VkPhysicalDeviceImageFormatInfo2, VkImageFormatProperties2) =
         unsafe { (zeroed(), zeroed()) };
     // SAFETY: the device is live and the chains valid.
@@ -206,7 +206,7 @@ fn drv_169_queue_families_never_exceed_the_callers_room() {
     let (_program, device) = listening(1, &[]);
     let mut stranger = unknown();
     for (room, written) in [(0, FAMILIES), (1, 1), (FAMILIES, FAMILIES), (8, FAMILIES)] {
-        // SAFETY: all members are numbers or pointers.
+        // SAFETY: all members are numbers or pointers, for which zero is valid.
         let mut families: [VkQueueFamilyProperties2; 8] = unsafe { zeroed() };
         families[0].pNext = link(&mut stranger);
         let mut count = room;
@@ -227,7 +227,7 @@ fn drv_169_queue_families_never_exceed_the_callers_room() {
         assert_eq!(heard(), expected(&format!("{command}2"), Some(command), ignored));
     }
     let mut count = 5;
-    // SAFETY: the device is live.
+    // SAFETY: the device is live, and a NULL array is allowed.
     unsafe { vk::vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, null_mut()) };
     assert_eq!(count, FAMILIES);
 }
@@ -236,11 +236,11 @@ fn drv_169_queue_families_never_exceed_the_callers_room() {
 fn drv_159_sparse_formats() {
     let (_program, device) = listening(1, &[]);
     let mut stranger = unknown();
-    // SAFETY: all members are numbers or pointers.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut info: VkPhysicalDeviceSparseImageFormatInfo2 = unsafe { zeroed() };
     info.pNext = link(&mut stranger);
     let mut count = 2;
-    // SAFETY: the device is live.
+    // SAFETY: the device is live, and a NULL array is allowed.
     unsafe { vk::vkGetPhysicalDeviceSparseImageFormatProperties2(device, &info, &mut count, null_mut()) };
     assert_eq!(count, 0);
     let command = "vkGetPhysicalDeviceSparseImageFormatProperties";
@@ -254,10 +254,10 @@ fn drv_159_sparse_formats() {
 fn drv_159_nothing_can_be_shared() {
     let (_program, device) = listening(1, &[]);
     let mut stranger = unknown();
-    // SAFETY: all members are numbers or pointers.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut buffer: VkPhysicalDeviceExternalBufferInfo = unsafe { zeroed() };
     buffer.pNext = link(&mut stranger);
-    // SAFETY: as above.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let (semaphore, fence) = unsafe { (zeroed(), zeroed()) };
     let mut buffers = VkExternalBufferProperties {
         sType: VkExternalBufferProperties::STRUCTURE_TYPE,
@@ -306,14 +306,14 @@ fn drv_159_nothing_can_be_shared() {
 #[test]
 fn drv_161_external_image_formats_exist_only_without_a_handle() {
     let (_program, device) = listening(0, &[]);
-    // SAFETY: all members are numbers or pointers.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut properties: VkExternalImageFormatPropertiesNV = unsafe { zeroed() };
     properties.externalMemoryFeatures.0 = 3;
     for (handle_type, result, levels) in [
         (1, VkResult::VK_ERROR_FORMAT_NOT_SUPPORTED, 0),
         (0, VkResult::VK_SUCCESS, 5),
     ] {
-        // SAFETY: the device is live.
+        // SAFETY: the device is live and the structure valid.
         let answer = unsafe {
             vk::vkGetPhysicalDeviceExternalImageFormatPropertiesNV(
                 device,
@@ -341,7 +341,7 @@ fn drv_161_tools_are_asked_of_devices_that_know_vulkan_1_3() {
         let (_program, device) = listening(0, &[]);
         driver(0, |driver| driver.calls.clear());
         let mut count = 7;
-        // SAFETY: the device is live.
+        // SAFETY: the device is live, and a NULL array is allowed.
         let result = unsafe { vk::vkGetPhysicalDeviceToolProperties(device, &mut count, null_mut()) };
         let calls = driver(0, |driver| driver.calls.clone());
         if newer {
@@ -353,7 +353,7 @@ fn drv_161_tools_are_asked_of_devices_that_know_vulkan_1_3() {
             assert_eq!((result, count, calls.len()), (VkResult::VK_SUCCESS, 0, 0));
         }
         count = 7;
-        // SAFETY: the device is live.
+        // SAFETY: the device is live, and a NULL array is allowed.
         let result = unsafe { vk::vkGetPhysicalDeviceToolPropertiesEXT(device, &mut count, null_mut()) };
         assert_eq!(
             (result, count),
@@ -373,17 +373,17 @@ unsafe extern "system" fn allocate(
     if scope == VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND && REFUSE.get() {
         return null_mut();
     }
-    // SAFETY: callers ask for a size above zero.
+    // SAFETY: all callers ask for a size above zero.
     unsafe { CHeap.alloc(Layout::from_size_align(size, 1).unwrap()) }.cast()
 }
 
 unsafe extern "system" fn free(_: *mut c_void, block: *mut c_void) {
-    // SAFETY: the block is ours, and the C library knows its size.
+    // SAFETY: the block came from `allocate` here, and the C library knows its size.
     unsafe { CHeap.dealloc(block.cast(), Layout::new::<u8>()) };
 }
 
 thread_local! {
-    /// Whether temporary memory is refused.
+    /// `true` while temporary memory is refused.
     static REFUSE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -397,7 +397,7 @@ fn drv_161_without_temporary_memory_there_are_no_queue_families() {
         pfnInternalAllocation: None,
         pfnInternalFree: None,
     };
-    // SAFETY: valid callbacks.
+    // SAFETY: the callbacks are valid and live until the end of the test.
     let allocator =
         unsafe { HostAllocator::new(&callbacks, VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_INSTANCE) };
     let program = Program::new(1, &[], allocator);
@@ -405,7 +405,7 @@ fn drv_161_without_temporary_memory_there_are_no_queue_families() {
     program.listen().expect("a messenger");
     heard();
     REFUSE.set(true);
-    // SAFETY: all members are numbers or pointers.
+    // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut families: [VkQueueFamilyProperties2; 3] = unsafe { zeroed() };
     let mut count = 3;
     // SAFETY: the device is live and the array as long as the count says.

@@ -1,4 +1,4 @@
-//! The tools that are active on a physical device: none, if its driver cannot say.
+//! Tools that are active on a physical device; an empty list if its driver cannot report them.
 
 use crate::driver;
 use crate::ffi;
@@ -13,8 +13,7 @@ use discovery::log;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
-/// `vkGetPhysicalDeviceToolProperties` at the end of the chain: for devices of Vulkan 1.3, whatever the application
-/// speaks.
+/// `vkGetPhysicalDeviceToolProperties` at the end of the chain: asks devices of Vulkan 1.3, whatever version the application uses.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -27,7 +26,7 @@ pub(crate) unsafe fn get_physical_device_tool_properties(
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceToolProperties") };
     match target.driver.table.vkGetPhysicalDeviceToolProperties {
         Some(function) if device_minor_version(&target) >= 3 => {
-            // SAFETY: the driver's function with its own handle.
+            // SAFETY: function and device belong to the same driver; Vulkan requires a valid count and array.
             return unsafe { function(target.handle, count, properties) };
         }
         Some(_) => {}
@@ -42,7 +41,7 @@ pub(crate) unsafe fn get_physical_device_tool_properties(
             );
         }
     }
-    // SAFETY: valid by this function's contract.
+    // SAFETY: Vulkan requires a writable count.
     unsafe { *count = 0 };
     VkResult::VK_SUCCESS
 }
@@ -52,14 +51,13 @@ fn device_minor_version(target: &Target) -> u32 {
         return 0;
     };
     let mut properties = MaybeUninit::<VkPhysicalDeviceProperties>::zeroed();
-    // SAFETY: the driver's function with its own handle, and room for what it writes.
+    // SAFETY: function and device belong to the same driver, and the structure is writable.
     unsafe { function(target.handle, properties.as_mut_ptr()) };
-    // SAFETY: every member is a number, an array of numbers or an enumeration that takes any value, and none was left
-    // without one.
+    // SAFETY: zeros are valid for every member: each is a number, an array of numbers or an enumeration that takes any value.
     ApiVersion(unsafe { properties.assume_init() }.apiVersion).minor()
 }
 
-/// `vkGetPhysicalDeviceToolPropertiesEXT` at the end of the chain: for devices that list the extension.
+/// `vkGetPhysicalDeviceToolPropertiesEXT` at the end of the chain: asks devices that list the extension.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -72,19 +70,21 @@ pub(crate) unsafe fn get_physical_device_tool_properties_ext(
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceToolPropertiesEXT") };
     if let Some(function) = target.driver.table.vkGetPhysicalDeviceToolPropertiesEXT {
         match lists_tooling_info(&target) {
-            // SAFETY: the driver's function with its own handle.
+            // SAFETY: function and device belong to the same driver; Vulkan requires a valid count and array.
             Ok(true) => return unsafe { function(target.handle, count, properties) },
             Ok(false) => {}
             Err(error) => return error.into(),
         }
     }
-    // SAFETY: valid by this function's contract.
+    // SAFETY: Vulkan requires a writable count.
     unsafe { *count = 0 };
     VkResult::VK_SUCCESS
 }
 
-/// Whether the device lists `VK_EXT_tooling_info`; a list that cannot be read lists nothing, unless memory ran out
-/// (DRV-4).
+/// Returns `true` if the device lists `VK_EXT_tooling_info`. A list that cannot be read counts as empty.
+///
+/// # Errors
+/// There is not enough memory (DRV-4).
 fn lists_tooling_info(target: &Target) -> Result<bool, OutOfMemory> {
     let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
     let allocator = target.instance().allocator.scoped(scope);
