@@ -1,21 +1,21 @@
-//! In which folders systems keep what is searched for: one row a system, so that the rows of all can be tested on one.
+//! Folders in which systems keep manifests and settings: one row per system, so that all rows can be tested on one system.
 
-/// Where a system keeps manifests and settings, as far as no variable says otherwise.
+/// Folders of a system for manifests and settings, unless a variable names others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folders {
-    /// Whether the resources of an application's bundle come before all folders (DRV-33, LAY-40).
+    /// `true` if the resources of an application's bundle come before all folders (DRV-33, LAY-40).
     pub bundles: bool,
-    /// Stands in for an unset `XDG_CONFIG_DIRS`: a list.
+    /// Default for an unset `XDG_CONFIG_DIRS`: a list.
     pub config: &'static str,
-    /// Stands in for an unset `XDG_DATA_DIRS`: a list.
+    /// Default for an unset `XDG_DATA_DIRS`: a list.
     pub data: &'static str,
-    /// The configuration of what was installed from source.
+    /// Configuration folder for software that was installed from source.
     pub local_config: &'static str,
-    /// The configuration of the system, which follows it.
+    /// Configuration folder of the system, which comes after it.
     pub system_config: &'static str,
 }
 
-/// Linux, the BSDs and others that keep their files as those do (DRV-21, LAY-11).
+/// Linux, the BSDs and similar systems (DRV-21, LAY-11).
 pub const UNIX: Folders = Folders {
     bundles: false,
     config: "/etc/xdg",
@@ -27,21 +27,21 @@ pub const UNIX: Folders = Folders {
 /// macOS and iOS.
 pub const APPLE: Folders = Folders { bundles: true, ..UNIX };
 
-/// QNX: nothing stands in for an unset variable (LAY-55).
+/// QNX: there are no defaults for unset variables (LAY-55).
 pub const QNX: Folders = Folders {
     config: "",
     data: "",
     ..UNIX
 };
 
-/// Fuchsia: as QNX, and the folders are those that a component is given (DRV-42).
+/// Fuchsia: like QNX, but with the folders that a component gets (DRV-42).
 pub const FUCHSIA: Folders = Folders {
     local_config: "/config",
     system_config: "/pkg/data",
     ..QNX
 };
 
-/// Those of the system that this library is built for.
+/// Folders of the system for which this library is built.
 pub const HERE: Folders = if cfg!(target_vendor = "apple") {
     APPLE
 } else if cfg!(target_os = "nto") {
@@ -55,7 +55,7 @@ pub const HERE: Folders = if cfg!(target_vendor = "apple") {
 #[cfg(all(target_os = "fuchsia", feature = "fuchsia-service"))]
 pub use crate::fuchsia::manifest_folder as service_manifests;
 
-/// The folder in which a service of the system lists drivers (LSV-2): none here.
+/// Returns `None`: no service of this system lists drivers in a folder (LSV-2).
 #[cfg(not(all(target_os = "fuchsia", feature = "fuchsia-service")))]
 #[inline]
 pub fn service_manifests() -> Option<&'static [u8]> {
@@ -65,7 +65,7 @@ pub fn service_manifests() -> Option<&'static [u8]> {
 #[cfg(target_vendor = "apple")]
 pub use crate::system::bundle_resources;
 
-/// None: programs of this system come in no bundles.
+/// Returns `None`: programs of this system have no bundles.
 #[cfg(not(target_vendor = "apple"))]
 #[inline]
 pub fn bundle_resources(_: &mut [u8]) -> Option<&[u8]> {

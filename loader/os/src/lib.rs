@@ -1,15 +1,13 @@
-//! What the loader asks of the operating system: files and folders, libraries, the environment and its privileges, locks and
-//! waiting, memory, time, and standard error.
+//! All requests of the loader to the operating system: files and folders, libraries, the environment and privileges, locks and waiting, memory, time,
+//! and standard error.
 //!
-//! One folder an operating system answers: `unix`, through functions of the C library that every Unix has, or the reader learns
-//! there which has what instead, and `windows`. The loader itself mentions neither the C library nor a system. Files, folders and libraries are
-//! reached through these functions only, so whatever redirects those of the C library sees each access (APP-217).
+//! There is one folder per operating system. `unix` uses functions of the C library that every Unix has, and says which systems have others instead;
+//! `windows` is for Windows. No other part of the loader mentions the C library or a system. All files, folders and libraries are accessed through
+//! these functions, so a program that redirects those of the C library sees each access (APP-217).
 //!
-//! The standard library is part of it on Windows only: elsewhere a program that opens a loader has no use for its panics, its
-//! threads or its buffers.
+//! The standard library is used on Windows only. Elsewhere, a program that loads the loader does not need its panics, threads or buffers.
 //!
-//! Whatever links this crate gets its global allocator, [`memory::ProcessHeap`]: arrays that grow through [`memory::Grow`] are
-//! blocks of it.
+//! Everything that links this crate gets its global allocator, [`memory::ProcessHeap`]. Arrays that grow through [`memory::Grow`] are blocks of it.
 
 #![cfg_attr(not(test), no_std)]
 #![deny(
@@ -28,7 +26,7 @@
 )]
 
 extern crate alloc;
-// A program for Windows has its C runtime beside each library, so that a small one is no goal there.
+// Every program for Windows already has the C runtime, so a small library is not a goal there.
 #[cfg(windows)]
 extern crate std;
 

@@ -1,28 +1,28 @@
-//! Systems of which this loader does not know how a change shows: nothing is ever taken for unchanged.
+//! Replacement for systems on which the loader cannot detect changes: no file is ever taken as unchanged.
 
 use crate::system::Status;
 
-/// The state of a file or folder. Cannot be made here.
+/// State of a file or folder; cannot exist on this system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stamp {}
 
 impl Stamp {
-    /// None of any file.
+    /// Returns `None` for every file.
     pub fn of(_: &Status) -> Option<Self> {
         None
     }
 
-    /// The file system it lies on.
+    /// File system of the file.
     pub fn device(&self) -> u64 {
         match *self {}
     }
 
-    /// Whether every change from then on, in seconds and nanoseconds, gives another stamp.
+    /// Returns `true` if every change after this time, in seconds and nanoseconds, gives another stamp.
     pub fn is_settled(&self, _: (i64, i64)) -> bool {
         match *self {}
     }
 
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         match *self {}
     }

@@ -1,4 +1,4 @@
-//! How this system writes paths.
+//! Syntax of paths on this system.
 
 #[cfg(any(windows, test))]
 use alloc::{borrow::ToOwned, format, string::String};
@@ -9,13 +9,13 @@ pub const SEPARATOR: u8 = if cfg!(windows) { b'\\' } else { b'/' };
 /// Separates the paths of a list (APP-210).
 pub const LIST_SEPARATOR: u8 = if cfg!(windows) { b';' } else { b':' };
 
-/// Whether a byte separates the parts of a path. Windows takes both, and paths in variables and manifests have either.
+/// Returns `true` if a byte separates the parts of a path. Windows accepts both separators, and paths in variables and manifests use either.
 #[inline(always)]
 pub fn is_separator(byte: u8) -> bool {
     byte == SEPARATOR || byte == b'/'
 }
 
-/// Whether a path says by itself where it leads.
+/// Returns `true` for an absolute path.
 pub fn is_absolute(path: &[u8]) -> bool {
     if cfg!(windows) {
         path.first().is_some_and(|&first| is_separator(first)) || path.get(1) == Some(&b':')
@@ -24,7 +24,7 @@ pub fn is_absolute(path: &[u8]) -> bool {
     }
 }
 
-/// A whole path as Windows writes one of any length (LAY-53).
+/// Returns an absolute path in the form that Windows accepts at any length (LAY-53).
 #[cfg(any(windows, test))]
 pub(crate) fn verbatim(whole: &str) -> String {
     match whole.strip_prefix(r"\\") {

@@ -1,23 +1,23 @@
-//! What a path led to, and whether it still does.
+//! Comparison of a path's state with its state at an earlier time.
 
 use crate::system::{File, Folder, Stamp};
 use core::ffi::CStr;
 
-/// What opening a path led to.
+/// Result of opening a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
-    /// No such file.
+    /// There is no such file.
     NoFile,
     /// A regular file in this state.
     File(Stamp),
-    /// No such folder.
+    /// There is no such folder.
     NoFolder,
     /// A folder in this state.
     Folder(Stamp),
 }
 
 impl PathState {
-    /// Whether opening `path` still ends so, through the same calls of the system (APP-217).
+    /// Returns `true` if opening `path` still has this result, through the same calls of the system (APP-217).
     #[inline]
     pub fn holds(&self, path: &CStr) -> bool {
         let (opened, expected) = match self {
@@ -29,7 +29,7 @@ impl PathState {
         match (opened, expected) {
             (Ok(file), Some(stamp)) => file.status().is_ok_and(|found| Stamp::of(&found) == Some(*stamp)),
             (Err(error), None) => error.is_absence(),
-            // Something came, went, or does not open any more.
+            // The file or folder was created or deleted, or no longer opens.
             _ => false,
         }
     }

@@ -1,14 +1,14 @@
 //! Log text that keeps every byte of the names and paths in it.
 //!
-//! Names and paths need not be UTF-8, but Rust's formatting only carries UTF-8. [`Raw`] prints bytes that are no UTF-8
-//! as characters of a private block, and [`render`] turns that block back into the bytes. Text that holds such
-//! characters itself takes the same way byte by byte, so the result is always exactly what went in.
+//! Names and paths need not be UTF-8, but Rust's formatting only carries UTF-8. [`Raw`] prints bytes that are not UTF-8 as characters of a private
+//! block, and [`render`] converts that block back to the bytes. Text that contains such characters itself is converted byte by byte too, so the
+//! result is always exactly the input.
 
 use crate::memory::Grow;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-/// First character of the block that stands for the bytes 0x00 to 0xFF, at the very end of the last private-use plane.
+/// First character of the block for the bytes 0x00 to 0xFF, at the end of the last private-use plane.
 const BLOCK: u32 = 0x10_FE00;
 const BLOCK_END: u32 = BLOCK + 0xFF;
 
@@ -42,14 +42,14 @@ fn write_bytes(formatter: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result 
         .try_for_each(|character| formatter.write_char(character))
 }
 
-/// Gives `take` the bytes that formatted text stands for, piece by piece, until it fails.
+/// Passes the bytes that formatted text represents to `take`, piece by piece, until it fails.
 pub fn decode(text: &str, mut take: impl FnMut(&[u8]) -> fmt::Result) -> fmt::Result {
     if !text.contains(in_block) {
         return take(text.as_bytes());
     }
     text.chars().try_for_each(|character| {
         if in_block(character) {
-            // The block has one character a byte value, so the difference fits.
+            // The block has one character per byte value, so the difference fits.
             take(&[(u32::from(character) - BLOCK) as u8])
         } else {
             take(character.encode_utf8(&mut [0; 4]).as_bytes())
@@ -57,7 +57,7 @@ pub fn decode(text: &str, mut take: impl FnMut(&[u8]) -> fmt::Result) -> fmt::Re
     })
 }
 
-/// Text that a function writes.
+/// Displays the text that a function writes.
 pub struct Show<F>(pub F);
 
 impl<F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result> fmt::Display for Show<F> {
@@ -78,7 +78,7 @@ impl Write for Buffer {
     }
 }
 
-/// The bytes of a text, for those who keep it. When memory runs out it ends early.
+/// Returns the bytes of a text. If memory runs out, the text is cut.
 pub fn render(message: fmt::Arguments<'_>) -> Vec<u8> {
     let mut buffer = Buffer(Vec::new());
     match buffer.write_fmt(message) {

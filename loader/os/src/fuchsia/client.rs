@@ -1,4 +1,4 @@
-//! What the service is asked and in which order, and what each failure is called (LSV-5, LSV-22, LSV-23).
+//! Requests to the service, their order, and the names of failures (LSV-5, LSV-22, LSV-23).
 
 use super::wire::{self, Message};
 use crate::memory::{Grow, copy_or_note};
@@ -9,38 +9,38 @@ use core::ffi::{CStr, c_void};
 use core::fmt;
 use core::ptr::NonNull;
 
-/// A handle of the kernel's.
+/// A handle of the kernel.
 pub(super) type Handle = u32;
 
-/// Why the kernel refused something: a negative number.
+/// Result code of the kernel; negative for a failure.
 pub(super) type Status = i32;
 
-/// Where the folder of manifests is put in the namespace of the process.
+/// Path of the folder of manifests in the namespace of the process.
 pub(super) const MANIFESTS: &CStr = c"/loader-manifests";
 
-/// What drivers call the folder of devices (LSV-23).
+/// Path by which drivers name the folder of devices (LSV-23).
 const DEVICES: &[u8] = b"/loader-gpu-devices";
 
-/// Handles that may come with an answer. There should be one; more are closed.
+/// Upper bound on the handles of an answer. One is expected; others are closed.
 const MOST_HANDLES: usize = 4;
 
-/// The number that says there is nothing at a place.
+/// Code for a path at which nothing exists.
 const NOT_FOUND: Status = -25;
 
 /// A library in this process. Libraries are never unloaded (LSV-23).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opened(pub(super) NonNull<c_void>);
 
-// SAFETY: a handle of the system's linker, which any thread may use.
+// SAFETY: any thread may use a handle of the system's linker.
 unsafe impl Send for Opened {}
-// SAFETY: as above.
+// SAFETY: any thread may use a handle of the system's linker.
 unsafe impl Sync for Opened {}
 
-/// What the system does for the client. Who is given a handle owns it from then on, if nothing else is said.
+/// Functions of the system for the client. A function that gets a handle owns it from then on, unless its documentation says otherwise.
 pub(super) trait Kernel {
-    /// A connection to the service.
+    /// Connects to the service.
     fn connect(&self) -> Result<Handle, Status>;
-    /// Sends a request and waits for its answer. Returns how many bytes and handles it has. The service stays open.
+    /// Sends a request and waits for its answer. Returns the numbers of bytes and handles in the answer. The service stays open.
     fn call(
         &self,
         service: Handle,
@@ -50,36 +50,36 @@ pub(super) trait Kernel {
     ) -> Result<(usize, usize), Status>;
     /// Sends a message with a handle. The service stays open.
     fn send(&self, service: Handle, message: &[u8], handle: Handle) -> Result<(), Status>;
-    /// The two ends of a new channel.
+    /// Creates a channel and returns both ends.
     fn channel(&self) -> Result<[Handle; 2], Status>;
     /// Closes a handle.
     fn close(&self, handle: Handle);
-    /// Loads the library in memory, which stays the caller's, or says in the system's words why not.
+    /// Loads the library from memory that the caller continues to own; on failure, returns the system's error text.
     fn map(&self, memory: Handle) -> Result<Opened, Vec<u8>>;
-    /// Gives a driver the callback through which it opens what is in the namespace, if the driver takes one; its result.
+    /// Passes a driver the callback through which it opens entries of the namespace, if the driver takes one; returns its result.
     fn initialize(&self, driver: Opened) -> Option<i32>;
-    /// Puts a folder into the namespace.
+    /// Adds a folder to the namespace.
     fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status>;
-    /// Opens what is below a folder, which stays open, or, without one, what is in the namespace, on a channel.
+    /// Opens an entry on a channel: below a folder, which stays open, or of the namespace if there is no folder.
     fn open(&self, folder: Option<Handle>, path: &CStr, channel: Handle) -> Result<(), Status>;
 }
 
-/// Why a library did not come from the service: the step that failed.
+/// Reason why the service did not supply a library: the step that failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The name is longer than the service takes.
+    /// The name is longer than the service allows.
     LongName,
-    /// There is no connection.
+    /// The connection failed.
     NoConnection(Status),
     /// The call failed.
     NoAnswer(Status),
-    /// The answer is none.
+    /// The answer is malformed.
     Malformed,
     /// The service has no such library.
     NotThere,
-    /// The system's linker does not take the library, in its own words.
+    /// The system's linker refused the library; its error text.
     NotMapped(Vec<u8>),
-    /// The driver does not want the callback that all others want, and says this result.
+    /// The driver refused the callback, with this result.
     Refused(i32),
 }
 
@@ -97,25 +97,25 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A library that came from the service, or what became of it.
+/// A library that the service supplied, or the result of the attempt.
 struct Known {
     name: Vec<u8>,
     outcome: Result<Opened, i32>,
 }
 
-/// The only client of a process. It connects once and stays connected, which keeps the names of libraries as they are (LSV-5).
+/// The only client of a process. It connects once and stays connected, which keeps the names of libraries stable (LSV-5).
 pub(super) struct Client<K> {
     kernel: K,
     service: SetOnce<Result<Handle, Status>>,
     devices: SetOnce<Result<Handle, Status>>,
-    /// Whether the folder of manifests is in the namespace, once that was tried. Of two threads at once one waits: a second folder is
-    /// refused at a place that has one, which would look as if there were none.
+    /// `true` if the folder of manifests is in the namespace; `None` before the first attempt. If two threads try at once, one waits. Otherwise a
+    /// second folder would be refused at the same path, as if there were none.
     has_manifests: Mutex<Option<bool>>,
     libraries: Mutex<Vec<Known>>,
 }
 
 impl<K: Kernel> Client<K> {
-    /// One that has asked for nothing.
+    /// Returns a client that has not connected yet.
     pub(super) const fn new(kernel: K) -> Self {
         Self {
             kernel,
@@ -126,7 +126,7 @@ impl<K: Kernel> Client<K> {
         }
     }
 
-    /// The driver that the service has under a name. The first function of it that runs takes the callback (LSV-23).
+    /// Returns the driver that the service has under a name. The driver gets the callback before any other of its functions runs (LSV-23).
     pub(super) fn driver(&self, name: &[u8]) -> Result<Opened, Failure> {
         self.library(name, |opened| match self.kernel.initialize(opened) {
             Some(result) if result != 0 => Err(result),
@@ -134,12 +134,12 @@ impl<K: Kernel> Client<K> {
         })
     }
 
-    /// The layer that the service has under a name.
+    /// Returns the layer that the service has under a name.
     pub(super) fn layer(&self, name: &[u8]) -> Result<Opened, Failure> {
         self.library(name, Ok)
     }
 
-    /// The library of that name, which is asked for once.
+    /// Returns the library of that name, which is requested only once.
     fn library(&self, name: &[u8], first: impl FnOnce(Opened) -> Result<Opened, i32>) -> Result<Opened, Failure> {
         let known = {
             let libraries = self.libraries.lock();
@@ -158,7 +158,7 @@ impl<K: Kernel> Client<K> {
         outcome.map_err(Failure::Refused)
     }
 
-    /// Asks for a library and loads it.
+    /// Requests a library and loads it.
     fn get(&self, name: &[u8]) -> Result<Opened, Failure> {
         let request = wire::get(name).ok_or(Failure::LongName)?;
         let service = self.service().map_err(Failure::NoConnection)?;
@@ -170,7 +170,7 @@ impl<K: Kernel> Client<K> {
         }
     }
 
-    /// The folder of manifests, if the service has one: it is in the namespace from then on.
+    /// Returns the folder of manifests, if the service has one; the folder is in the namespace from then on.
     pub(super) fn manifests(&self) -> Option<&'static CStr> {
         let mut known = self.has_manifests.lock();
         let has = known.get_or_insert_with(|| {
@@ -180,12 +180,12 @@ impl<K: Kernel> Client<K> {
         has.then_some(MANIFESTS)
     }
 
-    /// Opens on a channel what a driver calls by this name: what the process has in its namespace, or a device (LSV-23).
+    /// Opens a path of a driver on a channel: an entry in the namespace of the process, or a device (LSV-23).
     pub(super) fn open_in_namespace(&self, name: &CStr, channel: Handle) -> Result<(), Status> {
         let Some(rest) = name.to_bytes_with_nul().strip_prefix(DEVICES) else {
             return self.kernel.open(None, name, channel);
         };
-        // What is left is terminated as the name was.
+        // The rest keeps the terminator of the name.
         let below = rest
             .strip_prefix(b"/")
             .and_then(|rest| CStr::from_bytes_with_nul(rest).ok());
@@ -201,19 +201,19 @@ impl<K: Kernel> Client<K> {
         }
     }
 
-    /// The folder of devices.
+    /// Returns the folder of devices.
     fn devices(&self) -> Result<Handle, Status> {
         self.once(&self.devices, || {
             self.folder(wire::CAN_CONNECT_TO_DEVICES, wire::connect_to_devices())
         })
     }
 
-    /// The connection to the service.
+    /// Returns the connection to the service.
     fn service(&self) -> Result<Handle, Status> {
         self.once(&self.service, || self.kernel.connect())
     }
 
-    /// What `make` gave the first time. Of two threads that try at once one is late, and its handle is closed.
+    /// Returns the result of the first call of `make`. If two threads try at once, the handle of the later one is closed.
     fn once(
         &self,
         place: &SetOnce<Result<Handle, Status>>,
@@ -225,11 +225,11 @@ impl<K: Kernel> Client<K> {
         if let Err(Ok(late)) = place.set(make()) {
             self.kernel.close(late);
         }
-        // It was set above or before.
+        // The value was set above, or earlier by another thread.
         place.get().copied().unwrap_or(Err(NOT_FOUND))
     }
 
-    /// A folder that the service serves on request, if it has the feature.
+    /// Requests a folder that the service serves, if it has the feature.
     fn folder(&self, feature: u64, request: Message) -> Result<Handle, Status> {
         let service = self.service()?;
         let answer = Answer::to(&self.kernel, service, &wire::supported_features())?;
@@ -248,7 +248,7 @@ impl<K: Kernel> Client<K> {
     }
 }
 
-/// An answer of the service. The handles that came with it are closed when it is dropped.
+/// An answer of the service. Its handles are closed when it is dropped.
 struct Answer<'k, K: Kernel> {
     kernel: &'k K,
     bytes: [u8; wire::LONGEST],
@@ -257,7 +257,7 @@ struct Answer<'k, K: Kernel> {
 }
 
 impl<'k, K: Kernel> Answer<'k, K> {
-    /// The answer to a request.
+    /// Sends a request and returns the answer.
     fn to(kernel: &'k K, service: Handle, request: &Message) -> Result<Self, Status> {
         let mut answer = Self {
             kernel,
@@ -266,7 +266,7 @@ impl<'k, K: Kernel> Answer<'k, K> {
             counts: (0, 0),
         };
         let counts = kernel.call(service, request.bytes(), &mut answer.bytes, &mut answer.handles)?;
-        // Whatever the system says, there is no more than there was room for.
+        // Limit the counts to the room, whatever the system reports.
         answer.counts = (counts.0.min(answer.bytes.len()), counts.1.min(MOST_HANDLES));
         Ok(answer)
     }

@@ -1,5 +1,4 @@
-//! The functions of Fuchsia that carry out what the client wants: the kernel's, those of the library for namespaces (`fdio`), and the
-//! linker's.
+//! The client's functions on Fuchsia, through those of the kernel, of the library for namespaces (`fdio`), and of the linker.
 
 use super::client::{Client, Handle, Kernel, Opened, Status};
 use crate::find_byte;
@@ -14,20 +13,20 @@ use libloading::os::unix;
 
 static CLIENT: Client<Zircon> = Client::new(Zircon);
 
-/// Where the service is in the namespace of a process.
+/// Path of the service in the namespace of a process.
 const SERVICE: &CStr = c"/svc/fuchsia.vulkan.loader.Loader";
 
-/// What drivers export to be given the callback (LSV-23).
+/// Function that drivers export to get the callback (LSV-23).
 const INITIALIZE: &CStr = c"vk_icdInitializeOpenInNamespaceCallback";
 
-/// A time that never comes. The service holds an answer back until drivers are read, which takes as long as it takes (LSV-3).
+/// A deadline that never comes. The service answers only after it has read all drivers, however long that takes (LSV-3).
 const NEVER: i64 = i64::MAX;
 
 /// `VK_SUCCESS` and `VK_ERROR_UNKNOWN`.
 const SUCCESS: i32 = 0;
 const ERROR_UNKNOWN: i32 = -13;
 
-/// What a call sends, and room for what comes back.
+/// Arguments of a call: data to send, and room for the answer.
 #[repr(C)]
 struct CallArguments {
     sent_bytes: *const u8,
@@ -70,7 +69,7 @@ unsafe extern "C" {
     fn fdio_ns_bind(namespace: *mut c_void, path: *const c_char, folder: Handle) -> Status;
 }
 
-// In the C library.
+// Function of the C library.
 unsafe extern "C" {
     fn dlopen_vmo(memory: Handle, mode: c_int) -> *mut c_void;
 }
@@ -78,7 +77,7 @@ unsafe extern "C" {
 /// `PFN_vkOpenInNamespaceAddr`
 type OpenInNamespace = unsafe extern "C" fn(*const c_char, Handle) -> i32;
 
-/// Through this a driver opens services and devices. The handle is ours from here on.
+/// Callback through which a driver opens services and devices. Takes ownership of the handle.
 ///
 /// # Safety
 /// `name` is null or terminated.
@@ -87,7 +86,7 @@ unsafe extern "C" fn open_in_namespace(name: *const c_char, channel: Handle) -> 
         Zircon.close(channel);
         return ERROR_UNKNOWN;
     }
-    // SAFETY: by this function's contract terminated.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     let name = unsafe { CStr::from_ptr(name) };
     match CLIENT.open_in_namespace(name, channel) {
         Ok(()) => SUCCESS,
@@ -95,7 +94,7 @@ unsafe extern "C" fn open_in_namespace(name: *const c_char, channel: Handle) -> 
     }
 }
 
-/// The system.
+/// Implementation on the real system.
 struct Zircon;
 
 fn done(status: Status) -> Result<(), Status> {
@@ -132,71 +131,70 @@ impl Kernel for Zircon {
             room_handle_count: handles.len() as u32,
         };
         let (mut bytes, mut count) = (0, 0);
-        // SAFETY: an open channel, and memory of these lengths. An answer for which there is no room is dropped with its handles.
+        // SAFETY: the channel is open, and all memory has the given lengths. The kernel drops an answer that does not fit, with its handles.
         let status = unsafe { zx_channel_call(service, 0, NEVER, &arguments, &mut bytes, &mut count) };
         done(status).map(|()| (bytes as usize, count as usize))
     }
 
     fn send(&self, service: Handle, message: &[u8], handle: Handle) -> Result<(), Status> {
-        // SAFETY: an open channel, memory of this length, and one handle, which is the kernel's whatever comes of it.
+        // SAFETY: the channel is open, and the memory has this length. The kernel owns the handle from now on, even after a failure.
         done(unsafe { zx_channel_write(service, 0, message.as_ptr().cast(), message.len() as u32, &handle, 1) })
     }
 
     fn channel(&self) -> Result<[Handle; 2], Status> {
         let (mut one, mut other) = (0, 0);
-        // SAFETY: room for two handles.
+        // SAFETY: both places for handles are writable.
         done(unsafe { zx_channel_create(0, &mut one, &mut other) }).map(|()| [one, other])
     }
 
     fn close(&self, handle: Handle) {
-        // SAFETY: a handle that its owner gave away; one that is none is refused.
+        // SAFETY: the owner gave the handle away; the kernel refuses an invalid one.
         unsafe { zx_handle_close(handle) };
     }
 
     fn map(&self, memory: Handle) -> Result<Opened, Vec<u8>> {
         let mode = unix::RTLD_LAZY | unix::RTLD_LOCAL;
-        // SAFETY: memory that the system's own service says is a library; it stays ours. Its initialisers run, which is what
-        // loading a driver means.
+        // SAFETY: the system's own service supplied this memory as a library; this process still owns it. Loading a driver means running its
+        // initialisers.
         let open = || NonNull::new(unsafe { dlopen_vmo(memory, mode) }).map(Opened);
         let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
         opened.map_err(Option::unwrap_or_default)
     }
 
     fn initialize(&self, driver: Opened) -> Option<i32> {
-        // SAFETY: a library that is open, and a terminated name.
+        // SAFETY: the library is open, and the name is terminated.
         let address = unsafe { libc::dlsym(driver.0.as_ptr(), INITIALIZE.as_ptr()) };
         let address = NonNull::new(address)?;
         // SAFETY: drivers export a function of this type under that name.
         let function = unsafe {
             core::mem::transmute::<*mut c_void, unsafe extern "C" fn(OpenInNamespace) -> i32>(address.as_ptr())
         };
-        // SAFETY: the driver's function, with a callback that is there as long as the process: this library is what drivers are
-        // opened by.
+        // SAFETY: the function belongs to the driver. The callback stays valid until the process ends, because this library opened the driver.
         Some(unsafe { function(open_in_namespace) })
     }
 
     fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status> {
         let mut namespace = null_mut();
-        // SAFETY: room for a pointer.
+        // SAFETY: the place for the pointer is writable.
         if let Err(status) = done(unsafe { fdio_ns_get_installed(&mut namespace) }) {
             self.close(folder);
             return Err(status);
         }
-        // SAFETY: the namespace of this process, a terminated path, and a channel, which goes into it or is closed.
+        // SAFETY: the namespace belongs to this process and the path is terminated; the call takes or closes the channel.
         done(unsafe { fdio_ns_bind(namespace, path.as_ptr(), folder) })
     }
 
     fn open(&self, folder: Option<Handle>, path: &CStr, channel: Handle) -> Result<(), Status> {
-        // SAFETY: an open folder, a terminated path, and a channel that is closed if nothing comes of it.
+        // SAFETY: the folder is open and the path is terminated; after a failure the call closes the channel.
         done(match folder {
             Some(folder) => unsafe { fdio_service_connect_at(folder, path.as_ptr(), channel) },
-            // SAFETY: as above.
+            // SAFETY: the path is terminated; after a failure the call closes the channel.
             None => unsafe { fdio_service_connect(path.as_ptr(), channel) },
         })
     }
 }
 
-/// The folder of manifests that the service has, which is in the namespace from the first call on.
+/// Returns the service's folder of manifests, which is in the namespace from the first call on.
 pub fn manifest_folder() -> Option<&'static [u8]> {
     CLIENT.manifests().map(CStr::to_bytes)
 }
@@ -216,10 +214,10 @@ impl Library {
             .map_err(|failure| OpenError::Failed(render(format_args!("{}: {failure}", crate::Raw(name)))))
     }
 
-    /// Opens the library of a layer: one that the program has, or else the service (LSV-22).
+    /// Opens the library of a layer: from the program's own files, or else from the service (LSV-22).
     ///
     /// # Errors
-    /// The system's words, and then the step that failed.
+    /// The error text of the system, and then the step that failed.
     pub fn open_layer(path: &[u8]) -> Result<Self, OpenError> {
         let local = match Self::open(path) {
             Err(OpenError::Failed(words)) => words,

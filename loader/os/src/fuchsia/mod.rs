@@ -1,12 +1,12 @@
-//! The client of Fuchsia's loader service, which alone has drivers (DRV-42, LSV-2, LSV-22, LSV-23).
+//! Client of Fuchsia's loader service, the only source of drivers there (DRV-42, LSV-2, LSV-22, LSV-23).
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `wire` | the messages, as bytes: pure functions |
-//! | `client` | what is asked in which order, and what each failure is called |
-//! | `kernel` | the functions of the system that carry it out |
+//! | `wire` | messages as bytes: pure functions |
+//! | `client` | requests, their order, and the names of failures |
+//! | `kernel` | functions of the system |
 //!
-//! The first two know nothing of the system, and are tested on any. The third was compiled, and never run.
+//! The first two do not depend on the system and are tested on any. The third has been compiled, but never run.
 
 mod client;
 #[cfg(all(target_os = "fuchsia", feature = "fuchsia-service"))]

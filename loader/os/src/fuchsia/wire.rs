@@ -1,47 +1,46 @@
-//! Messages of the protocol `fuchsia.vulkan.loader.Loader`, as bytes (LSV-2).
+//! Messages of the protocol `fuchsia.vulkan.loader.Loader` as bytes (LSV-2).
 //!
-//! A message begins with a header: four bytes for the number of the call, which the kernel writes, flags, the magic number of the
-//! format, and eight bytes for the method. Numbers are little-endian, and everything is padded with zeros to eight bytes. A handle
-//! is four bytes that say whether one comes with the message; a text is its length, four-and-four bytes that say it is there, and,
-//! behind all else, its bytes.
+//! A message begins with a header: four bytes for the number of the call, which the kernel writes, then flags, the magic number of the format, and
+//! eight bytes for the method. Numbers are little-endian, and everything is padded with zeros to eight bytes. A handle is four bytes that say if one
+//! comes with the message. A text is its length and a mark for its presence, each padded to eight bytes; its bytes come after everything else.
 
-/// Bytes of the longest name that the service takes (LSV-2).
+/// Upper bound on the name's length that the service allows, in bytes (LSV-2).
 pub(super) const LONGEST_NAME: usize = 64;
 
-/// Bytes of the longest message here: a header, a text and its name.
+/// Length of the longest message here, in bytes: a header, a text and its name.
 pub(super) const LONGEST: usize = HEADER + 16 + LONGEST_NAME;
 
 const HEADER: usize = 16;
-/// The second version of the format.
+/// Number of the second version of the format.
 const FORMAT: u8 = 2;
 const MAGIC: u8 = 1;
 const PRESENT: u32 = u32::MAX;
 const ABSENT: u32 = 0;
 
-/// What the service is asked. The numbers are the first eight bytes of the SHA-256 digest of the method's whole name
-/// (`fuchsia.vulkan.loader/Loader.Get`) without their highest bit.
+/// Requests to the service. Their numbers are the first eight bytes of the SHA-256 digest of the method's full name
+/// (`fuchsia.vulkan.loader/Loader.Get`) without the highest bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(super) enum Method {
-    /// Memory with a library.
+    /// Requests memory with a library.
     Get = 0x73DB_BFB6_2E99_320A,
-    /// A folder of manifests.
+    /// Requests a folder of manifests.
     ConnectToManifestFs = 0x0454_D855_8778_81CC,
-    /// A folder of devices.
+    /// Requests a folder of devices.
     ConnectToDeviceFs = 0x11CD_633F_2F5F_F6D7,
-    /// Which of these there are.
+    /// Requests the list of supported methods.
     GetSupportedFeatures = 0x381A_BFCE_1728_92BD,
 }
 
-/// Bits of [`features`] (LSV-2). Others are tolerated.
+/// Bits of [`features`] (LSV-2). Others are ignored.
 pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
-/// See [`CAN_CONNECT_TO_DEVICES`].
+/// A bit of [`features`]; see [`CAN_CONNECT_TO_DEVICES`].
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;
 
-/// The folder of manifests is there when all drivers are.
+/// Flag to serve the folder of manifests only after all drivers are there.
 const WAIT_FOR_IDLE: u32 = 1;
 
-/// A message that is no answer to what was asked.
+/// Error for a message that is not an answer to the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Malformed;
 
@@ -68,19 +67,19 @@ impl Message {
         self.length += bytes.len();
     }
 
-    /// Rounds the length up; the room is zero.
+    /// Rounds the length up; the room is already zero.
     fn padded(mut self) -> Self {
         self.length = self.length.next_multiple_of(8);
         self
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the message.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.room[..self.length]
     }
 }
 
-/// Asks for the library of that name; `None` if the name is longer than the service takes.
+/// Requests the library of that name; `None` if the name is longer than the service allows.
 pub(super) fn get(name: &[u8]) -> Option<Message> {
     if name.len() > LONGEST_NAME {
         return None;
@@ -92,7 +91,7 @@ pub(super) fn get(name: &[u8]) -> Option<Message> {
     Some(message.padded())
 }
 
-/// Asks to serve the folder of manifests, when all drivers are there, on the channel whose handle comes with the message.
+/// Requests the folder of manifests, after all drivers are there, on the channel whose handle comes with the message.
 pub(super) fn connect_to_manifests() -> Message {
     let mut message = Message::of(Method::ConnectToManifestFs);
     message.add(&WAIT_FOR_IDLE.to_le_bytes());
@@ -100,35 +99,35 @@ pub(super) fn connect_to_manifests() -> Message {
     message.padded()
 }
 
-/// Asks to serve the folder of devices on the channel whose handle comes with the message.
+/// Requests the folder of devices on the channel whose handle comes with the message.
 pub(super) fn connect_to_devices() -> Message {
     let mut message = Message::of(Method::ConnectToDeviceFs);
     message.add(&PRESENT.to_le_bytes());
     message.padded()
 }
 
-/// Asks which methods there are.
+/// Requests the list of supported methods.
 pub(super) fn supported_features() -> Message {
     Message::of(Method::GetSupportedFeatures)
 }
 
-/// Whether the answer to [`get`], which came with that many handles, has a library: it is the only handle then.
+/// Returns `true` if the answer to [`get`] has a library. It came with `handles` handles, and the library is the only one.
 ///
 /// # Errors
-/// When it is no such answer.
+/// The message is not an answer to [`get`].
 pub(super) fn library(answer: &[u8], handles: usize) -> Result<bool, Malformed> {
     match (word(answer, Method::Get)?, handles) {
-        // Four bytes of the handle, four of padding.
+        // Four bytes for the handle, and four of padding.
         (word, 1) if word == u64::from(PRESENT) => Ok(true),
         (word, 0) if word == u64::from(ABSENT) => Ok(false),
         _ => Err(Malformed),
     }
 }
 
-/// The bits of the answer to [`supported_features`].
+/// Returns the bits of the answer to [`supported_features`].
 ///
 /// # Errors
-/// When it is no such answer.
+/// The message is not an answer to [`supported_features`].
 pub(super) fn features(answer: &[u8], handles: usize) -> Result<u64, Malformed> {
     if handles > 0 {
         return Err(Malformed);
@@ -136,7 +135,7 @@ pub(super) fn features(answer: &[u8], handles: usize) -> Result<u64, Malformed> 
     word(answer, Method::GetSupportedFeatures)
 }
 
-/// The only eight bytes behind the header of an answer.
+/// Returns the eight bytes after the header of an answer.
 fn word(answer: &[u8], method: Method) -> Result<u64, Malformed> {
     let (header, body) = answer.split_first_chunk::<HEADER>().ok_or(Malformed)?;
     let [_, _, _, _, format, _, _, magic, number @ ..] = *header;
@@ -206,7 +205,7 @@ mod tests {
             assert_eq!(library(&good[..length], 0), Err(Malformed), "{length} bytes");
         }
         assert_eq!(library(&[&good[..], &[0; 8]].concat(), 0), Err(Malformed));
-        // Another format, magic number or method.
+        // A wrong format, magic number or method.
         for place in [4, 7, 8, 15] {
             let mut changed = good.clone();
             changed[place] ^= 0xFF;

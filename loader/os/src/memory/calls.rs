@@ -1,37 +1,37 @@
-//! Which calls are going on that report a shortage of memory, and what each has seen.
+//! Records the current calls that report a shortage of memory, and the shortages that each has seen.
 //!
-//! A call is told by its thread, in a few words that belong to the process: keys for words of threads are few, and a
-//! program may have used up all of them.
+//! A call is identified by its thread, in a few words that belong to the process. Thread-local keys of the system are few, and a program may have
+//! used all of them.
 
 use crate::system::current_thread;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Places for calls.
+/// Number of places for calls.
 const PLACES: usize = 64;
-/// How many of them one thread tries.
+/// Number of places that one thread tries.
 const TRIED: usize = 8;
 
-/// A call that goes on.
+/// A current call.
 struct Call {
-    /// The number of its thread; zero while the place is free.
+    /// Number of its thread; zero if the place is free.
     thread: AtomicUsize,
-    /// How many shortages there had been when it began. Only its thread looks at it.
+    /// Number of shortages before it began. Only its thread reads this.
     began: AtomicUsize,
 }
 
 /// The calls of all threads.
 pub(super) struct Calls([Call; PLACES]);
 
-/// A call for as long as this lives. It may lie within another one of its thread, when a layer calls back.
+/// A recorded call, until this value is dropped. It may be inside another call of its thread, if a layer calls back.
 pub(super) struct Noted<'a> {
-    /// `None` when there was no place.
+    /// `None` if no place was free.
     call: Option<&'a Call>,
-    /// What the call around it had seen; `None` when there is none.
+    /// Number of shortages before the enclosing call; `None` if this call has none around it.
     outer: Option<usize>,
 }
 
 impl Calls {
-    /// None goes on.
+    /// Returns an empty record.
     pub(super) const fn new() -> Self {
         Self(
             [const {
@@ -43,7 +43,7 @@ impl Calls {
         )
     }
 
-    /// The places that a thread tries.
+    /// Returns the places that a thread tries.
     fn places(&self, thread: usize) -> &[Call] {
         let first = super::hash_of_address(thread) % (PLACES - TRIED + 1);
         self.0.get(first..first + TRIED).unwrap_or_default()
@@ -55,7 +55,7 @@ impl Calls {
             .find(|call| call.thread.load(Ordering::Relaxed) == thread)
     }
 
-    /// Notes that a call of this thread begins after so many shortages.
+    /// Records that a call of this thread begins after so many shortages.
     pub(super) fn begin(&self, shortages: usize) -> Noted<'_> {
         let thread = current_thread();
         if let Some(call) = self.of(thread) {
@@ -77,8 +77,8 @@ impl Calls {
         Noted { call, outer: None }
     }
 
-    /// How many shortages there had been when the innermost call of this thread began. Zero for one that found no place:
-    /// any shortage that ever was counts for it.
+    /// Returns the number of shortages before the innermost call of this thread. It is zero if the call found no place; then every earlier shortage
+    /// counts for it.
     pub(super) fn began(&self) -> usize {
         let call = self.of(current_thread());
         call.map_or(0, |call| call.began.load(Ordering::Relaxed))

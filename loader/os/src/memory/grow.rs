@@ -1,8 +1,8 @@
-//! Arrays of the language that grow only where the system has memory.
+//! Growth of arrays that fails if the system has no memory.
 //!
-//! Their own ways to grow end in the global allocator, and so in the [`shortage`], which must be left to what
-//! cannot report that memory ran out. These report it: to the caller, or, where a function has no way to, through the
-//! next [`check`](super::shortage::check), and what they make meanwhile is harmless to go on with.
+//! The arrays' own methods end in the global allocator, and so in the [`shortage`], which is reserved for code that cannot report a failed
+//! allocation. These methods report the failure to the caller. Where a function cannot, the next [`check`](super::shortage::check) reports it;
+//! meanwhile the incomplete result is harmless.
 
 use super::{OutOfMemory, shortage};
 use alloc::ffi::CString;
@@ -10,30 +10,30 @@ use alloc::vec::Vec;
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, take};
 
-/// Elements of the smallest block that is asked for when nothing says how many there will be.
+/// Number of elements in the smallest block, if the number of elements is unknown.
 const FEWEST: usize = 4;
 
-/// Growth that reports a shortage.
+/// Growth that reports a failed allocation.
 pub trait Grow<T> {
-    /// Makes room for `more` elements behind those that there are, and for further ones as they come.
+    /// Makes room for `more` further elements, and usually for some after them.
     ///
     /// # Errors
-    /// When the system has no memory; nothing changed then.
+    /// The system has no memory; the array is unchanged.
     fn try_room(&mut self, more: usize) -> Result<(), OutOfMemory>;
 
-    /// Makes room for `more` elements and not more than that.
+    /// Makes room for exactly `more` further elements.
     ///
     /// # Errors
-    /// When the system has no memory; nothing changed then.
+    /// The system has no memory; the array is unchanged.
     fn try_exact_room(&mut self, more: usize) -> Result<(), OutOfMemory>;
 
     /// Adds an element.
     ///
     /// # Errors
-    /// When the system has no memory; the element is dropped then.
+    /// The system has no memory; the element is dropped.
     fn try_push(&mut self, element: T) -> Result<(), OutOfMemory>;
 
-    /// Adds an element, or leaves it out and lets the call end as out of memory. Returns whether it was added.
+    /// Adds an element and returns `true`. If memory runs out, drops it, returns `false`, and makes the call end as out of memory.
     fn push_or_note(&mut self, element: T) -> bool;
 }
 
@@ -72,7 +72,7 @@ impl<T> Grow<T> for Vec<T> {
     }
 }
 
-/// Returns `true` if an array has room for `more` elements behind those that there are.
+/// Returns `true` if an array has room for `more` further elements.
 fn has_room<T>(array: &Vec<T>, more: usize) -> bool {
     array.capacity() - array.len() >= more
 }
@@ -83,23 +83,23 @@ fn set_capacity<T>(array: &mut Vec<T>, capacity: usize) -> Result<(), OutOfMemor
     let mut old = ManuallyDrop::new(take(array));
     let (block, length, held) = (old.as_mut_ptr(), old.len(), old.capacity());
     let layout = Layout::array::<T>(held).map_err(|_| OutOfMemory)?;
-    // SAFETY: the block of an array of this capacity, which is larger than zero after elements without a size are out;
-    // the wanted size is larger.
+    // SAFETY: the block belongs to an array of this capacity, which is above zero because elements without a size return early. The wanted size is
+    // larger.
     let grown = unsafe { shortage::grow(block.cast(), layout, wanted.size()) };
     let (block, capacity, result) = match grown.is_null() {
         true => (block, held, Err(OutOfMemory)),
         false => (grown.cast(), capacity, Ok(())),
     };
-    // SAFETY: the array's own block, or one that has taken its place, of this capacity and with the same elements; the
-    // global allocator takes it back with the layout of that capacity.
+    // SAFETY: the block is the array's own or replaces it, has this capacity and the same elements. The global allocator frees it with the layout of
+    // that capacity.
     *array = unsafe { Vec::from_raw_parts(block, length, capacity) };
     result
 }
 
-/// A copy of bytes.
+/// Copies bytes.
 ///
 /// # Errors
-/// When the system has no memory.
+/// The system has no memory.
 pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     let mut copy = Vec::new();
     copy.try_exact_room(bytes.len())?;
@@ -107,7 +107,7 @@ pub fn copy(bytes: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     Ok(copy)
 }
 
-/// A copy of bytes. Where there is no memory it is empty, and the call ends as out of memory.
+/// Copies bytes. If memory runs out, the copy is empty, and the call ends as out of memory.
 pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
     copy(bytes).unwrap_or_else(|OutOfMemory| {
         shortage::note();
@@ -115,13 +115,13 @@ pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
     })
 }
 
-/// A copy of bytes for the C library; `None` when they have a NUL inside.
+/// Copies bytes for the C library; `None` if they contain a NUL.
 ///
 /// # Errors
-/// When the system has no memory.
+/// The system has no memory.
 pub fn copy_terminated(bytes: &[u8]) -> Result<Option<CString>, OutOfMemory> {
     let mut copy = Vec::new();
-    // With exactly this room nothing is moved to make a string of it.
+    // With exactly this room, making a string of it moves nothing.
     copy.try_exact_room(bytes.len() + 1)?;
     copy.extend_from_slice(bytes);
     Ok(CString::new(copy).ok())
@@ -160,7 +160,7 @@ mod tests {
         }
         assert_eq!(array, [7, 8, 9, 10, 11]);
         assert_eq!(array.capacity(), 8);
-        // Room that is there already is left as it is.
+        // The array does not grow while it has enough room.
         array.try_exact_room(3).unwrap();
         array.try_room(3).unwrap();
         array.try_exact_room(1).unwrap();

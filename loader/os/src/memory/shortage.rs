@@ -1,11 +1,12 @@
-//! The process allocator, with an emergency pool behind it.
+//! The process allocator, with an emergency pool.
 //!
-//! Working memory of a call comes from the process allocator (APP-172, APP-177). What grows with the input asks in ways that
-//! report a shortage ([`Grow`](super::Grow)), and never gets any of the emergency pool. The rest are small things that the language
-//! makes without asking, such as a counted pointer, and ends the process for. A loader must not:
-//! `VK_ERROR_OUT_OF_HOST_MEMORY` is what its callers expect (APP-71, APP-174). So these are served from a static block, and
-//! a call that can report a failure asks between its steps whether memory ran out ([`check`]); it then ends, and gives back
-//! what it took. Only a request that the emergency pool cannot serve either is refused.
+//! Working memory of a call comes from the process allocator (APP-172, APP-177). Data that grows with the input is allocated in ways that report a
+//! failure ([`Grow`](super::Grow)), and never comes from the emergency pool. The other allocations are small ones that the language makes implicitly,
+//! such as a counted pointer. If such an allocation fails, the language ends the process.
+//!
+//! A loader must not end it: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). So a static block serves these allocations. A call
+//! that can report a failure checks between its steps if memory ran out ([`check`]); if so, it ends and frees what it took. Only a request that
+//! exceeds the emergency pool is refused.
 
 use super::OutOfMemory;
 use super::calls::{Calls, Noted};
@@ -14,28 +15,28 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a call that ran out of memory ends with.
+/// Memory for the end of a call that ran out of memory.
 static EMERGENCY_POOL: EmergencyPool = EmergencyPool::new();
 
-/// The calls that report a shortage of memory.
+/// Calls that report a failed allocation.
 static CALLS: Calls = Calls::new();
 
-/// Bytes of one unit; also the alignment of every block.
+/// Size of one unit in bytes, and alignment of every block.
 const UNIT: usize = 16;
-/// Units of the emergency pool. They are never touched in a process that has memory, so they cost address space only.
+/// Number of units in the emergency pool. A process that has memory never touches them, so they only cost address space.
 const UNITS: usize = 16 * 1024;
 
-/// A static block that is handed out once from front to back, and again when everything came back.
+/// A static block that is handed out from front to back; it starts again from the front after all blocks have come back.
 #[repr(C, align(16))]
 struct EmergencyPool {
     block: UnsafeCell<[u8; UNITS * UNIT]>,
-    /// Units handed out since the emergency pool was last whole, and in the upper half of the word the live blocks.
+    /// Number of units handed out since the pool was last unused; the upper half of the word counts the live blocks.
     state: AtomicUsize,
-    /// How many blocks were ever taken, and how many shortages noted.
+    /// Number of blocks ever taken plus number of failures noted.
     taken: AtomicUsize,
 }
 
-// SAFETY: the bytes are only handed out, each range to one owner at a time.
+// SAFETY: the pool only hands out its bytes, and each range has one owner at a time.
 unsafe impl Sync for EmergencyPool {}
 
 const HALF: u32 = usize::BITS / 2;
@@ -43,7 +44,7 @@ const LOW: usize = (1 << HALF) - 1;
 const _: () = assert!(UNITS <= LOW);
 
 impl EmergencyPool {
-    /// A whole pool.
+    /// Returns an unused pool.
     const fn new() -> Self {
         Self {
             block: UnsafeCell::new([0; UNITS * UNIT]),
@@ -66,13 +67,13 @@ impl EmergencyPool {
             return core::ptr::null_mut();
         };
         self.taken.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the range from here lies within the block and belongs to this caller alone.
+        // SAFETY: the range that begins here is in the block and belongs only to this caller.
         unsafe { self.first().add((before & LOW) * UNIT) }
     }
 
-    /// Takes one block back. The pool is whole again when that was the last one.
+    /// Takes one block back. After the last one, the pool is unused again.
     fn give_back(&self) {
-        // The closure always gives a value.
+        // The update cannot fail, because the closure always returns a value.
         let _ = self
             .state
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |state| match (state >> HALF) - 1 {
@@ -87,20 +88,20 @@ impl EmergencyPool {
     }
 }
 
-/// The extent of one call that reports a shortage of memory. It may lie within another one, when a layer calls back.
+/// The duration of one call that reports a failed allocation. It may be inside another call, if a layer calls back.
 #[must_use]
 pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'static>);
 
-/// Starts a call: from here on [`check`] reports whether the process ran out of memory. A shortage that another thread
-/// meets counts as well: which of two allocations is the last to succeed is chance.
+/// Starts a call: from here on, [`check`] reports if the process ran out of memory. A failed allocation of another thread counts too, because it is
+/// chance which of two allocations is the last to succeed.
 pub fn watch() -> Watch {
     Watch(CALLS.begin(EMERGENCY_POOL.taken.load(Ordering::Relaxed)))
 }
 
-/// Reports that the process ran out of memory since [`watch`], though nothing has failed yet.
+/// Checks if the process ran out of memory since [`watch`], even if no function has failed.
 ///
 /// # Errors
-/// When the emergency pool was needed, or a shortage was noted.
+/// The emergency pool was needed, or a failed allocation was noted.
 pub fn check() -> Result<(), OutOfMemory> {
     if CALLS.began() == EMERGENCY_POOL.taken.load(Ordering::Relaxed) {
         Ok(())
@@ -109,29 +110,29 @@ pub fn check() -> Result<(), OutOfMemory> {
     }
 }
 
-/// Lets [`check`] report a shortage that the one who met it could not return.
+/// Makes [`check`] report a failed allocation that its caller could not return.
 #[cold]
 pub fn note() {
     EMERGENCY_POOL.taken.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Moves a block of the global allocator into a larger one, which never comes from the emergency pool. NULL leaves all as it was.
+/// Moves a block of the global allocator to a larger one that never comes from the emergency pool. On failure, returns NULL and changes nothing.
 ///
 /// # Safety
-/// `block` belongs to the global allocator and has this layout, unless that has no size. `size` is larger, and no more
-/// than a layout of this alignment can have.
+/// `block` belongs to the global allocator and has this layout, unless the layout has no size. `size` is larger, and a layout of this alignment can
+/// have it.
 pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
     if layout.size() != 0 && !EMERGENCY_POOL.holds(block) {
-        // SAFETY: not of the emergency pool, so of the system's allocator; the rest by this function's contract.
+        // SAFETY: the block is not in the emergency pool, so it came from the system's allocator with this layout, as the caller promises.
         return unsafe { CHeap.realloc(block, layout, size) };
     }
     let Ok(wanted) = Layout::from_size_align(size, layout.align()) else {
         return core::ptr::null_mut();
     };
-    // SAFETY: larger than another size, so not zero.
+    // SAFETY: the caller promises a size above that of the layout, so it is not zero.
     let grown = unsafe { CHeap.alloc(wanted) };
     if !grown.is_null() && layout.size() != 0 {
-        // SAFETY: two distinct blocks of at least this size; the old one is of the emergency pool, and given back once.
+        // SAFETY: the blocks are distinct and at least this large; the old one is in the emergency pool and is freed once.
         unsafe { grown.copy_from_nonoverlapping(block, layout.size()) };
         EMERGENCY_POOL.give_back();
     }
@@ -141,11 +142,11 @@ pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u
 /// The process allocator: the C library's heap, then the emergency pool.
 pub struct ProcessHeap;
 
-// SAFETY: blocks come from the system's allocator or are disjoint ranges of the emergency pool; which of the two is told by
-// the address, so each goes back to where it came from.
+// SAFETY: blocks come from the system's allocator or are disjoint ranges of the emergency pool. The address shows which, so each block goes back to
+// its origin.
 unsafe impl GlobalAlloc for ProcessHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a layout whose size is not zero.
         let block = unsafe { CHeap.alloc(layout) };
         if block.is_null() {
             EMERGENCY_POOL.take(layout)
@@ -155,14 +156,14 @@ unsafe impl GlobalAlloc for ProcessHeap {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a layout whose size is not zero.
         let block = unsafe { CHeap.alloc_zeroed(layout) };
         if !block.is_null() {
             return block;
         }
         let block = EMERGENCY_POOL.take(layout);
         if !block.is_null() {
-            // SAFETY: the block has this size; it may have been used before.
+            // SAFETY: the block has this size. It may have been used before, so it is zeroed.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         block
@@ -172,20 +173,20 @@ unsafe impl GlobalAlloc for ProcessHeap {
         if EMERGENCY_POOL.holds(block) {
             EMERGENCY_POOL.give_back();
         } else {
-            // SAFETY: not of the emergency pool, so of the system's allocator.
+            // SAFETY: the block is not in the emergency pool, so it came from the system's allocator.
             unsafe { CHeap.dealloc(block, layout) };
         }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !EMERGENCY_POOL.holds(block) {
-            // SAFETY: not of the emergency pool, so of the system's allocator.
+            // SAFETY: the block is not in the emergency pool, so it came from the system's allocator.
             let moved = unsafe { CHeap.realloc(block, layout, size) };
             if !moved.is_null() {
                 return moved;
             }
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a live block with this layout, and a size that is not zero.
         unsafe { move_block(self, block, layout, size) }
     }
 }

@@ -1,18 +1,18 @@
-//! What a registry lists, and under which names.
+//! Lists in a registry, and their names.
 
-/// What is listed.
+/// Kind of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// Drivers.
     Drivers,
-    /// Layers that something must ask for.
+    /// Layers that must be requested.
     ExplicitLayers,
-    /// Layers that are active unless switched off.
+    /// Layers that are active unless they are disabled.
     ImplicitLayers,
 }
 
 impl List {
-    /// The key of the registry that holds the list.
+    /// Key of the registry that holds the list.
     pub fn key(self) -> &'static str {
         match self {
             Self::Drivers => r"SOFTWARE\Khronos\Vulkan\Drivers",
@@ -21,7 +21,7 @@ impl List {
         }
     }
 
-    /// The value of a display adapter that lists the same (DRV-37, LAY-49). 32-bit processes on a 64-bit system have their own.
+    /// Value of a display adapter that holds the same list (DRV-37, LAY-49). 32-bit processes on a 64-bit system have their own.
     pub fn value(self, is_wow64: bool) -> &'static str {
         match (self, is_wow64) {
             (Self::Drivers, false) => "VulkanDriverName",

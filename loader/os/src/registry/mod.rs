@@ -1,7 +1,7 @@
-//! Manifests and settings that a system lists elsewhere than in folders.
+//! Manifests and settings that a system lists outside folders.
 //!
-//! [`list`] says what is listed where, `sources` asks everything that a system knows in the order that counts, and `values` reads
-//! what a registry holds. The system itself is behind a trait, so that the order is the same whoever answers.
+//! [`list`] has the places of the lists, `sources` queries all sources of a system in order of precedence, and `values` reads the values of a
+//! registry. A trait hides the system, so that tests use the same order.
 
 mod event;
 mod list;
@@ -13,27 +13,27 @@ pub(crate) mod values;
 pub use event::{Event, Key};
 pub use list::List;
 
-/// Whether this system lists manifests and settings in a registry, and then nowhere else unless a variable says so.
+/// `true` if this system lists manifests and settings in a registry, and nowhere else unless a variable says so.
 pub const EXISTS: bool = cfg!(windows);
 
-/// Shows `take` what a list holds, in the order that counts, and what there is to tell about it.
+/// Passes the entries of a list to `take`, in order of precedence, with other events.
 #[cfg(windows)]
 pub fn each_registered(list: List, mut take: impl FnMut(Event<'_>)) {
     sources::each(list, &crate::system::ThisSystem, &mut take);
 }
 
-/// Nothing: this system has no registry.
+/// Does nothing: this system has no registry.
 #[cfg(not(windows))]
 #[inline(always)]
 pub fn each_registered(_: List, _: impl FnMut(Event<'_>)) {}
 
-/// Shows `take` the paths of settings files, those that count first (APP-242). The first one that exists decides.
+/// Passes the paths of settings files to `take`, in order of precedence (APP-242). The first one that exists is used.
 #[cfg(windows)]
 pub fn each_settings_file(mut take: impl FnMut(&[u8])) {
     sources::each_settings_file(&crate::system::ThisSystem, &mut take);
 }
 
-/// Nothing: this system has no registry.
+/// Does nothing: this system has no registry.
 #[cfg(not(windows))]
 #[inline(always)]
 pub fn each_settings_file(_: impl FnMut(&[u8])) {}

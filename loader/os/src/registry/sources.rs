@@ -1,4 +1,4 @@
-//! What is asked for manifests, in which order, and what of it counts (DRV-35 to DRV-41, LAY-45 to LAY-52, APP-242).
+//! Sources of manifests, their order, and their usable entries (DRV-35 to DRV-41, LAY-45 to LAY-52, APP-242).
 
 use super::values::each_text;
 use super::{Event, Key, List};
@@ -8,14 +8,14 @@ use core::cell::OnceCell;
 /// A root of the registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hive {
-    /// What holds for the machine.
+    /// Settings of the machine.
     Machine,
-    /// What holds for the user who runs the process.
+    /// Settings of the user who runs the process.
     User,
 }
 
 impl Hive {
-    /// Its name, as messages give it.
+    /// Name of the root in messages.
     fn name(self) -> &'static str {
         match self {
             Self::Machine => "HKEY_LOCAL_MACHINE",
@@ -24,64 +24,64 @@ impl Hive {
     }
 }
 
-/// What a device says when it is asked for a value.
+/// Answer of a device to a query for a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer<'a> {
-    /// It has none.
+    /// The device does not have the value.
     Missing,
-    /// Its type and data.
+    /// Type and data of the value.
     Value(u32, &'a [u8]),
-    /// It is not to be asked before the machine starts anew.
+    /// The device must not be queried before the next restart.
     NeedsRestart,
     /// The system does not report the device's status, so the device is not queried.
     NoStatus,
 }
 
-/// Takes what a device, by its name, says.
+/// Function that takes the name of a device and its answer.
 pub(crate) type TakeAnswer<'a> = dyn FnMut(&[u8], Answer<'_>) + 'a;
 
-/// Whoever knows: this system, or a test's own.
+/// The system that answers: the real one, or that of a test.
 pub(crate) trait System {
-    /// Whether what the user can change is not to be trusted (LAY-47, APP-242).
+    /// Returns `true` if data that the user can change must not be trusted (LAY-47, APP-242).
     fn is_elevated(&self) -> bool;
-    /// Whether this is a 32-bit process of a 64-bit system.
+    /// Returns `true` for a 32-bit process on a 64-bit system.
     fn is_wow64(&self) -> bool;
-    /// Shows the root folder of the first package of a family, if one is installed.
+    /// Passes the root folder of the first installed package of a family, if there is one.
     fn package(&self, family: &str, take: &mut dyn FnMut(&[u8]));
-    /// Asks the adapters that the kernel has for a value; none where the kernel cannot be asked.
+    /// Queries a value of the kernel's adapters; there are none if the kernel cannot be queried.
     fn each_adapter(&self, value: &str, take: &mut TakeAnswer<'_>);
-    /// Asks the present display devices, and the software components below them, for a value in their software keys.
+    /// Queries a value in the software keys of the present display devices and of the software components below them.
     fn each_device(&self, value: &str, take: &mut TakeAnswer<'_>);
-    /// Shows the names of the values of a key that are four bytes of zero, whatever type they say they are (LAY-48).
+    /// Passes the names of a key's values whose data is four bytes of zero, whatever their type (LAY-48).
     fn each_zero(&self, hive: Hive, key: &str, take: &mut dyn FnMut(&[u8]));
-    /// Shows the names of all values of a key.
+    /// Passes the names of all values of a key.
     fn each_name(&self, hive: Hive, key: &str, take: &mut dyn FnMut(&[u8]));
-    /// The vendors of the display adapters; `None` when they cannot be told.
+    /// Returns the vendors of the display adapters; `None` if they cannot be determined.
     fn vendors(&self) -> Option<Vec<u32>>;
 }
 
-/// The packages that bring drivers and implicit layers (DRV-36, LAY-45).
+/// Packages that contain drivers and implicit layers (DRV-36, LAY-45).
 const PACKAGES: &str = "Microsoft.D3DMappingLayers_8wekyb3d8bbwe";
-/// The key whose values are named by settings files (APP-242).
+/// Key whose values have the paths of settings files as names (APP-242).
 const SETTINGS_KEY: &str = r"SOFTWARE\Khronos\Vulkan\LoaderSettings";
-/// The file name that such a value ends with.
+/// File name at the end of such a value's name.
 const SETTINGS_FILE: &[u8] = b"vk_loader_settings.json";
 
-/// Drivers that their vendors' installers leave behind when the adapter is gone, by the beginning of the manifest's name (DRV-40).
+/// Drivers that vendors' installers leave when the adapter is removed, by the prefix of the manifest's name (DRV-40).
 const VENDORS: [(&str, u32); 4] = [
     ("igvk", 0x8086),
     ("nv-vk", 0x10DE),
     ("amd-vulkan", 0x1002),
     ("amdvlk", 0x1002),
 ];
-/// The end of their names in a process of this pointer size.
+/// Suffix of their names in a process of this pointer size.
 const VENDOR_ENDING: &str = if cfg!(target_pointer_width = "64") {
     "64.json"
 } else {
     "32.json"
 };
 
-/// Shows `take` everything that is listed: packages, then devices, then the software keys.
+/// Passes all entries to `take`: packages, then devices, then the software keys.
 pub(crate) fn each(list: List, system: &impl System, take: &mut dyn FnMut(Event<'_>)) {
     if list != List::ExplicitLayers {
         system.package(PACKAGES, &mut |folder| take(Event::Package(folder)));
@@ -100,7 +100,7 @@ pub(crate) fn each(list: List, system: &impl System, take: &mut dyn FnMut(Event<
     }
 }
 
-/// The roots that count for a list, in order. No user installs drivers (DRV-39).
+/// Roots that are searched for a list, in order. Users cannot install drivers (DRV-39).
 fn hives(list: List) -> &'static [Hive] {
     match list {
         List::Drivers => &[Hive::Machine],
@@ -108,7 +108,7 @@ fn hives(list: List) -> &'static [Hive] {
     }
 }
 
-/// Shows what devices list in a value. Returns whether that is anything.
+/// Passes the entries that devices list in a value. Returns `true` if there are any.
 fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&mut TakeAnswer<'_>)) -> bool {
     let mut any = false;
     ask(&mut |device, answer| {
@@ -134,7 +134,7 @@ fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&m
     any
 }
 
-/// Shows what a software key lists. Returns whether that is anything.
+/// Passes the entries of a software key. Returns `true` if there are any.
 fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMut(Event<'_>)) -> bool {
     let key = Key {
         root: hive.name().as_bytes(),
@@ -144,7 +144,7 @@ fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMu
     let (mut any, mut counts) = (false, true);
     system.each_zero(hive, list.key(), &mut |path| {
         if list == List::Drivers && counts {
-            // Making a factory takes its time, so it waits for something that is listed.
+            // Creating a factory takes time, so it waits until there is an entry.
             counts = vendors.get_or_init(|| system.vendors()).is_some();
             if !counts {
                 take(Event::NoAdapters(key));
@@ -168,7 +168,7 @@ fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMu
     any
 }
 
-/// The vendor whose adapter a manifest is for, where its name says so. The system does not tell upper from lower case in names.
+/// Returns the vendor of the adapter that a manifest serves, if its name shows it. Names on this system are case-insensitive.
 fn vendor_of(path: &[u8], ending: &str) -> Option<u32> {
     let name = file_name(path);
     let start = name.len().checked_sub(ending.len())?;
@@ -182,13 +182,13 @@ fn vendor_of(path: &[u8], ending: &str) -> Option<u32> {
     known.map(|(_, vendor)| *vendor)
 }
 
-/// The last part of a path; both separators of the system count.
+/// Returns the last part of a path; both separators of the system count.
 fn file_name(path: &[u8]) -> &[u8] {
     let last = path.iter().rposition(|byte| b"\\/".contains(byte));
     &path[last.map_or(0, |at| at + 1)..]
 }
 
-/// Shows `take` the settings file of each key that names one: that of the user first (APP-242).
+/// Passes the settings file of each key that names one to `take`, the user's first (APP-242).
 pub(crate) fn each_settings_file(system: &impl System, take: &mut dyn FnMut(&[u8])) {
     for hive in [Hive::User, Hive::Machine] {
         if hive == Hive::User && system.is_elevated() {

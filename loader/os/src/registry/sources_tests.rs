@@ -1,9 +1,9 @@
-//! The order of sources on a system that is a table.
+//! Tests of the order of sources, on a simulated system.
 
 use super::super::values::{REG_MULTI_SZ, REG_SZ};
 use super::*;
 
-/// A system that answers what the members say.
+/// A system that answers with its members.
 #[derive(Default)]
 struct Fake {
     elevated: bool,
@@ -15,7 +15,7 @@ struct Fake {
     unknown: Vec<&'static str>,
     keys: Vec<(Hive, &'static str, &'static str)>,
     vendors: Option<Vec<u32>>,
-    /// Names of values that were asked for.
+    /// Names of the values that were queried.
     asked: core::cell::RefCell<Vec<String>>,
 }
 
@@ -81,7 +81,7 @@ impl System for Fake {
     }
 }
 
-/// What is told, a word or two each.
+/// Returns the events, in a word or two each.
 fn told(list: List, system: &Fake) -> Vec<String> {
     let mut told = Vec::new();
     each(list, system, &mut |event| {

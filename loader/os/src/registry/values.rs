@@ -1,4 +1,4 @@
-//! What the data of a registry's value say (DRV-38, LAY-50).
+//! Data of a registry's values (DRV-38, LAY-50).
 
 use crate::memory::{Grow, shortage};
 use alloc::vec::Vec;
@@ -8,8 +8,8 @@ pub(crate) const REG_SZ: u32 = 1;
 /// Type of a value: a list of texts, each with a terminator, and an empty one at the end.
 pub(crate) const REG_MULTI_SZ: u32 = 7;
 
-/// Shows `take` the texts in the data of a value. Nothing beyond the data is read: terminators may be missing. Returns false for
-/// a type that holds no such texts.
+/// Passes the texts in the data of a value to `take`. Never reads beyond the data, as terminators may be missing. Returns `false` for a type that
+/// holds no such texts.
 pub(crate) fn each_text(kind: u32, data: &[u8], take: &mut dyn FnMut(&[u8])) -> bool {
     let is_list = match kind {
         REG_SZ => false,
@@ -28,8 +28,8 @@ pub(crate) fn each_text(kind: u32, data: &[u8], take: &mut dyn FnMut(&[u8])) -> 
     }
 }
 
-/// A text of the system as the loader keeps texts. What is no Unicode becomes a character that says so. One for which there is no
-/// memory is empty, and the call ends as out of memory.
+/// Converts a text of the system to the loader's encoding. Invalid Unicode becomes the replacement character. If memory runs out, the text is empty,
+/// and the call ends as out of memory.
 pub(crate) fn utf8(units: impl Iterator<Item = u16>) -> Vec<u8> {
     let mut text = Vec::new();
     for character in char::decode_utf16(units) {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn drv_38_lay_50_other_types_hold_no_paths() {
-        // None, expandable text, bytes, a number.
+        // No type, expandable text, bytes, a number.
         for kind in [0, 2, 3, 4, 11] {
             assert_eq!(texts(kind, &data("C:\\a.json\0")), None, "{kind}");
         }

@@ -1,9 +1,9 @@
 //! Locks that are held while a layer or a driver runs.
 //!
-//! A [`ReentrantGate`] lets one thread pass at a time, and that thread again and again: a layer or a callback that comes back
-//! into the loader, on the thread that called it, never waits for itself.
+//! A [`ReentrantGate`] lets one thread pass at a time, and the same thread again: a layer or a callback may call the loader on the thread that called
+//! it, and never waits for itself.
 //!
-//! A thread cannot be cancelled while it holds a gate: the code of a driver has cancellation points.
+//! A thread cannot be cancelled while it holds a gate, because the code of a driver has cancellation points.
 
 use super::{Guard, Mutex};
 use crate::system::{CancellationOff, current_thread};
@@ -13,12 +13,12 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Default)]
 pub struct ReentrantGate {
     lock: Mutex<()>,
-    /// The number of the thread that holds the lock; zero while none does. Written under the lock only.
+    /// Number of the thread that holds the lock; zero if none does. Written only under the lock.
     holder: AtomicUsize,
 }
 
 impl ReentrantGate {
-    /// A gate that no thread holds.
+    /// Returns a gate that no thread holds.
     pub const fn new() -> Self {
         Self {
             lock: Mutex::new(()),
@@ -26,11 +26,10 @@ impl ReentrantGate {
         }
     }
 
-    /// Waits until no other thread is within. The thread is within until the passage is dropped, and may enter again
-    /// meanwhile.
+    /// Waits until no other thread is inside. The thread is inside until the passage is dropped, and may enter again meanwhile.
     pub fn enter(&self) -> Passage<'_> {
         let thread = current_thread();
-        // Only this thread writes its own number here, so it cannot come or go meanwhile.
+        // Only this thread writes its own number here, so the result cannot change meanwhile.
         if self.holder.load(Ordering::Relaxed) == thread {
             return Passage(None);
         }
@@ -45,18 +44,18 @@ impl ReentrantGate {
     }
 }
 
-/// Proof that this thread is within a gate.
+/// Proof that this thread is inside a gate.
 #[must_use]
 pub struct Passage<'a>(Option<Outermost<'a>>);
 
 impl Passage<'_> {
-    /// Whether the thread was within the gate already when it entered.
+    /// Returns `true` if the thread was already inside the gate when it entered.
     pub fn is_nested(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// What a thread gives back when it leaves: the lock, and then the right to be cancelled.
+/// State that a thread restores when it leaves: the lock, and then cancellation.
 struct Outermost<'a> {
     gate: &'a ReentrantGate,
     _locked: Guard<'a, ()>,
@@ -118,18 +117,18 @@ mod tests {
                 within: AtomicU32,
             }
             extern "C" fn stay(shared: *mut c_void) -> *mut c_void {
-                // SAFETY: the test's own value, which outlives this thread.
+                // SAFETY: the value belongs to the test and outlives this thread.
                 let shared = unsafe { &*shared.cast::<Shared>() };
                 let passage = shared.gate.enter();
                 shared.within.store(1, Ordering::SeqCst);
-                // A cancellation point, as a driver's code has.
-                // SAFETY: takes a number.
+                // A cancellation point, as in a driver's code.
+                // SAFETY: the function only takes a number.
                 unsafe { libc::usleep(50_000) };
                 shared.within.store(2, Ordering::SeqCst);
                 drop(passage);
-                // A forced unwinding must not pass this frame, so from here on it is off; what it was before is what counts.
+                // A forced unwinding must not pass this frame, so cancellation is off from here on; the previous state is the result.
                 let mut before = -1;
-                // SAFETY: concerns this thread only; room for the answer.
+                // SAFETY: the call changes only this thread, and the place for the old state is writable.
                 unsafe { pthread_setcancelstate(1, &mut before) };
                 shared.within.store(3 + u32::from(before != 0), Ordering::SeqCst);
                 null_mut()
@@ -139,19 +138,19 @@ mod tests {
                 within: AtomicU32::new(0),
             };
             let mut thread = 0;
-            // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+            // SAFETY: the place for the thread is writable, and its argument outlives it, because it is joined below.
             let failed =
                 unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
             assert_eq!(failed, 0);
             while shared.within.load(Ordering::SeqCst) == 0 {
                 std::thread::yield_now();
             }
-            // SAFETY: a thread that runs, and was not joined.
+            // SAFETY: the thread runs and has not been joined.
             assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
             let passage = shared.gate.enter();
             assert!(shared.within.load(Ordering::SeqCst) >= 2);
             drop(passage);
-            // SAFETY: joined once.
+            // SAFETY: the thread is joined only here.
             assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
             assert_eq!(
                 shared.within.load(Ordering::SeqCst),

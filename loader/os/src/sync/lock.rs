@@ -1,8 +1,7 @@
-//! Locks and what waits under them.
+//! Locks, and waiting for changes under a lock.
 //!
-//! A lock is one word, taken and given back without a call while no thread waits for it. Threads that wait, for a lock or for a
-//! change of what one protects, all do so in one place of the process, [`Waiting`]: the C library's lock and condition there
-//! are the same on every system, and stay where they are.
+//! A lock is one word; locking and unlocking need no call while no thread waits. Threads that wait, for a lock or for a change of the value under
+//! one, all wait in one place of the process, [`Waiting`]. Its lock and condition of the C library are the same on every system, and never move.
 
 use crate::system::Waiting;
 use core::cell::UnsafeCell;
@@ -11,25 +10,25 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// Where all threads of the process wait.
+/// Place where all threads of the process wait.
 static WAITING: Waiting = Waiting::new();
 
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
-/// Taken, and some thread may be waiting for it.
+/// Taken, and some thread may wait for it.
 const AWAITED: u32 = 2;
 
-/// A value that one thread at a time uses. Locking it twice on one thread never ends.
+/// A value that one thread uses at a time. Locking it twice on one thread never returns.
 pub struct Mutex<T> {
     state: AtomicU32,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: only the thread that took the lock reaches the value.
+// SAFETY: only the thread that holds the lock accesses the value.
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
-    /// An unlocked one.
+    /// Returns an unlocked value.
     pub const fn new(value: T) -> Self {
         Self {
             state: AtomicU32::new(FREE),
@@ -46,7 +45,7 @@ impl<T> Mutex<T> {
         })
     }
 
-    /// Takes the lock unless a thread has it, be it one that a copy of the process lacks.
+    /// Takes the lock unless a thread holds it, even one that does not exist in this copy of the process.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let taken = self
@@ -68,36 +67,36 @@ impl<T> fmt::Debug for Mutex<T> {
     }
 }
 
-/// Takes a lock that another thread has, when that gives it back.
+/// Waits until another thread releases a lock, and takes it.
 #[cold]
 #[inline(never)]
 fn wait_for(state: &AtomicU32) {
     let mut gate = WAITING.enter();
-    // Who gives it back from here on sees that it is awaited, and comes through the gate to say so.
+    // A thread that releases the lock from here on sees that it is awaited, and passes the gate to announce the release.
     while state.swap(AWAITED, Ordering::Acquire) != FREE {
         gate.wait();
     }
 }
 
-/// Tells threads that wait for a lock that it is free.
+/// Wakes the threads that wait for a lock after it was released.
 #[cold]
 #[inline(never)]
 fn announce() {
     WAITING.enter().wake_all();
 }
 
-/// The right to use the value of a [`Mutex`]; the lock is free again when this is dropped.
+/// Access to the value of a [`Mutex`]; dropping it releases the lock.
 pub struct Guard<'a, T> {
     mutex: &'a Mutex<T>,
-    /// A lock is given back by the thread that took it.
+    /// The thread that took a lock must release it.
     not_send: PhantomData<*const ()>,
 }
 
-// SAFETY: a shared guard gives shared access to the value only.
+// SAFETY: a shared guard only gives shared access to the value.
 unsafe impl<T: Sync> Sync for Guard<'_, T> {}
 
 impl<'a, T> Guard<'a, T> {
-    /// The right of a thread that just took the lock.
+    /// Returns the guard of a thread that just took the lock.
     fn of(mutex: &'a Mutex<T>) -> Self {
         Self {
             mutex,
@@ -110,14 +109,14 @@ impl<T> Deref for Guard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: this thread holds the lock.
+        // SAFETY: this thread holds the lock, as the guard proves.
         unsafe { &*self.mutex.value.get() }
     }
 }
 
 impl<T> DerefMut for Guard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: this thread holds the lock, and borrows the only guard.
+        // SAFETY: this thread holds the lock, and `&mut self` excludes another use of the guard.
         unsafe { &mut *self.mutex.value.get() }
     }
 }
@@ -125,29 +124,29 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // The lock may be gone with what holds it once it is free.
+        // After this, another thread may free the lock with the object that contains it.
         if self.mutex.state.swap(FREE, Ordering::Release) == AWAITED {
             announce();
         }
     }
 }
 
-/// Where threads wait for a change of what a [`Mutex`] holds.
+/// Condition variable for changes of the value in a [`Mutex`].
 #[derive(Debug, Default)]
 pub struct Condvar(());
 
 impl Condvar {
-    /// No thread waits.
+    /// Returns a condition for which no thread waits.
     pub const fn new() -> Self {
         Self(())
     }
 
-    /// Gives the lock back until `busy` says no. It is asked under the lock.
+    /// Releases the lock and waits until `busy` returns `false`; `busy` is called under the lock.
     pub fn wait_while<'a, T>(&self, mut guard: Guard<'a, T>, mut busy: impl FnMut(&mut T) -> bool) -> Guard<'a, T> {
         while busy(&mut guard) {
             let mutex = guard.mutex;
             core::mem::forget(guard);
-            // Who makes the change comes through the gate afterwards, so this thread waits by then.
+            // A thread that makes the change passes the gate afterwards; by then this thread waits.
             let mut gate = WAITING.enter();
             if mutex.state.swap(FREE, Ordering::Release) == AWAITED {
                 gate.wake_all();
@@ -159,7 +158,7 @@ impl Condvar {
         guard
     }
 
-    /// Wakes all threads that wait. They were told of a change that was made under the lock.
+    /// Wakes all threads that wait, after a change that was made under the lock.
     pub fn notify_all(&self) {
         announce();
     }
@@ -183,7 +182,7 @@ mod tests {
                         for _ in 0..10_000 {
                             let mut value = mutex.lock();
                             let before = *value;
-                            // A thread that is stopped here lets the others wait.
+                            // A thread that stops here makes the others wait.
                             if before.is_multiple_of(64) {
                                 std::thread::yield_now();
                             }
@@ -231,7 +230,7 @@ mod tests {
         });
     }
 
-    /// All wait in one place, so none may be told of what another one waits for and miss its own.
+    /// All threads wait in one place, so no wake-up may reach only a thread that waits for something else.
     #[test]
     fn threads_with_different_locks_and_changes_all_come_through() {
         ends_in_time(|| {
@@ -267,7 +266,7 @@ mod tests {
     fn a_thread_that_is_cancelled_while_it_waits_gets_the_lock_and_leaves_the_gate() {
         ends_in_time(|| {
             extern "C" fn take(mutex: *mut c_void) -> *mut c_void {
-                // SAFETY: the test's own lock, which outlives this thread.
+                // SAFETY: the lock belongs to the test and outlives this thread.
                 let mutex = unsafe { &*mutex.cast::<Mutex<u32>>() };
                 *mutex.lock() += 1;
                 null_mut()
@@ -275,19 +274,19 @@ mod tests {
             let mutex = Mutex::new(0_u32);
             let held = mutex.lock();
             let mut thread = 0;
-            // SAFETY: room for the thread, and what it is given outlives it: it is joined below.
+            // SAFETY: the place for the thread is writable, and its argument outlives it, because it is joined below.
             let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
             assert_eq!(failed, 0);
             while mutex.state.load(Ordering::Relaxed) != AWAITED {
                 std::thread::yield_now();
             }
-            // Taken once the thread has let it go, so it waits by then.
+            // Entering succeeds after the thread has released the gate, so by then it waits.
             drop(WAITING.enter());
-            // SAFETY: a thread that runs, and was not joined.
+            // SAFETY: the thread runs and has not been joined.
             assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);
             std::thread::sleep(Duration::from_millis(20));
             drop(held);
-            // SAFETY: joined once.
+            // SAFETY: the thread is joined only here.
             assert_eq!(unsafe { libc::pthread_join(thread, null_mut()) }, 0);
             assert_eq!(*mutex.lock(), 1);
         });

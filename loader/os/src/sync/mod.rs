@@ -1,7 +1,7 @@
-//! Locks, and what threads wait for.
+//! Locks, and conditions for which threads wait.
 //!
-//! No lock here is held across a call out of the loader but a [`ReentrantGate`]. A lock of another thread that is gone in a copy of
-//! the process stays taken; what must work there uses [`Mutex::try_lock`].
+//! Only a [`ReentrantGate`] is held across a call out of the loader. After a fork, a lock that another thread held stays taken; code that must work
+//! there uses [`Mutex::try_lock`].
 
 mod gate;
 mod lock;

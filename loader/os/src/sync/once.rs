@@ -5,20 +5,19 @@ use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-/// Room for a value that one thread sets and any thread may read from then on, without a lock.
+/// Room for a value that one thread sets; afterwards any thread may read it without a lock.
 pub struct SetOnce<T> {
     is_set: AtomicBool,
-    /// Held by who sets the value, so that another one waits until it is there.
+    /// Held by the thread that sets the value, so that another one waits until it is set.
     setting: Mutex<()>,
     value: UnsafeCell<MaybeUninit<T>>,
 }
 
-// SAFETY: the value is written under the lock, before it counts as set; references to it are given out after that, and it
-// never changes again.
+// SAFETY: the value is written under the lock before it counts as set. References to it are returned only after that, and it never changes again.
 unsafe impl<T: Send + Sync> Sync for SetOnce<T> {}
 
 impl<T> SetOnce<T> {
-    /// No value yet.
+    /// Returns an empty place.
     pub const fn new() -> Self {
         Self {
             is_set: AtomicBool::new(false),
@@ -27,39 +26,39 @@ impl<T> SetOnce<T> {
         }
     }
 
-    /// Sets the value, unless it is set.
+    /// Sets the value, unless it is already set.
     ///
     /// # Errors
-    /// `value`, when another one is there.
+    /// A value is already set; returns `value`.
     pub fn set(&self, value: T) -> Result<(), T> {
         let _locked = self.setting.lock();
         if self.is_set.load(Ordering::Relaxed) {
             return Err(value);
         }
-        // SAFETY: under the lock no other thread writes, and none reads before it is set.
+        // SAFETY: this thread holds the lock, so no other thread writes; no thread reads before `is_set`.
         unsafe { (*self.value.get()).write(value) };
         self.is_set.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// The value, which is `value` if none was set before.
+    /// Returns the value; sets it to `value` if it is not set.
     pub fn get_or_set(&self, value: T) -> &T {
-        // Another one is dropped when the lock is free again.
+        // A value that is not needed is dropped after the lock is released.
         drop(self.set(value));
-        // SAFETY: either way it was written under the lock that this thread took.
+        // SAFETY: the value was written under the lock that this thread has just taken.
         unsafe { (*self.value.get()).assume_init_ref() }
     }
 
-    /// The value, once it is set, for who has all of it.
+    /// Returns the value for exclusive access, if it is set.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        // SAFETY: written before it counted as set.
+        // SAFETY: the value is written before `is_set`.
         (*self.is_set.get_mut()).then(|| unsafe { self.value.get_mut().assume_init_mut() })
     }
 
-    /// The value, once it is set.
+    /// Returns the value, if it is set.
     pub fn get(&self) -> Option<&T> {
         let is_set = self.is_set.load(Ordering::Acquire);
-        // SAFETY: written before it counted as set, and never changed again.
+        // SAFETY: the value is written before `is_set` and never changes again.
         is_set.then(|| unsafe { (*self.value.get()).assume_init_ref() })
     }
 }
@@ -73,7 +72,7 @@ impl<T> Default for SetOnce<T> {
 impl<T> Drop for SetOnce<T> {
     fn drop(&mut self) {
         if *self.is_set.get_mut() {
-            // SAFETY: written, and dropped once, here.
+            // SAFETY: the value is set, and only this `drop` drops it.
             unsafe { self.value.get_mut().assume_init_drop() };
         }
     }

@@ -1,23 +1,23 @@
-//! A thread that looks at a device or driver counts as a use of it; the object goes only when it has none.
+//! Counts of threads that use a device or driver, which is destroyed only when there are none.
 
 use super::{Condvar, Mutex};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// How many uses an object has, and [`CLOSED`].
+/// Number of uses of an object, and [`CLOSED`].
 #[derive(Default)]
 pub struct UseCount(AtomicU32);
 
-/// Set once the object is about to go, and for good: no thread may use it anew.
+/// Set once the object is about to be destroyed, permanently: no thread may start to use it.
 const CLOSED: u32 = 1 << 31;
 
-/// Wakes threads that wait for the last use of an object. One for the process: the object may be freed as soon as its
-/// last use has ended, so nothing of it can be used to say so.
+/// Wakes threads that wait for the last use of an object. There is one for the process: an object may be freed as soon as its last use ends, so
+/// nothing in the object can announce the end.
 struct UseEnds {
     gate: Mutex<()>,
     ended: Condvar,
 }
 
-/// Where the destruction of an object waits for threads that look at it.
+/// Place where the destruction of an object waits for threads that use it.
 static USE_ENDS: UseEnds = UseEnds {
     gate: Mutex::new(()),
     ended: Condvar::new(),
@@ -27,7 +27,7 @@ impl UseEnds {
     #[cold]
     #[inline(never)]
     fn announce(&self) {
-        // A thread that still saw the use under the lock is waiting by now.
+        // A thread that still saw the use under the lock waits by now.
         drop(self.gate.lock());
         self.ended.notify_all();
     }
@@ -38,20 +38,20 @@ impl UseEnds {
 }
 
 impl UseCount {
-    /// A new use, unless the object is about to go. A refused one leaves no count behind: enough of them would carry into
-    /// the mark.
+    /// Starts a use and returns `true`, unless the object is about to be destroyed. A refused use leaves no count, because many of them would
+    /// overflow into the mark.
     #[inline]
     pub fn acquire(&self) -> bool {
         let open = |uses| (uses & CLOSED == 0).then_some(uses + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, open).is_ok()
     }
 
-    /// One use more, for a thread that has one.
+    /// Adds a use for a thread that already has one.
     pub fn acquire_again(&self) {
         self.0.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Ends a use. The object may be gone when this returns.
+    /// Ends a use. The object may already be freed when this returns.
     #[inline]
     pub fn release(&self) {
         if self.0.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
@@ -59,19 +59,19 @@ impl UseCount {
         }
     }
 
-    /// Refuses new uses from now on, unless there is one or they were refused before.
+    /// Refuses new uses from now on and returns `true`, unless there is a use or they were refused before.
     pub fn try_close(&self) -> bool {
         self.0
             .compare_exchange(0, CLOSED, Ordering::AcqRel, Ordering::Acquire)
             .is_ok()
     }
 
-    /// Whether new uses are refused.
+    /// Returns `true` if new uses are refused.
     pub fn is_closed(&self) -> bool {
         self.0.load(Ordering::Acquire) & CLOSED != 0
     }
 
-    /// Refuses new uses, and waits until there is none.
+    /// Refuses new uses, and waits until there are none.
     pub fn close(&self) {
         if self.0.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED != 0 {
             USE_ENDS.wait_while(|| self.0.load(Ordering::Acquire) != CLOSED);

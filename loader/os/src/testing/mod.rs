@@ -1,11 +1,11 @@
-//! A folder for the files of one test, and a limit for its time.
+//! A folder for the files of one test, and a time limit for tests.
 
 pub(crate) mod time_limit;
 
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// A folder that vanishes with its content.
+/// A folder that is deleted with its content when it is dropped.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -13,7 +13,7 @@ impl Scratch {
         Self(steady::new_folder("vk-loader-os"))
     }
 
-    /// The path of something in it.
+    /// Returns the path of an entry.
     pub(crate) fn path(&self, name: &str) -> Vec<u8> {
         self.0.join(name).into_os_string().into_vec()
     }
@@ -28,7 +28,7 @@ impl Scratch {
         self.path(name)
     }
 
-    /// Makes a link in it that leads to `target`.
+    /// Makes a link in the folder that leads to `target`.
     pub(crate) fn link(&self, name: &str, target: &str) -> Vec<u8> {
         std::os::unix::fs::symlink(self.0.join(target), self.0.join(name)).unwrap();
         self.path(name)

@@ -1,4 +1,4 @@
-//! A time limit for tests that, where what they show does not hold, would never end.
+//! A time limit for tests that would never end if the tested code is wrong.
 
 use core::time::Duration;
 use std::panic::resume_unwind;
@@ -8,8 +8,7 @@ use std::thread;
 /// Time limit of a test, far longer than any of these tests takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs `body` on a thread of its own, and fails as it fails, or when it is still running at the limit. What hangs then goes
-/// with the process.
+/// Runs `body` on a thread of its own. Fails if `body` fails or still runs at the limit; a thread that hangs ends with the process.
 #[track_caller]
 pub(crate) fn ends_in_time(body: impl FnOnce() + Send + 'static) {
     let (running, end) = channel::<()>();

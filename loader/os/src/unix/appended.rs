@@ -1,4 +1,4 @@
-//! Files that records are appended to, each in one call.
+//! Files to which records are appended, each in one call.
 
 use super::errno::retried;
 use super::{Errno, Status, with_terminated};
@@ -11,25 +11,25 @@ use libc::open as open64;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::open64;
 
-/// The lowest number that a descriptor gets here where that can be had: programs know the low ones, and some close them.
+/// Lowest number for descriptors here, if possible: programs know the low ones, and some close them.
 const OUT_OF_THE_WAY: c_int = 200;
 
-/// A file or pipe that records are appended to; closed when dropped.
+/// A file or pipe to which records are appended; closed when dropped.
 ///
-/// It stays the same file: where the program closes the descriptor and another file gets its number, that one is left alone.
+/// If the program closes the descriptor and another file gets its number, the other file is left alone.
 pub struct Appended {
-    /// Negative when it is closed.
+    /// Negative after it is closed.
     descriptor: AtomicI32,
     file: Option<(u64, u64)>,
 }
 
 impl Appended {
-    /// Opens a regular file, or makes it, for its owner only. A link at the end of the path is not followed.
+    /// Opens a regular file, or creates it with access only for its owner. Does not follow a link at the end of the path.
     ///
     /// # Errors
-    /// The system's; that it is invalid for what is no regular file.
+    /// The error of the system; `EINVAL` if the file is not a regular one.
     pub fn at(path: &[u8]) -> Result<Self, Errno> {
-        // A pipe that no process reads would be waited for.
+        // Opening a pipe that no process reads would block.
         let flags = libc::O_WRONLY
             | libc::O_APPEND
             | libc::O_CREAT
@@ -39,7 +39,7 @@ impl Appended {
             | libc::O_NOCTTY;
         let mode: libc::c_uint = 0o600;
         let opened = with_terminated(path, |path: &CStr| {
-            // SAFETY: a terminated path, and flags that take a mode.
+            // SAFETY: the path is terminated, and the flags match the mode argument.
             retried(|| unsafe { open64(path.as_ptr(), flags, mode) })
         })?;
         let made = match Status::of(opened) {
@@ -47,18 +47,18 @@ impl Appended {
             Ok(_) => Err(Errno(libc::EINVAL)),
             Err(error) => Err(error),
         };
-        // SAFETY: opened above, and this function's alone.
+        // SAFETY: this function opened the descriptor, and nothing else uses it.
         unsafe { libc::close(opened) };
         made
     }
 
-    /// What is open for writing under a number of this process.
+    /// Returns the file that is open for writing under a number of this process.
     ///
     /// # Errors
-    /// The system's, also where it is open for reading only.
+    /// The error of the system; `EBADF` if the file is open only for reading.
     pub fn open_as(number: u32) -> Result<Self, Errno> {
         let number = c_int::try_from(number).map_err(|_| Errno(libc::EBADF))?;
-        // SAFETY: reads the flags of whatever is open there; a number that is none gives an error.
+        // SAFETY: the call reads the flags of a descriptor; an invalid number gives an error.
         let flags = retried(|| unsafe { libc::fcntl(number, libc::F_GETFL) })?;
         if flags & libc::O_ACCMODE == libc::O_RDONLY {
             return Err(Errno(libc::EBADF));
@@ -66,14 +66,14 @@ impl Appended {
         Self::copy_of(number)
     }
 
-    /// A descriptor of its own for what is open as `descriptor`. Programs that this one starts do not get it.
+    /// Makes a new descriptor for the file of `descriptor`. Programs that this one starts do not inherit it.
     fn copy_of(descriptor: c_int) -> Result<Self, Errno> {
         let copy = |lowest: c_int| {
-            // SAFETY: makes a descriptor; a number that is none gives an error.
+            // SAFETY: the call makes a descriptor; an invalid number gives an error.
             retried(|| unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, lowest) })
         };
-        // A process may have fewer descriptors than that. The first three are the program's even where they are closed: what
-        // it prints must not come here.
+        // The limit for descriptors may be lower. The first three belong to the program even if they are closed, because its output must not end up
+        // in this file.
         let copied = copy(OUT_OF_THE_WAY).or_else(|_| copy(libc::STDERR_FILENO + 1))?;
         Ok(Self {
             descriptor: AtomicI32::new(copied),
@@ -81,10 +81,10 @@ impl Appended {
         })
     }
 
-    /// The descriptor, while it still is that of the file.
+    /// Returns the descriptor while it is still that of the file.
     ///
     /// # Errors
-    /// The system's; that there is none when another file has the number.
+    /// The error of the system; `EBADF` if another file has the number.
     fn descriptor(&self) -> Result<c_int, Errno> {
         let descriptor = self.descriptor.load(Ordering::Relaxed);
         (Status::of(descriptor)?.identity() == self.file)
@@ -92,26 +92,25 @@ impl Appended {
             .ok_or(Errno(libc::EBADF))
     }
 
-    /// Closes it. Nothing is appended from then on.
+    /// Closes the file. Later records are dropped.
     pub fn close(&self) {
         if let Ok(descriptor) = self.descriptor()
             && self.descriptor.swap(-1, Ordering::Relaxed) == descriptor
         {
-            // SAFETY: still the file that this value opened, and no other thread closes it too.
+            // SAFETY: the descriptor still belongs to this file, and no other thread closes it too.
             unsafe { libc::close(descriptor) };
         }
     }
 
-    /// Appends a record, in one call where the system takes it at once. Neither a pipe whose reader is gone nor a limit of
-    /// the size of files ends a program.
+    /// Appends a record, in one call if the system takes all of it. Neither a pipe without a reader nor the limit of a file's size ends the program.
     ///
     /// # Errors
-    /// The system's. A part of the record may be written then.
+    /// The error of the system. A part of the record may have been written.
     pub fn append(&self, mut record: &[u8]) -> Result<(), Errno> {
         let descriptor = self.descriptor()?;
         let _signals = HeldBack::begin();
         while !record.is_empty() {
-            // SAFETY: the pointer and length are those of one live slice.
+            // SAFETY: pointer and length are those of one live slice.
             let written = unsafe { libc::write(descriptor, record.as_ptr().cast(), record.len()) };
             match usize::try_from(written) {
                 Ok(written) => record = &record[written.min(record.len())..],
@@ -129,14 +128,14 @@ impl Drop for Appended {
     }
 }
 
-/// What a write may raise, and end a program with: a pipe without a reader, and a file that is as large as the process may make one.
+/// Signals of a write that would end a program: for a pipe without a reader, and for a file of the largest allowed size.
 const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// While this lives, what a write raises does not reach its thread; what came meanwhile is taken back.
+/// Blocks the signals of a write for its thread, and removes new ones when dropped.
 struct HeldBack {
-    /// What the thread held back before; `None` where that could not be changed.
+    /// Signals that the thread blocked before; `None` if the mask could not be changed.
     before: Option<libc::sigset_t>,
-    /// Those that waited already, and go on waiting.
+    /// Signals that were already pending, and stay pending.
     waited: [bool; RAISED.len()],
 }
 
@@ -144,20 +143,20 @@ impl HeldBack {
     fn begin() -> Self {
         let (all, mut before) = (set_of(&RAISED), MaybeUninit::uninit());
         let waited = waiting();
-        // SAFETY: concerns this thread; both sets are valid, the second one to be written.
+        // SAFETY: the call changes only this thread; the first set is valid, and the second one is writable.
         let failed = unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &all, before.as_mut_ptr()) };
         Self {
-            // SAFETY: filled by the call, where that succeeded.
+            // SAFETY: the call has succeeded, so it has filled the set.
             before: (failed == 0).then(|| unsafe { before.assume_init() }),
             waited,
         }
     }
 }
 
-/// The set of these signals alone.
+/// Returns the set of exactly these signals.
 fn set_of(signals: &[c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: the first call makes it a set, which the later ones may change.
+    // SAFETY: the first call initialises the set, which the others may change.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for &signal in signals {
@@ -167,10 +166,10 @@ fn set_of(signals: &[c_int]) -> libc::sigset_t {
     }
 }
 
-/// Which of them wait for this thread or the process.
+/// Returns which of the signals are pending for this thread or the process.
 fn waiting() -> [bool; RAISED.len()] {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: the call writes the set, which is read only where that succeeded.
+    // SAFETY: the first call writes the set, which is read only after success.
     RAISED.map(|signal| unsafe {
         libc::sigpending(set.as_mut_ptr()) == 0 && libc::sigismember(set.as_ptr(), signal) == 1
     })
@@ -182,10 +181,10 @@ impl Drop for HeldBack {
         let came = RAISED.into_iter().zip(self.waited).zip(waiting());
         for ((signal, _), _) in came.filter(|((_, waited), waits)| *waits && !waited) {
             let (only, mut taken) = (set_of(&[signal]), 0);
-            // SAFETY: the signal waits, so this returns at once; the set and the number are valid.
+            // SAFETY: the signal is pending, so this returns at once; the set is valid and the number writable.
             unsafe { libc::sigwait(&only, &mut taken) };
         }
-        // SAFETY: a set that the system gave; it needs no answer.
+        // SAFETY: `before` came from the system; a null pointer for the old set is allowed.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
     }
 }
@@ -214,14 +213,14 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
     }
 
-    /// Other tests may get the same number at once, but not for the same file.
+    /// Other tests may get the same number concurrently, but not for the same file.
     #[test]
     fn a_file_is_closed_when_it_is_dropped_and_when_another_program_starts() {
         let scratch = Scratch::create();
         let appended = Appended::at(&scratch.path("new")).unwrap();
         let number = appended.descriptor().unwrap();
         assert!(number >= OUT_OF_THE_WAY);
-        // SAFETY: reads flags of an open descriptor.
+        // SAFETY: the call reads the flags of an open descriptor.
         assert_eq!(unsafe { libc::fcntl(number, libc::F_GETFD) }, libc::FD_CLOEXEC);
         let file = Status::of(number).unwrap().identity();
         drop(appended);
@@ -238,13 +237,13 @@ mod tests {
         let folder = scratch.folder("folder");
         assert_eq!(Appended::at(&folder).err(), Some(Errno(libc::EISDIR)));
         let pipe = scratch.path("pipe");
-        // SAFETY: a terminated path.
+        // SAFETY: the path is a terminated string.
         with_terminated(&pipe, |path| retried(|| unsafe { libc::mkfifo(path.as_ptr(), 0o600) })).unwrap();
         assert!(Appended::at(&pipe).is_err());
     }
 
-    /// Runs in a copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test
-    /// process, copies made by other tests could keep the reader open, and other tests would share the disposition.
+    /// Runs in a copy of the process, which has the only descriptors of the pipe and its own signal disposition. In the test process, copies made by
+    /// other tests could keep the reader open, and other tests would share the disposition.
     #[test]
     fn a_pipe_without_a_reader_is_an_error_and_no_signal() {
         let ended = in_a_copy(|| {
@@ -279,14 +278,14 @@ mod tests {
 
     /// Runs `does` in a copy of this process, which may change its own limits and signals. Returns the exit status of the copy.
     fn in_a_copy(does: impl FnOnce() -> c_int) -> c_int {
-        // SAFETY: the copy has this thread alone; it calls the system, allocates nothing, and ends without cleaning up.
+        // SAFETY: the copy has only this thread; it calls the system, allocates nothing, and ends without cleanup.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: as above.
+            // SAFETY: `_exit` takes a number and ends the copy without cleanup.
             unsafe { libc::_exit(does()) };
         }
         let mut status = 0;
-        // SAFETY: a child of this process, and room for its status.
+        // SAFETY: the child belongs to this process, and the status is writable.
         assert_eq!(retried(|| unsafe { libc::waitpid(child, &mut status, 0) }), Ok(child));
         match libc::WIFEXITED(status) {
             true => libc::WEXITSTATUS(status),
@@ -306,7 +305,7 @@ mod tests {
         let scratch = Scratch::create();
         let appended = Appended::at(&scratch.path("limited")).unwrap();
         let ended = in_a_copy(|| {
-            // SAFETY: a valid limit, of this copy.
+            // SAFETY: the limit is valid and applies only to this copy.
             unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit(4)) };
             let first = appended.append(b"12345678");
             c_int::from(first != Err(Errno(libc::EFBIG)) || waiting() != [false; 2])
@@ -321,7 +320,7 @@ mod tests {
         let path = scratch.path("few");
         let file = std::fs::File::create(path_of(&path)).unwrap();
         let ended = in_a_copy(|| {
-            // SAFETY: a valid limit, and descriptors of this copy; the file gets a number below the limit.
+            // SAFETY: limit and descriptors are those of this copy; the file gets a number below the limit.
             let low = unsafe {
                 libc::dup2(file.as_raw_fd(), 10);
                 libc::setrlimit(libc::RLIMIT_NOFILE, &limit(40));
@@ -342,12 +341,12 @@ mod tests {
         let scratch = Scratch::create();
         let appended = Appended::at(&scratch.path("own")).unwrap();
         let other = std::fs::File::create(path_of(&scratch.path("other"))).unwrap();
-        // SAFETY: puts another file where the own one was, as a program might.
+        // SAFETY: both descriptors are open; the call replaces the file as a program might.
         assert!(unsafe { libc::dup2(other.as_raw_fd(), appended.descriptor().unwrap()) } >= 0);
         assert_eq!(appended.append(b"x"), Err(Errno(libc::EBADF)));
         let number = appended.descriptor.load(Ordering::Relaxed);
         drop(appended);
-        // SAFETY: reads flags only, then closes what this test put there.
+        // SAFETY: the first call only reads flags, and the second one closes a descriptor of this test.
         assert!(unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0 && unsafe { libc::close(number) } == 0);
         assert_eq!(other.metadata().unwrap().len(), 0);
     }

@@ -3,7 +3,7 @@
 use crate::find_byte;
 use core::ffi::c_void;
 
-// Functions of Core Foundation. Objects are opaque; a text is UTF-8, and a truth one byte.
+// Functions of Core Foundation. Objects are opaque; a text is UTF-8, and a Boolean is one byte.
 #[link(name = "CoreFoundation", kind = "framework")]
 unsafe extern "C" {
     fn CFBundleGetMainBundle() -> *mut c_void;
@@ -12,23 +12,23 @@ unsafe extern "C" {
     fn CFRelease(object: *const c_void);
 }
 
-/// The folder of the resources in the bundle of the running application, written to `room`: `Contents/Resources` below the bundle
-/// on macOS, the bundle itself on iOS (DRV-33). `None` when the program has no bundle, or the path does not fit (LAY-42).
+/// Returns the resource folder in the bundle of the running application, written to `room`: `Contents/Resources` below the bundle on macOS, the
+/// bundle itself on iOS (DRV-33). `None` if the program has no bundle, or the path does not fit (LAY-42).
 pub fn bundle_resources(room: &mut [u8]) -> Option<&[u8]> {
-    // SAFETY: takes nothing; the answer is null or an object that lives as long as the process.
+    // SAFETY: the call takes nothing; the result is null or an object that lives as long as the process.
     let bundle = unsafe { CFBundleGetMainBundle() };
     if bundle.is_null() {
         return None;
     }
-    // SAFETY: a bundle. The answer is null or an object that is ours to release.
+    // SAFETY: `bundle` is a live bundle. The result is null or an object that this function must release.
     let folder = unsafe { CFBundleCopyResourcesDirectoryURL(bundle) };
     if folder.is_null() {
         return None;
     }
     let bytes = isize::try_from(room.len()).unwrap_or(isize::MAX);
-    // SAFETY: an object as above, and writable memory of this length, into which a terminated text is written.
+    // SAFETY: `folder` is a live object, and the memory for the terminated text has this length.
     let told = unsafe { CFURLGetFileSystemRepresentation(folder, 1, room.as_mut_ptr(), bytes) };
-    // SAFETY: ours, released once.
+    // SAFETY: this function owns the object and releases it once.
     unsafe { CFRelease(folder) };
     if told == 0 {
         return None;

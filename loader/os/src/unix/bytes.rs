@@ -1,14 +1,14 @@
-//! Searching in memory, which C libraries do with all that a processor has.
+//! Searches in memory; C libraries use all features of a processor for them.
 
 use core::ffi::c_int;
 
-/// The place of the first byte of that value.
+/// Returns the index of the first byte with that value.
 #[inline]
 pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     let start = bytes.as_ptr();
-    // SAFETY: readable memory of this length.
+    // SAFETY: the slice is readable memory of this length.
     let found = unsafe { libc::memchr(start.cast(), c_int::from(wanted), bytes.len()) };
-    // A place inside is not before the start.
+    // The result is in the slice, so it is not before the start.
     (!found.is_null()).then(|| found.addr() - start.addr())
 }
 

@@ -1,20 +1,19 @@
-//! Putting off that another thread ends this one (`pthread_cancel`).
+//! Delay of the cancellation of a thread by another one (`pthread_cancel`).
 //!
-//! A thread that is cancelled unwinds through the frames of the loader without running their clean-up, so what it had
-//! taken would stay taken. Where a thread holds something that others wait for, cancellation is put off instead: it takes
-//! effect at the thread's next cancellation point after that.
+//! A cancelled thread unwinds through the frames of the loader without running their cleanup, so its locks would stay taken. While a thread holds
+//! something that others wait for, cancellation is delayed: it takes effect at the thread's next cancellation point afterwards.
 
 use core::marker::PhantomData;
 
-/// While this lives, its thread cannot be cancelled. May be nested.
+/// While this value lives, its thread cannot be cancelled. May be nested.
 pub struct CancellationOff {
     previous: imp::State,
-    /// Concerns the thread that made it.
+    /// The value belongs to the thread that made it.
     not_send: PhantomData<*const ()>,
 }
 
 impl CancellationOff {
-    /// From here on the thread is not cancelled.
+    /// Delays cancellation of this thread from now on.
     #[inline]
     pub fn begin() -> Self {
         Self {
@@ -46,18 +45,18 @@ mod imp {
 
     pub(super) fn disable() -> State {
         let mut previous = 0;
-        // SAFETY: concerns this thread only; room for the answer.
+        // SAFETY: the call changes only this thread, and the place for the old state is writable.
         unsafe { pthread_setcancelstate(DISABLE, &mut previous) };
         previous
     }
 
     pub(super) fn restore(previous: State) {
-        // SAFETY: a state that the system gave; it needs no answer.
+        // SAFETY: `previous` came from `pthread_setcancelstate`; a null old state is allowed.
         unsafe { pthread_setcancelstate(previous, null_mut()) };
     }
 }
 
-/// Elsewhere threads are left as they are.
+/// On other systems, threads are left as they are.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
 mod imp {
     pub(super) type State = ();

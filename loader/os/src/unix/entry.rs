@@ -1,13 +1,12 @@
-//! What runs when the library enters and leaves the process.
+//! Functions that run when the library is loaded into and unloaded from the process.
 
-/// Lets two functions of type `extern "C" fn()` run while the library is loaded and unloaded, from its own initialisation and
-/// termination arrays. Nothing is registered anywhere else, so that the last `dlclose` really unloads the library and the next
-/// load starts afresh (APP-9).
+/// Makes two functions of type `extern "C" fn()` run when the library is loaded and unloaded, through its own initialisation and termination arrays.
+/// Nothing is registered elsewhere, so the last `dlclose` really unloads the library, and the next load starts anew (APP-9).
 #[cfg(not(target_vendor = "apple"))]
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Called by each function that a program may call first. Here the system has seen to it.
+        /// Does nothing: on this system, the first function has already run. Each function that a program may call first calls this one.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -21,13 +20,13 @@ macro_rules! at_load_and_unload {
     };
 }
 
-/// The same where the object file has an array for the first function only. The second is registered as one of this library, as the
-/// C compiler of the system does it: it runs at the last `dlclose`, which it does not hinder.
+/// The same for object files that only have an array for the first function. The second one is registered for this library, as the system's C
+/// compiler does: it runs at the last `dlclose` and does not prevent it.
 #[cfg(target_vendor = "apple")]
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Called by each function that a program may call first. Here the system has seen to it.
+        /// Does nothing: on this system, the first function has already run. Each function that a program may call first calls this one.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -45,21 +44,21 @@ macro_rules! at_load_and_unload {
     };
 }
 
-/// Registers a function that runs when the library that this expands in leaves the process.
+/// Registers a function that runs when the library that contains this expansion is unloaded.
 #[cfg(target_vendor = "apple")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! at_unload {
     ($function:path) => {{
         unsafe extern "C" {
-            // The linker gives each library one of its own.
+            // The linker defines a separate one for each library.
             static __dso_handle: u8;
         }
         $crate::register_for_unload($function, (&raw const __dso_handle).cast_mut().cast());
     }};
 }
 
-/// Lets `function` run when the library behind `library` leaves the process.
+/// Makes `function` run when the library to which `library` belongs is unloaded.
 #[cfg(target_vendor = "apple")]
 #[doc(hidden)]
 pub fn register_for_unload(function: extern "C" fn(*mut core::ffi::c_void), library: *mut core::ffi::c_void) {
@@ -70,7 +69,7 @@ pub fn register_for_unload(function: extern "C" fn(*mut core::ffi::c_void), libr
             library: *mut core::ffi::c_void,
         ) -> core::ffi::c_int;
     }
-    // SAFETY: the function ignores its argument, and is called while its library is there. Without memory it is not registered,
-    // and what it would close stays open.
+    // SAFETY: the function ignores its argument, and runs while its library is loaded. If memory runs out, it is not registered, and the objects that
+    // it would close stay open.
     unsafe { __cxa_atexit(function, core::ptr::null_mut(), library) };
 }

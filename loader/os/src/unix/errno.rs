@@ -22,43 +22,43 @@ use libc::__get_errno_ptr as location;
 #[cfg(target_os = "haiku")]
 use libc::_errnop as location;
 
-/// Why a function of the C library failed.
+/// Error number of a failed function of the C library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub c_int);
 
 impl Errno {
-    /// The reason of the function that just failed on this thread.
+    /// Returns the error number of the function that just failed on this thread.
     #[inline]
     pub fn last() -> Self {
-        // SAFETY: the address of this thread's own number, which is valid while the thread runs.
+        // SAFETY: `location` returns the address of this thread's own number, which is valid while the thread runs.
         Self(unsafe { *location() })
     }
 
-    /// Makes [`Errno::last`] zero, for functions that only it tells apart a failure from an end.
+    /// Sets the number of [`Errno::last`] to zero, for functions whose end and failure only differ in this number.
     pub fn clear() {
-        // SAFETY: as in `last`.
+        // SAFETY: `location` returns the address of this thread's own number, which is valid while the thread runs.
         unsafe { *location() = 0 };
     }
 
-    /// Whether a signal came before anything was done, so that the call is to be made again.
+    /// Returns `true` if a signal interrupted the call before it did anything, so that it must be repeated.
     #[inline]
     pub fn is_interruption(self) -> bool {
         self.0 == libc::EINTR
     }
 
-    /// Whether there is nothing at the path.
+    /// Returns `true` if nothing exists at the path.
     #[inline]
     pub fn is_absence(self) -> bool {
         matches!(self.0, libc::ENOENT | libc::ENOTDIR)
     }
 
-    /// Whether memory ran out.
+    /// Returns `true` if memory ran out.
     pub fn is_shortage(self) -> bool {
         self.0 == libc::ENOMEM
     }
 }
 
-/// Makes a call again for as long as signals interrupt it. Negative answers are failures.
+/// Repeats a call as long as signals interrupt it. Negative results are failures.
 #[inline]
 pub(crate) fn retried(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     loop {
@@ -73,11 +73,11 @@ pub(crate) fn retried(mut call: impl FnMut() -> c_int) -> Result<c_int, Errno> {
     }
 }
 
-/// The system's own words and the number.
+/// Prints the system's error text and the number.
 impl fmt::Display for Errno {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words = [0_u8; 128];
-        // SAFETY: writable memory of this length; a number without a meaning is an error, and leaves a text as well.
+        // SAFETY: the memory is writable and has this length; an unknown number is an error, but still leaves a text.
         unsafe { libc::strerror_r(self.0, words.as_mut_ptr().cast(), words.len()) };
         let words = CStr::from_bytes_until_nul(&words).unwrap_or_default();
         write!(formatter, "{} (os error {})", Raw(words.to_bytes()), self.0)
@@ -114,7 +114,7 @@ mod tests {
                     let Some(&number) = numbers.get(calls - 1) else {
                         return 7;
                     };
-                    // SAFETY: this thread's own number.
+                    // SAFETY: `location` returns the address of this thread's own number.
                     unsafe { *location() = number };
                     -1
                 })

@@ -1,4 +1,4 @@
-//! The running executable, which each system tells in its own way.
+//! Path of the running executable, which each system reports in its own way.
 
 #[cfg(not(any(
     target_vendor = "apple",
@@ -18,7 +18,7 @@ pub use by_question::running_executable;
 #[cfg(any(target_os = "openbsd", target_os = "fuchsia", target_os = "nto", target_os = "haiku"))]
 pub use unknown::running_executable;
 
-/// A link of the system's leads to it.
+/// The system has a link to the executable.
 #[cfg(not(any(
     target_vendor = "apple",
     target_os = "freebsd",
@@ -33,23 +33,23 @@ mod by_link {
     use super::super::errno::Errno;
     use core::ffi::CStr;
 
-    /// The link.
+    /// Path of the link.
     const LINK: &CStr = if cfg!(any(target_os = "illumos", target_os = "solaris")) {
         c"/proc/self/path/a.out"
     } else {
         c"/proc/self/exe"
     };
 
-    /// The absolute path of the running executable, symbolic links resolved, written to `room`, which it fills when it is longer.
-    /// `None` when it cannot be read.
+    /// Absolute path of the running executable, with symbolic links resolved, written to `room`. A longer path is cut to fill `room`. `None` if it
+    /// cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         link_target(LINK, room).ok()
     }
 
-    /// Where a link leads, if that has fewer than `room.len()` bytes; those of it that `room` holds otherwise.
+    /// Returns the target of a link; if it is as long as `room` or longer, only its beginning.
     fn link_target<'r>(link: &CStr, room: &'r mut [u8]) -> Result<&'r [u8], Errno> {
         let first = room.as_mut_ptr().cast::<core::ffi::c_char>();
-        // SAFETY: a terminated path, and writable memory of this length.
+        // SAFETY: the path is terminated, and the memory is writable and has this length.
         let length = unsafe { libc::readlink(link.as_ptr(), first, room.len()) };
         let length = usize::try_from(length).map_err(|_| Errno::last())?;
         Ok(&room[..length])
@@ -76,7 +76,7 @@ mod by_link {
     }
 }
 
-/// The kernel keeps it under a number.
+/// The kernel has the path under a number.
 #[cfg(any(target_os = "freebsd", target_os = "dragonfly", target_os = "netbsd"))]
 mod by_number {
     use super::super::errno::Errno;
@@ -84,17 +84,17 @@ mod by_number {
     use core::ffi::c_int;
     use core::ptr::null_mut;
 
-    /// The path of the executable of this process, which is number -1.
+    /// Number of the executable's path, for this process (-1).
     #[cfg(not(target_os = "netbsd"))]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PATHNAME, -1];
     #[cfg(target_os = "netbsd")]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC_ARGS, -1, libc::KERN_PROC_PATHNAME];
 
-    /// The absolute path of the running executable, symbolic links resolved, written to `room`, which it fills when it is longer.
-    /// `None` when it cannot be read.
+    /// Absolute path of the running executable, with symbolic links resolved, written to `room`. A longer path is cut to fill `room`. `None` if it
+    /// cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut length = room.len();
-        // SAFETY: a number of four parts, and writable memory of this length; nothing is set.
+        // SAFETY: the number has four parts, and the memory is writable and has this length; nothing is set.
         let failed = unsafe {
             libc::sysctl(
                 PATH.as_ptr(),
@@ -114,7 +114,7 @@ mod by_number {
     }
 }
 
-/// A function tells how the program was started, which is a path that may have links in it.
+/// A function returns the path with which the program was started, which may contain links.
 #[cfg(target_vendor = "apple")]
 mod by_question {
     use super::super::path::canonical;
@@ -125,11 +125,11 @@ mod by_question {
         fn _NSGetExecutablePath(text: *mut c_char, bytes: *mut u32) -> c_int;
     }
 
-    /// The absolute path of the running executable, symbolic links resolved, written to `room`, which it fills when it is longer.
-    /// `None` when it cannot be read.
+    /// Absolute path of the running executable, with symbolic links resolved, written to `room`. A longer path is cut to fill `room`. `None` if it
+    /// cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut bytes = u32::try_from(room.len()).unwrap_or(u32::MAX);
-        // SAFETY: writable memory of at least this length, into which a terminated text is written.
+        // SAFETY: the memory for the terminated text is writable and at least this long.
         let failed = unsafe { _NSGetExecutablePath(room.as_mut_ptr().cast(), &mut bytes) };
         if failed != 0 {
             return Some(room);
@@ -142,10 +142,10 @@ mod by_question {
     }
 }
 
-/// The system does not tell (LAY-55), or not surely.
+/// The system does not report the path (LAY-55), or not reliably.
 #[cfg(any(target_os = "openbsd", target_os = "fuchsia", target_os = "nto", target_os = "haiku"))]
 mod unknown {
-    /// `None`: nothing is known to match a key.
+    /// Returns `None`: no key of the settings matches an unknown path.
     pub fn running_executable(_: &mut [u8]) -> Option<&[u8]> {
         None
     }

@@ -14,62 +14,62 @@ use libc::open64;
 pub struct File(pub(crate) c_int);
 
 impl File {
-    /// Opens what is at `path` for reading, without ever waiting for a writer. A terminal does not become that of the process.
+    /// Opens the file at `path` for reading, without ever waiting for a writer. A terminal does not become the controlling terminal of the process.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     #[inline]
     pub fn open(path: &CStr) -> Result<Self, Errno> {
         Self::open_with(path, libc::O_NOCTTY)
     }
 
-    /// Opens what is at `path` itself for reading: a link at its end is refused.
+    /// Opens the file at `path` for reading; a link at the end of the path is refused.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     #[cfg(target_os = "linux")]
     pub fn open_itself(path: &CStr) -> Result<Self, Errno> {
         Self::open_with(path, libc::O_NOCTTY | libc::O_NOFOLLOW)
     }
 
-    /// Opens a folder for its state, by the very call that `opendir` makes.
+    /// Opens a folder to read its state, with the same call that `opendir` makes.
     ///
     /// # Errors
-    /// The system's, also where something else is at `path`.
+    /// The error of the system, for example if `path` is not a folder.
     #[inline]
     pub fn open_folder(path: &CStr) -> Result<Self, Errno> {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
-    /// Opens with `more` flags of `open`, which create nothing.
+    /// Opens with `more` flags of `open` that create nothing.
     #[inline]
     fn open_with(path: &CStr, more: c_int) -> Result<Self, Errno> {
-        // Opening a pipe that no process writes to would wait for a writer.
+        // Without `O_NONBLOCK`, opening a pipe that no process writes would block.
         let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NONBLOCK | more;
-        // SAFETY: a terminated path, and flags that take no further argument.
+        // SAFETY: the path is terminated, and the flags take no further argument.
         retried(|| unsafe { open64(path.as_ptr(), flags) }).map(Self)
     }
 
-    /// Whether it lies on a file system whose times say enough.
+    /// Returns `true` if the file is on a file system with reliable times.
     pub fn is_local(&self) -> bool {
         is_local(self.0)
     }
 
-    /// Its state now.
+    /// Returns the current state of the file.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     #[inline]
     pub fn status(&self) -> Result<Status, Errno> {
         Status::of(self.0)
     }
 
-    /// Reads the next bytes into `room`, and returns how many; none at the end.
+    /// Reads the next bytes into `room`, and returns their number; zero at the end.
     ///
     /// # Errors
-    /// The system's, which may be that a signal interrupted it.
+    /// The error of the system, which may be that a signal interrupted the call.
     pub fn read(&self, room: &mut [u8]) -> Result<usize, Errno> {
-        // SAFETY: writable memory of this length, which no slice lets exceed what `read` takes.
+        // SAFETY: the slice is writable memory of this length, which `read` accepts because it is below `isize::MAX`.
         let length = unsafe { libc::read(self.0, room.as_mut_ptr().cast(), room.len()) };
         usize::try_from(length).map_err(|_| Errno::last())
     }
@@ -77,7 +77,7 @@ impl File {
 
 impl Drop for File {
     fn drop(&mut self) {
-        // SAFETY: open until here, and this value's alone.
+        // SAFETY: the descriptor is open, and only this value uses it.
         unsafe { libc::close(self.0) };
     }
 }
@@ -109,7 +109,7 @@ mod tests {
             with_terminated(&path, File::open).unwrap(),
             with_terminated(&folder, File::open_folder).unwrap(),
         ] {
-            // SAFETY: reads flags of an open descriptor.
+            // SAFETY: the call reads the flags of an open descriptor.
             let [own, shared] = [libc::F_GETFD, libc::F_GETFL].map(|flags| unsafe { libc::fcntl(file.0, flags) });
             assert_eq!(own & libc::FD_CLOEXEC, libc::FD_CLOEXEC);
             assert_eq!(

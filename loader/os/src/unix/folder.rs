@@ -1,4 +1,4 @@
-//! The names in a folder.
+//! Names in a folder.
 
 use super::{Errno, Stamp, Status, is_local, with_terminated};
 use crate::memory::OutOfMemory;
@@ -10,14 +10,14 @@ use libc::readdir as readdir64;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::readdir64;
 
-/// A folder that is being read.
+/// A folder whose names are read.
 pub struct Folder(NonNull<libc::DIR>);
 
 impl Folder {
     /// Opens a folder.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn open(path: &[u8]) -> Result<Self, Errno> {
         with_terminated(path, Self::open_terminated)
     }
@@ -25,48 +25,48 @@ impl Folder {
     /// The same for a terminated path.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     #[inline]
     pub fn open_terminated(path: &CStr) -> Result<Self, Errno> {
-        // SAFETY: a terminated path.
+        // SAFETY: the path is a terminated string.
         let folder = unsafe { libc::opendir(path.as_ptr()) };
         NonNull::new(folder).map(Self).ok_or_else(Errno::last)
     }
 
     fn descriptor(&self) -> c_int {
-        // SAFETY: an open folder.
+        // SAFETY: the folder stays open as long as `self`.
         unsafe { libc::dirfd(self.0.as_ptr()) }
     }
 
-    /// The state of the folder; `None` where that cannot be said.
+    /// Returns the state of the folder; `None` if it cannot be determined.
     pub fn stamp(&self) -> Option<Stamp> {
         Stamp::of(&Status::of(self.descriptor()).ok()?)
     }
 
-    /// Whether it lies on a file system whose times say enough.
+    /// Returns `true` if the folder is on a file system with reliable times.
     pub fn is_local(&self) -> bool {
         is_local(self.descriptor())
     }
 
-    /// Shows `take` each name in the folder, in the system's order, until that fails.
+    /// Passes each name in the folder to `take`, in the system's order, until `take` fails.
     ///
     /// # Errors
-    /// The inner one when the folder cannot be read to its end, the outer one that of `take`.
+    /// The inner error means that the folder cannot be read to its end; the outer one is that of `take`.
     pub fn names(
         self,
         mut take: impl FnMut(&[u8]) -> Result<(), OutOfMemory>,
     ) -> Result<Result<(), Errno>, OutOfMemory> {
         loop {
-            // It tells the end of the folder from a failure.
+            // The number distinguishes the end of the folder from a failure.
             Errno::clear();
-            // SAFETY: an open folder that only this value reads.
+            // SAFETY: the folder is open, and only this value reads it.
             let entry = unsafe { readdir64(self.0.as_ptr()) };
             if entry.is_null() {
                 let error = Errno::last();
                 return Ok(if error == Errno(0) { Ok(()) } else { Err(error) });
             }
-            // SAFETY: an entry holds a terminated name, and is valid until the next one is read. Only as much of the
-            // structure as the name needs may exist, so it is never read whole.
+            // SAFETY: an entry holds a terminated name, and is valid until the next one is read. The structure may be shorter than its type, so it is
+            // never read whole.
             let name = unsafe { CStr::from_ptr((&raw const (*entry).d_name).cast()) };
             take(name.to_bytes())?;
         }
@@ -75,7 +75,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // SAFETY: open until here.
+        // SAFETY: the folder is open until this call.
         unsafe { libc::closedir(self.0.as_ptr()) };
     }
 }

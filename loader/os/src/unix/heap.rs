@@ -7,54 +7,54 @@ use core::ptr::null_mut;
 /// Alignment that every block of `malloc` has.
 const USUAL_ALIGNMENT: usize = 2 * size_of::<usize>();
 
-/// `malloc`, `free` and their kin, so that programs which supply their own see every block.
+/// `malloc`, `free` and related functions, so that programs that supply their own see every block.
 pub struct CHeap;
 
-/// Whether `malloc` aligns a block of this size well enough. Some give blocks smaller than their alignment less of it.
+/// Returns `true` if `malloc` aligns a block of this size sufficiently. Some C libraries align a block less if it is smaller than its alignment.
 fn is_usual(alignment: usize, size: usize) -> bool {
     alignment <= USUAL_ALIGNMENT && alignment <= size
 }
 
-// SAFETY: blocks are those of the C library, which all are given back through `free`, whatever made them; alignment beyond
-// that of `malloc` is asked for.
+// SAFETY: all blocks come from the C library, whose `free` takes them all, whatever function made them. Alignment beyond that of `malloc` is
+// requested explicitly.
 unsafe impl GlobalAlloc for CHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_usual(layout.align(), layout.size()) {
-            // SAFETY: any size is allowed.
+            // SAFETY: `malloc` can be called with any size.
             return unsafe { libc::malloc(layout.size()) }.cast();
         }
         let mut block = null_mut();
         let alignment = layout.align().max(size_of::<usize>());
-        // SAFETY: a power of two that is a multiple of a pointer's size, and room for the address.
+        // SAFETY: the alignment is a power of two and a multiple of a pointer's size, and the address is writable.
         let failed = unsafe { libc::posix_memalign(&mut block, alignment, layout.size()) };
         if failed == 0 { block.cast() } else { null_mut() }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if is_usual(layout.align(), layout.size()) {
-            // SAFETY: any size is allowed.
+            // SAFETY: `calloc` can be called with any size.
             return unsafe { libc::calloc(layout.size(), 1) }.cast();
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a layout whose size is not zero.
         let block = unsafe { self.alloc(layout) };
         if !block.is_null() {
-            // SAFETY: the block has this size.
+            // SAFETY: the block is not null and has this size.
             unsafe { block.write_bytes(0, layout.size()) };
         }
         block
     }
 
     unsafe fn dealloc(&self, block: *mut u8, _: Layout) {
-        // SAFETY: by the contract of `dealloc` a block of this heap.
+        // SAFETY: the caller of `dealloc` promises a block of this heap.
         unsafe { libc::free(block.cast()) };
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if is_usual(layout.align(), size) {
-            // SAFETY: a block of this heap; the alignment of the new one is enough.
+            // SAFETY: the caller promises a block of this heap; `realloc` aligns the new one sufficiently.
             return unsafe { libc::realloc(block.cast(), size) }.cast();
         }
-        // SAFETY: passed on.
+        // SAFETY: the caller promises a live block with this layout, and a size that is not zero.
         unsafe { move_block(self, block, layout, size) }
     }
 }
@@ -67,7 +67,7 @@ mod tests {
     fn blocks_are_aligned_and_keep_their_content() {
         for (size, align) in [(1, 1), (3, 8), (24, 8), (1, 64), (1000, 64), (4096, 4096)] {
             let layout = Layout::from_size_align(size, align).unwrap();
-            // SAFETY: the size is not zero; sizes and layouts are those of the block at the time.
+            // SAFETY: the size is not zero, and each call gets the layout that the block has at that time.
             unsafe {
                 let block = CHeap.alloc_zeroed(layout);
                 assert!(!block.is_null() && block.addr().is_multiple_of(align));

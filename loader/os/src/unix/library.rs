@@ -12,58 +12,58 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use libloading::os::unix;
 
-/// An open library; closed when dropped. To keep it open for good, forget it.
+/// An open library; closed when dropped. To keep it open permanently, forget the value.
 pub struct Library(pub(crate) NonNull<c_void>);
 
-// SAFETY: a handle of the system's, which any thread may use and close.
+// SAFETY: any thread may use and close a handle of the system's linker.
 unsafe impl Send for Library {}
-// SAFETY: as above.
+// SAFETY: any thread may use and close a handle of the system's linker.
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Opens a library with lazy binding and local scope (DRV-56). `path` is given to the system as it is, so a bare
-    /// name goes through the system's search. Its initialisers run: that is what loading a driver or layer means.
+    /// Opens a library with lazy binding and local scope (DRV-56). The system gets `path` unchanged, so it searches for a bare name. Loading a driver
+    /// or layer runs its initialisers.
     ///
     /// # Errors
-    /// The system's, in its words.
+    /// The error text of the system.
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
         if path.is_empty() || find_byte(path, 0).is_some() {
             return Err(OpenError::NotAPath);
         }
         let flags = unix::RTLD_LAZY | unix::RTLD_LOCAL;
         let opened = with_terminated(path, |path| {
-            // SAFETY: the file was named by a manifest that the user or the system installed, and is trusted as that is.
+            // SAFETY: the user or the system installed the manifest that names this file, so the file is trusted to the same degree.
             let open = || NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) });
-            // The crate itself takes no path that is not UTF-8.
+            // The crate's own function only accepts UTF-8 paths.
             let opened = unix::with_dlerror(open, |words| copy_or_note(words.to_bytes()));
             Ok(opened.map_err(|words| failure(path, words)))
         });
         match opened {
             Ok(opened) => opened.map(Self),
-            // There was no memory for a path that has no NUL inside, which lets the call end.
+            // A path without a NUL fails only if memory runs out, which ends the call.
             Err(_) => Err(OpenError::NotAPath),
         }
     }
 
-    /// The address of an exported symbol, or null. It is valid while the library is open.
+    /// Address of an exported symbol, or null. It is valid while the library is open.
     pub fn symbol(&self, name: &CStr) -> *mut () {
-        // SAFETY: a library that is open, and a terminated name.
+        // SAFETY: the library is open, and the name is terminated.
         unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }.cast()
     }
 }
 
 impl Drop for Library {
     fn drop(&mut self) {
-        // What came from a service stays (LSV-23), and cannot be told from the rest.
+        // A library from a service stays open (LSV-23), and cannot be distinguished from others.
         if cfg!(all(target_os = "fuchsia", feature = "fuchsia-service")) {
             return;
         }
-        // SAFETY: opened once, and closed once, here.
+        // SAFETY: the library was opened once, and this is the only call that closes it.
         unsafe { libc::dlclose(self.0.as_ptr()) };
     }
 }
 
-/// Why the library at `path` did not open, in the system's words if it had any.
+/// Returns the reason why the library at `path` did not open, with the system's error text if it has one.
 fn failure(path: &CStr, words: Option<Vec<u8>>) -> OpenError {
     match words {
         Some(words) if is_wrong_class(path, &words) => OpenError::WrongClass(words),
@@ -72,20 +72,19 @@ fn failure(path: &CStr, words: Option<Vec<u8>>) -> OpenError {
     }
 }
 
-/// Whether a library did not open because of its word size (DRV-58): the system's words say so.
+/// Returns `true` if the system's error text says that the library has another word size (DRV-58).
 #[cfg(target_env = "gnu")]
 fn is_wrong_class(_: &CStr, words: &[u8]) -> bool {
     tells_wrong_class(words)
 }
 
-/// Whether a library did not open because it is for another machine (DRV-58): the system's words or the file say so. A bare
-/// name is not looked for.
+/// Returns `true` if the system's error text or the file says that the library is for another machine (DRV-58). A bare name is not searched for.
 #[cfg(not(target_env = "gnu"))]
 fn is_wrong_class(path: &CStr, words: &[u8]) -> bool {
     tells_wrong_class(words) || is_foreign(path)
 }
 
-/// Whether the system's words about a library are about its word size.
+/// Returns `true` if the system's error text about a library is about its word size.
 fn tells_wrong_class(words: &[u8]) -> bool {
     const TOLD: &[u8] = if cfg!(target_vendor = "apple") {
         b"incompatible architecture"
@@ -95,16 +94,16 @@ fn tells_wrong_class(words: &[u8]) -> bool {
     words.windows(TOLD.len()).any(|part| part == TOLD)
 }
 
-/// The file that holds the code or data at `address`, as the system reports it, not canonicalised. `None` where that is no
-/// library's.
+/// Returns the file that contains the code or data at `address`, as the system reports it, not canonicalised. `None` if the address is not in a
+/// library.
 pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: `dladdr` accepts any address and fills the structure when it returns non-zero.
+    // SAFETY: `dladdr` accepts any address, and the structure is writable.
     let found = unsafe { libc::dladdr(address.cast(), info.as_mut_ptr()) };
     if found == 0 {
         return None;
     }
-    // SAFETY: filled by the successful call above.
+    // SAFETY: `dladdr` succeeded, so it has filled the structure.
     let name = unsafe { info.assume_init() }.dli_fname;
     // SAFETY: `dli_fname` is null or a string that lives as long as the library is loaded.
     (!name.is_null()).then(|| copy_or_note(unsafe { CStr::from_ptr(name) }.to_bytes()))

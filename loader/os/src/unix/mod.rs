@@ -67,6 +67,6 @@ pub(crate) use waiting::Waiting;
 
 /// Ends the process, with `SIGABRT`.
 pub fn abort() -> ! {
-    // SAFETY: takes nothing and never returns.
+    // SAFETY: the call takes nothing and never returns.
     unsafe { libc::abort() }
 }

@@ -1,8 +1,8 @@
-//! Systems of which this loader does not know which file systems are of this machine.
+//! Replacement for systems on which the loader does not know which file systems are local.
 
 use core::ffi::c_int;
 
-/// Whether whatever is open there lies on a file system whose times say enough.
+/// Returns `true` if the open file is on a file system with reliable times.
 pub(super) fn is_local(_: c_int) -> bool {
     false
 }

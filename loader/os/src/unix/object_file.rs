@@ -1,23 +1,23 @@
-//! What the head of an object file says of the machine it is for.
+//! The machine for which an object file is built, read from its header.
 //!
-//! The C library of GNU says by itself that a library has another word size. Elsewhere the words for that are those for any
-//! other file that is no library, or say nothing of it; there the file is asked, once it did not open.
+//! The GNU C library reports a wrong word size in its error text. Other C libraries give the same text as for any file that is not a library, or do
+//! not mention it; there the file is read after it failed to open.
 
 use super::File;
 use core::ffi::CStr;
 
-/// Bytes of the head of an ELF file up to the number of the processor, and with it.
+/// Length of an ELF header up to and including the number of the processor, in bytes.
 const HEAD: usize = 20;
-/// Where the head has the word size, the order of bytes, and the number of the processor.
+/// Offsets of the word size, the byte order, and the number of the processor.
 const CLASS: usize = 4;
 const ORDER: usize = 5;
 const MACHINE: usize = 18;
 
-/// The word size of this process, as the head writes it.
+/// Word size of this process, as the header encodes it.
 const OWN_CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
-/// Its order of bytes.
+/// Byte order of this process.
 const OWN_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
-/// Its processor; zero for one that has no row here, where word size and order of bytes decide.
+/// Processor of this process; zero if it is not listed here, in which case word size and byte order decide.
 const OWN_MACHINE: u16 = if cfg!(target_arch = "x86") {
     3
 } else if cfg!(target_arch = "arm") {
@@ -34,7 +34,7 @@ const OWN_MACHINE: u16 = if cfg!(target_arch = "x86") {
     0
 };
 
-/// Whether an ELF file lies at `path` that is made for another processor or word size than this process is.
+/// Returns `true` if the ELF file at `path` is for another processor or word size than this process.
 pub(super) fn is_foreign(path: &CStr) -> bool {
     let mut head = [0; HEAD];
     let read = File::open(path).and_then(|file| file.read(&mut head));
@@ -64,7 +64,7 @@ mod tests {
             let mut other = own;
             other[place] ^= 3;
             assert!(tells_foreign(&other), "{place}");
-            // What is no ELF file is for no machine.
+            // A file that is not ELF is for no machine.
             other[0] = b'#';
             assert!(!tells_foreign(&other), "{place}");
         }

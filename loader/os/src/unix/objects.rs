@@ -22,14 +22,14 @@ struct Dynamic {
     value: usize,
 }
 
-/// A library or program that is loaded.
+/// A loaded library or program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Object<'a> {
-    /// The path by which it was opened; empty for the program itself.
+    /// Path by which it was opened; empty for the program itself.
     pub path: &'a [u8],
     /// `DT_SONAME`, or empty.
     pub name: &'a [u8],
-    /// `DT_RPATH`, or empty, also where `DT_RUNPATH` replaces it.
+    /// `DT_RPATH`; empty if it is missing, or if `DT_RUNPATH` replaces it.
     pub search: &'a [u8],
 }
 
@@ -37,7 +37,7 @@ type Take<'t> = &'t mut dyn FnMut(&libc::dl_phdr_info) -> bool;
 type Callback = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
 type Iterate = unsafe extern "C" fn(Callback, *mut c_void) -> c_int;
 
-/// Shows what is loaded. The dynamic linker's lock is held meanwhile, so `take` must not open a library.
+/// Passes all loaded objects to `take`. The dynamic linker holds its lock meanwhile, so `take` must not open a library.
 pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
     iterate(&mut |info| {
         // SAFETY: `info` came from the dynamic linker, which keeps the object while its lock is held.
@@ -46,7 +46,7 @@ pub fn each_object(mut take: impl FnMut(&Object<'_>)) {
     });
 }
 
-/// Returns how many libraries the process has loaded so far, those included that are loaded no longer.
+/// Returns the number of libraries that the process has loaded so far, including unloaded ones.
 pub fn loads() -> u64 {
     let mut loads = 0;
     iterate(&mut |info| {
@@ -56,38 +56,42 @@ pub fn loads() -> u64 {
     loads
 }
 
-/// Shows what the dynamic linker says of each object until `take` wants no more.
+/// Passes the dynamic linker's description of each object to `take`, until it returns `false`.
 fn iterate(mut take: Take<'_>) {
-    // Looked up here, since few processes come here: what a library imports is looked up in each that opens it.
-    // SAFETY: a terminated name.
+    // Looked up at run time, because few processes need it, and every import costs each process that loads this library.
+    // SAFETY: the name is a terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"dl_iterate_phdr".as_ptr()) };
     if found.is_null() {
         return;
     }
     // SAFETY: the C library's function of this name has this type.
     let iterate = unsafe { core::mem::transmute::<*mut c_void, Iterate>(found) };
-    // SAFETY: `show` gets back the pointer to `take`, which lives as long as this call, and has the type that `show` reads.
+    // SAFETY: `show` gets the pointer to `take`, which outlives this call and has the type that `show` expects.
     unsafe { iterate(show, (&raw mut take).cast()) };
 }
 
+/// Passes one object to a [`Take`].
+///
 /// # Safety
-/// `info` is what `dl_iterate_phdr` passes, and `data` leads to a [`Take`].
+/// `info` comes from `dl_iterate_phdr`, and `data` points to a [`Take`].
 unsafe extern "C" fn show(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a valid `info`, and `data` that points to a `Take`.
     let (info, take) = unsafe { (&*info, &mut *data.cast::<Take<'_>>()) };
     c_int::from(!take(info))
 }
 
+/// Reads the names of a loaded object.
+///
 /// # Safety
-/// `info` is of an object that is loaded, and stays while the result is used.
+/// `info` describes a loaded object that stays loaded while the result is used.
 unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     let base = info.dlpi_addr as usize;
     let headers = match info.dlpi_phdr.is_null() {
         true => &[][..],
-        // SAFETY: the dynamic linker says that there are so many headers.
+        // SAFETY: the dynamic linker reports this number of headers.
         false => unsafe { core::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) },
     };
-    // SAFETY: null, or a terminated text that lives as long as the object.
+    // SAFETY: the name is null or a terminated text that lives as long as the object.
     let path = unsafe { text(info.dlpi_name) };
     let mut object = Object {
         path,
@@ -98,7 +102,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     };
     let first = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
     let (mut strings, mut name, mut search, mut is_replaced) = (None, None, None, false);
-    // SAFETY: the dynamic section of a loaded object lies at this address, and an entry with the tag 0 ends it.
+    // SAFETY: the dynamic section of a loaded object is at this address, and an entry with the tag 0 ends it.
     let entries = (0..).map(|place| unsafe { &*first.add(place) });
     for entry in entries.take_while(|entry| entry.tag != END) {
         match entry.tag {
@@ -110,7 +114,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
         }
     }
     let text = |offset: Option<usize>| match (strings, offset) {
-        // SAFETY: the table has a terminated text at each offset that the dynamic section names. The linker has read both.
+        // SAFETY: the table has a terminated text at each offset in the dynamic section, and the linker has read both.
         (Some(strings), Some(offset)) => unsafe { text((strings + offset) as *const c_char) },
         _ => &[],
     };
@@ -119,7 +123,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     object
 }
 
-/// The address that an entry of the dynamic section leads to. Some linkers have added the object's own address to it, and some have not.
+/// Returns the address in an entry of the dynamic section. Some linkers have added the object's base address to it, and some have not.
 fn address(base: usize, value: usize, headers: &[Header]) -> Option<usize> {
     let is_within = |address: &usize| {
         headers.iter().any(|header| {
@@ -130,31 +134,33 @@ fn address(base: usize, value: usize, headers: &[Header]) -> Option<usize> {
     [value, base.wrapping_add(value)].into_iter().find(is_within)
 }
 
+/// Returns the bytes of a text; none for null.
+///
 /// # Safety
-/// Null, or a terminated text that lives as long as the result.
+/// `text` is null or a terminated text that lives as long as the result.
 unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
     match text.is_null() {
         true => &[],
-        // SAFETY: by this function's contract.
+        // SAFETY: the pointer is not null, so the caller promises a terminated text.
         false => unsafe { CStr::from_ptr(text) }.to_bytes(),
     }
 }
 
-/// Returns the version of the C library of GNU; empty for another one.
+/// Returns the version of the GNU C library; empty for other C libraries.
 pub fn c_library() -> &'static [u8] {
     type Version = unsafe extern "C" fn() -> *const c_char;
-    // SAFETY: a terminated name.
+    // SAFETY: the name is a terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) };
     if found.is_null() {
         return b"";
     }
-    // SAFETY: the C library's function of this name has this type, takes nothing, and returns a terminated text that stays.
+    // SAFETY: the C library's function of this name has this type; it takes nothing and returns a permanent terminated text.
     unsafe { text(core::mem::transmute::<*mut c_void, Version>(found)()) }
 }
 
 /// Returns `true` if a symbol of this name is visible to all libraries of the process.
 pub fn is_exported(symbol: &CStr) -> bool {
-    // SAFETY: a terminated name.
+    // SAFETY: the name is a terminated string.
     !ptr::eq(unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }, ptr::null())
 }
 

@@ -2,7 +2,7 @@
 
 use super::Errno;
 
-/// Writes all of `rest` to standard error, in one call where the system takes it at once.
+/// Writes all of `rest` to standard error, in one call if the system takes all of it.
 pub fn write_to_standard_error(mut rest: &[u8]) {
     while !rest.is_empty() {
         // SAFETY: the pointer and length are those of one live slice.
@@ -10,7 +10,7 @@ pub fn write_to_standard_error(mut rest: &[u8]) {
         match usize::try_from(written) {
             Ok(written) if written > 0 => rest = &rest[written.min(rest.len())..],
             Err(_) if Errno::last().is_interruption() => {}
-            // No place is left to say that standard error is closed.
+            // If standard error is closed, the failure cannot be reported anywhere.
             _ => return,
         }
     }

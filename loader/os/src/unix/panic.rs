@@ -1,9 +1,9 @@
-//! The end of the process when the loader finds a fault of its own.
+//! End of the process after a panic in the loader.
 
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 
-/// Bytes of the longest report.
+/// Upper bound on the length of a report, in bytes.
 const CAPACITY: usize = 512;
 
 /// One line about a panic, built without allocating.
@@ -18,12 +18,12 @@ impl Report {
             buffer: [b'\n'; CAPACITY],
             length: 0,
         };
-        // What does not fit is cut.
+        // Text beyond the capacity is cut.
         let _ = write!(report, "libvulkan: panicked at {place}: {message}");
         report
     }
 
-    /// The line with its end.
+    /// Returns the line with its line end.
     fn bytes(&self) -> &[u8] {
         &self.buffer[..=self.length]
     }
@@ -31,7 +31,7 @@ impl Report {
 
 impl Write for Report {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // One byte stays for the end of the line.
+        // One byte stays free for the line end.
         let room = &mut self.buffer[self.length..CAPACITY - 1];
         let taken = text.len().min(room.len());
         room[..taken].copy_from_slice(&text.as_bytes()[..taken]);
@@ -40,7 +40,8 @@ impl Write for Report {
     }
 }
 
-/// Says on standard error where and why, and ends the process: an unwind must never reach a C caller.
+/// Called by the panic handler: reports the place and the reason on standard error, and ends the process, because an unwind must never reach a C
+/// caller.
 pub fn report_panic(info: &PanicInfo<'_>) -> ! {
     match info.location() {
         Some(place) => super::write_to_standard_error(Report::new(place, &info.message()).bytes()),
@@ -49,8 +50,8 @@ pub fn report_panic(info: &PanicInfo<'_>) -> ! {
     super::abort()
 }
 
-/// Makes a library without the standard library complete: a panic ends the process, and what would unwind does too. The
-/// ready-made crates `core` and `alloc` are able to unwind, and refer to it by names that become known inside that library only.
+/// Completes a library without the standard library: a panic ends the process, and so does unwinding. The prebuilt crates `core` and `alloc` support
+/// unwinding and refer to these names, which the macro defines only inside that library.
 #[macro_export]
 macro_rules! panics_end_the_process {
     () => {
@@ -72,7 +73,7 @@ macro_rules! panics_end_the_process {
         );
         #[cfg(not(target_vendor = "apple"))]
         $crate::stand_in!(no_unwinding, ".hidden ", "rust_eh_personality", "_Unwind_Resume");
-        // The tables of 32-bit Arm name these in every entry.
+        // The tables of 32-bit Arm contain these names in every entry.
         #[cfg(target_arch = "arm")]
         $crate::stand_in!(
             no_unwinding,
@@ -83,7 +84,7 @@ macro_rules! panics_end_the_process {
     };
 }
 
-/// Gives a function more names, which `$hidden` keeps inside the library.
+/// Defines further names of a function; `$hidden` keeps them inside the library.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! stand_in {

@@ -6,20 +6,20 @@ use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::mem::MaybeUninit;
 
-/// Bytes of a path, its terminator included, for which no memory is asked.
+/// Length of a path including its terminator, in bytes, up to which nothing is allocated.
 const USUAL_PATH: usize = 384;
 
-/// Shows `action` a path with its terminator.
+/// Calls `action` with a path and its terminator.
 ///
 /// # Errors
-/// Those of `action`; `EINVAL` when the path has a NUL inside, `ENOMEM` when it is long and there is no memory for a copy.
+/// Those of `action`; `EINVAL` if the path contains a NUL, `ENOMEM` if it is long and there is no memory for a copy.
 pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
     if path.len() >= USUAL_PATH {
         return with_copy(path, action);
     }
     let mut room = [const { MaybeUninit::<u8>::uninit() }; USUAL_PATH];
     let first = room.as_mut_ptr().cast::<u8>();
-    // SAFETY: the room is longer than the path, which it cannot overlap; what is read back was just written.
+    // SAFETY: the room is longer than the path and does not overlap it; all bytes that are read back have just been written.
     let terminated = unsafe {
         first.copy_from_nonoverlapping(path.as_ptr(), path.len());
         first.add(path.len()).write(0);
@@ -37,8 +37,8 @@ fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> 
     action(checked(&copy)?)
 }
 
-/// The error of a call that there was no memory for. The call of the program ends in the same way, whatever its steps make
-/// of this error.
+/// Returns the error of a call for which there was no memory. The call of the program ends with out of memory too, however its steps handle this
+/// error.
 fn shortage(OutOfMemory: OutOfMemory) -> Errno {
     memory::shortage::note();
     Errno(libc::ENOMEM)
@@ -46,25 +46,25 @@ fn shortage(OutOfMemory: OutOfMemory) -> Errno {
 
 fn checked(terminated: &[u8]) -> Result<&CStr, Errno> {
     match super::find_byte(terminated, 0) {
-        // SAFETY: its only NUL is its last byte.
+        // SAFETY: the last byte is the only NUL.
         Some(end) if end + 1 == terminated.len() => Ok(unsafe { CStr::from_bytes_with_nul_unchecked(terminated) }),
         _ => Err(Errno(libc::EINVAL)),
     }
 }
 
-/// The canonical form of a path: absolute, without links.
+/// Returns the canonical form of a path: absolute, without links.
 ///
 /// # Errors
-/// The system's.
+/// The error of the system.
 pub fn canonical(path: &[u8]) -> Result<Vec<u8>, Errno> {
     let found = with_terminated(path, |path| {
-        // SAFETY: a terminated path; without room of ours the answer is a block of its own.
+        // SAFETY: the path is terminated; with a null buffer, the result is a new block.
         let found = unsafe { libc::realpath(path.as_ptr(), core::ptr::null_mut()) };
         if found.is_null() { Err(Errno::last()) } else { Ok(found) }
     })?;
-    // SAFETY: a terminated text.
+    // SAFETY: `realpath` succeeded, so the block is a terminated text.
     let copy = memory::copy(unsafe { CStr::from_ptr(found) }.to_bytes());
-    // SAFETY: the block of `realpath`, given back once.
+    // SAFETY: the block came from `realpath` and is freed once.
     unsafe { libc::free(found.cast()) };
     copy.map_err(shortage)
 }

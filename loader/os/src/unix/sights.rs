@@ -1,16 +1,16 @@
-//! What is looked at without being opened: links, whether something is there, and which variables are set.
+//! Queries that open nothing: targets of links, existence of files, and variables that are set.
 
 use super::{Errno, Status, with_terminated};
 use core::ffi::{CStr, c_char};
 
-/// Bytes of the longest target of a link that is shown.
+/// Upper bound on the length of a link's target, in bytes.
 const LONGEST_TARGET: usize = 256;
 
-/// Shows where the link at `path` leads, as it is written; nothing where there is no link, or where that is very long.
+/// Passes the target of the link at `path` to `take`, as it is stored. Does nothing if `path` is not a link or the target is longer than the limit.
 pub fn link_target(path: &[u8], take: impl FnOnce(&[u8])) {
     let mut room = [0_u8; LONGEST_TARGET];
     let read = with_terminated(path, |path| {
-        // SAFETY: a terminated path, and writable room of this length.
+        // SAFETY: the path is terminated, and the memory is writable and has this length.
         let length = unsafe { libc::readlink(path.as_ptr(), room.as_mut_ptr().cast(), room.len()) };
         usize::try_from(length).map_err(|_| Errno::last())
     });
@@ -21,28 +21,27 @@ pub fn link_target(path: &[u8], take: impl FnOnce(&[u8])) {
     }
 }
 
-/// Whether something is at `path`, whoever may open it.
+/// Returns `true` if something exists at `path`, even if this process may not open it.
 pub fn exists(path: &[u8]) -> bool {
     with_terminated(path, Status::at).is_ok()
 }
 
-/// Shows the name and the value of each variable until `take` wants no more.
+/// Passes the name and the value of each variable to `take`, until it returns `false`.
 pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
-    // Looked up here, since few processes come here: what a library imports is looked up in each that opens it.
-    // SAFETY: a terminated name.
+    // Looked up at run time, because few processes need it, and every import costs each process that loads this library.
+    // SAFETY: the name is a terminated string.
     let environ = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"environ".as_ptr()) };
-    // SAFETY: the C library's variable of this name, which leads to all variables of the process: each its name, an equals sign and its value,
-    // and NULL behind the last. A program that changes its environment while another thread reads it is at fault before every function of
-    // the C library.
+    // SAFETY: this variable of the C library points to all variables of the process: texts `NAME=VALUE`, with NULL after the last. A program that
+    // changes its environment while another thread reads it breaks the rules of the C library anyway.
     let first = unsafe { environ.cast::<*const *const c_char>().as_ref() };
     let mut next = first.map_or(core::ptr::null(), |first| *first);
     while !next.is_null() {
-        // SAFETY: not behind the NULL that ends the list.
+        // SAFETY: the pointer is not after the NULL that ends the list.
         let variable = unsafe { *next };
         if variable.is_null() {
             return;
         }
-        // SAFETY: the list has terminated texts.
+        // SAFETY: the elements of the list before NULL are terminated texts.
         let text = unsafe { CStr::from_ptr(variable) }.to_bytes();
         let end = super::find_byte(text, b'=').unwrap_or(text.len());
         let (name, value) = text.split_at_checked(end).unwrap_or((text, &[]));
@@ -50,7 +49,7 @@ pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
         if !take(name, value) {
             return;
         }
-        // SAFETY: the list goes on up to its NULL.
+        // SAFETY: the current element is not NULL, so another one follows.
         next = unsafe { next.add(1) };
     }
 }

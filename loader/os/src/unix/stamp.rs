@@ -1,9 +1,8 @@
-//! How a change of a file or folder shows on Linux.
+//! Detection of changes to files and folders on Linux.
 //!
-//! A [`Stamp`] only stands for a content if every later change gives another stamp. That needs a file system that keeps its
-//! own times with this machine's clock, and a last change so long ago that the next one cannot fall into the same tick. What
-//! does not meet that is never taken for unchanged. Stores through a shared mapping of a file can leave no time behind, not even
-//! later: these are missed until something else about the file changes.
+//! A [`Stamp`] identifies a content only if every later change gives another stamp. The file system must therefore keep its own times with this
+//! machine's clock, and the last change must be so old that the next one cannot fall into the same tick. Everything else is never taken as unchanged.
+//! Stores through a shared mapping may not update the times at all; such changes are missed until something else about the file changes.
 
 use super::Status;
 use core::ffi::c_int;
@@ -14,10 +13,10 @@ use libc::{fstatfs as fstatfs64, statfs as statfs64};
 #[cfg(target_env = "gnu")]
 use libc::{fstatfs64, statfs64};
 
-/// Seconds for which something must not have changed before it was read. The coarsest times in use step by two seconds.
+/// Time in seconds during which a file must not have changed before it was read. The coarsest clock in use has steps of two seconds.
 const SETTLED_SECONDS: i64 = 2;
 
-/// File systems of this machine, whose times come from its clock and change with every change.
+/// Local file systems, whose times come from this machine's clock and change with every change.
 const LOCAL: &[u32] = &[
     0x0000_EF53, // ext2, ext3, ext4
     0x5846_5342, // xfs
@@ -32,8 +31,7 @@ const LOCAL: &[u32] = &[
     0xE0F5_E1E2, // erofs
 ];
 
-/// The state of a file or folder: which one it is, its size in bytes, and when its content and its attributes changed last,
-/// in seconds and nanoseconds.
+/// State of a file or folder: its identity, its size in bytes, and the last changes of its content and attributes, in seconds and nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -44,7 +42,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The state that the system told of a file or folder.
+    /// Returns the state that the system reported for a file or folder.
     #[allow(
         clippy::unnecessary_cast,
         clippy::unnecessary_wraps,
@@ -62,37 +60,37 @@ impl Stamp {
         })
     }
 
-    /// The file system it lies on.
+    /// File system of the file.
     pub fn device(&self) -> u64 {
         self.device
     }
 
-    /// Whether every change from `now` on, in seconds and nanoseconds, gives another stamp.
+    /// Returns `true` if every change from `now` on, in seconds and nanoseconds, gives another stamp.
     pub fn is_settled(&self, now: (i64, i64)) -> bool {
         let last = self.modified.max(self.changed);
         (last.0.saturating_add(SETTLED_SECONDS), last.1) < now
     }
 
-    /// Device and inode, size in bytes, and when its content and its attributes changed last, in seconds and nanoseconds since 1970.
+    /// Device and inode, size in bytes, and the times of the last changes of content and attributes, in seconds and nanoseconds since 1970.
     #[allow(clippy::type_complexity, reason = "two numbers, a number, two times")]
     pub fn parts(&self) -> ((u64, u64), u64, [(i64, i64); 2]) {
         ((self.device, self.inode), self.size, [self.modified, self.changed])
     }
 
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.size
     }
 }
 
-/// Whether whatever is open there lies on a file system whose times say enough.
+/// Returns `true` if the open file is on a file system with reliable times.
 pub(super) fn is_local(descriptor: c_int) -> bool {
     let mut found = MaybeUninit::<statfs64>::uninit();
-    // SAFETY: the structure is writable; a descriptor that is none gives an error.
+    // SAFETY: the structure is writable; an invalid descriptor gives an error.
     if unsafe { fstatfs64(descriptor, found.as_mut_ptr()) } != 0 {
         return false;
     }
-    // SAFETY: filled by the successful call above.
+    // SAFETY: the call succeeded, so it has filled the structure.
     let kind = unsafe { found.assume_init() }.f_type;
     // The type of the field differs between architectures; the numbers have 32 bits.
     LOCAL.contains(&(kind as u32))

@@ -1,4 +1,4 @@
-//! What the system tells of files and folders.
+//! Status of files and folders.
 
 use super::Errno;
 use core::ffi::{CStr, c_int};
@@ -9,27 +9,27 @@ use libc::{fstat as fstat64, stat as stat64};
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::{fstat64, stat64};
 
-/// What the system tells of a file or folder.
+/// Status of a file or folder.
 #[derive(Clone, Copy)]
 pub struct Status(stat64);
 
 impl Status {
-    /// That of whatever is open there.
+    /// Returns the status of an open file.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     #[inline]
     pub(super) fn of(descriptor: c_int) -> Result<Self, Errno> {
-        // SAFETY: the structure is writable; a descriptor that is none gives an error.
+        // SAFETY: the structure is writable; an invalid descriptor gives an error.
         Self::filled(|found| unsafe { fstat64(descriptor, found) })
     }
 
-    /// That of what a path leads to.
+    /// Returns the status of the file at a path.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn at(path: &CStr) -> Result<Self, Errno> {
-        // SAFETY: a terminated path, and a writable structure.
+        // SAFETY: the path is terminated, and the structure is writable.
         Self::filled(|found| unsafe { stat64(path.as_ptr(), found) })
     }
 
@@ -39,11 +39,11 @@ impl Status {
         if fill(found.as_mut_ptr()) != 0 {
             return Err(Errno::last());
         }
-        // SAFETY: filled by the successful call above.
+        // SAFETY: the call succeeded, so it has filled the structure.
         Ok(Self(unsafe { found.assume_init() }))
     }
 
-    /// Whether it is a regular file.
+    /// Returns `true` for a regular file.
     #[allow(
         clippy::unnecessary_cast,
         reason = "the types differ between systems, and on some between the field and the numbers"
@@ -52,28 +52,27 @@ impl Status {
         self.0.st_mode as u32 & libc::S_IFMT as u32 == libc::S_IFREG as u32
     }
 
-    /// Whether it belongs to the superuser, or to the user of this process where `or_own` says that this is enough, and nobody else may
-    /// write to it.
+    /// Returns `true` if only the owner may write to it, and the owner is the superuser, or with `or_own` the user of this process.
     #[cfg(target_os = "linux")]
     pub fn is_kept(&self, or_own: bool) -> bool {
-        // SAFETY: takes nothing and cannot fail.
+        // SAFETY: `geteuid` takes nothing and cannot fail.
         let is_owner = self.0.st_uid == 0 || or_own && self.0.st_uid == unsafe { libc::geteuid() };
         is_owner && self.0.st_mode & (libc::S_IWGRP | libc::S_IWOTH) == 0
     }
 
-    /// Returns `true` if owner, group and all others may read it. Lists of access rights can still take that from one user.
+    /// Returns `true` if owner, group and all others may read it. Access control lists may still deny that to a user.
     #[cfg(target_os = "linux")]
     pub fn is_open_to_all(&self) -> bool {
         const ALL: libc::mode_t = libc::S_IRUSR | libc::S_IRGRP | libc::S_IROTH;
         self.0.st_mode & ALL == ALL
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn len(&self) -> u64 {
         u64::try_from(self.0.st_size).unwrap_or_default()
     }
 
-    /// Whether it is empty.
+    /// Returns `true` if the file is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -88,7 +87,7 @@ impl Status {
         Some((self.0.st_dev as u64, self.0.st_ino as u64))
     }
 
-    /// The whole structure.
+    /// Returns the whole structure.
     #[cfg(target_os = "linux")]
     pub(crate) fn raw(&self) -> &stat64 {
         &self.0

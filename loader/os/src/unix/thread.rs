@@ -1,15 +1,15 @@
 //! Threads and the process.
 
-/// A number that no other running thread has, never zero.
+/// Returns a number that no other running thread has; never zero.
 #[allow(clippy::unnecessary_cast, reason = "the type differs between systems")]
 pub fn current_thread() -> usize {
-    // SAFETY: takes nothing, and never fails.
+    // SAFETY: `pthread_self` takes nothing and never fails.
     unsafe { libc::pthread_self() as usize }
 }
 
-/// The number of this process.
+/// Returns the number of this process.
 pub fn current_process() -> u32 {
-    // SAFETY: takes nothing, and never fails.
+    // SAFETY: `getpid` takes nothing and never fails.
     unsafe { libc::getpid() }.cast_unsigned()
 }
 

@@ -1,19 +1,19 @@
-//! The clock of the day, and one that never steps back.
+//! The wall clock, and a clock that never steps back.
 
 use core::mem::MaybeUninit;
 
-/// Seconds since 1970, and nanoseconds of the next one. Zero when the clock stands before that.
+/// Returns the seconds since 1970, and the nanoseconds after them. Zero if the clock is set to an earlier time.
 #[allow(
     clippy::useless_conversion,
     reason = "the types of the fields differ between systems"
 )]
 pub fn now() -> (i64, i64) {
     let mut found = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the structure is writable.
+    // SAFETY: the structure for the time is writable.
     if unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, found.as_mut_ptr()) } != 0 {
         return (0, 0);
     }
-    // SAFETY: filled by the successful call above.
+    // SAFETY: the call succeeded, so it has filled the structure.
     let found = unsafe { found.assume_init() };
     if found.tv_sec < 0 {
         return (0, 0);
@@ -21,18 +21,18 @@ pub fn now() -> (i64, i64) {
     (i64::from(found.tv_sec), i64::from(found.tv_nsec))
 }
 
-/// Nanoseconds since some moment before this process, by a clock that nobody sets. Zero where there is none.
+/// Returns nanoseconds since a moment before this process started, from a clock that nobody sets. Zero if the system has none.
 #[allow(
     clippy::useless_conversion,
     reason = "the types of the fields differ between systems"
 )]
 pub fn since_start() -> u64 {
     let mut found = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: the structure is writable.
+    // SAFETY: the structure for the time is writable.
     if unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, found.as_mut_ptr()) } != 0 {
         return 0;
     }
-    // SAFETY: filled by the successful call above.
+    // SAFETY: the call succeeded, so it has filled the structure.
     let found = unsafe { found.assume_init() };
     let part = |number: i64| u64::try_from(number).unwrap_or_default();
     part(found.tv_sec.into())

@@ -1,20 +1,20 @@
-//! The C library's lock and condition, where threads wait.
+//! The lock and condition of the C library with which threads wait.
 
 use super::CancellationOff;
 use core::cell::UnsafeCell;
 
-/// The place where threads wait, one for the process. Each change wakes all of them to look again, since few ever do: locks
-/// are held for the length of a look-up.
+/// Place where all threads of the process wait. Each change wakes all of them to check again. Few threads ever wait, because locks are only held
+/// during a look-up.
 pub(crate) struct Waiting {
     gate: UnsafeCell<libc::pthread_mutex_t>,
     change: UnsafeCell<libc::pthread_cond_t>,
 }
 
-// SAFETY: both are made to be used by many threads.
+// SAFETY: both are made for use by many threads.
 unsafe impl Sync for Waiting {}
 
 impl Waiting {
-    /// No thread waits. It stays where it is from its first use on.
+    /// Returns the initial state. The value must not move after its first use.
     pub(crate) const fn new() -> Self {
         Self {
             gate: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
@@ -22,35 +22,35 @@ impl Waiting {
         }
     }
 
-    /// Takes the gate. No lock is taken by who has it.
+    /// Takes the gate. A thread that holds it must not take another lock.
     pub(crate) fn enter(&'static self) -> Waiter {
-        // SAFETY: initialised when it was made, and never moved. A lock of the usual kind has no way to fail.
+        // SAFETY: the lock is initialised and never moves. A lock of the normal kind cannot fail.
         unsafe { libc::pthread_mutex_lock(self.gate.get()) };
         Waiter(self)
     }
 }
 
-/// The gate is this thread's until this is dropped.
+/// Proof that this thread holds the gate; dropping it releases the gate.
 pub(crate) struct Waiter(&'static Waiting);
 
 impl Waiter {
-    /// Lets the gate go until something changes, or for no reason.
+    /// Releases the gate until something changes, or spuriously.
     pub(crate) fn wait(&mut self) {
-        // A thread that ended in the wait would take the gate with it.
+        // A thread that is cancelled while it waits would keep the gate.
         let _uncancelled = CancellationOff::begin();
-        // SAFETY: both were initialised when they were made, and never moved; this thread has the gate, and has it afterwards.
+        // SAFETY: lock and condition are initialised and never move; this thread holds the gate, and holds it again afterwards.
         unsafe { libc::pthread_cond_wait(self.0.change.get(), self.0.gate.get()) };
     }
 
     pub(crate) fn wake_all(&self) {
-        // SAFETY: initialised when it was made, and never moved.
+        // SAFETY: the condition is initialised and never moves.
         unsafe { libc::pthread_cond_broadcast(self.0.change.get()) };
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        // SAFETY: this thread took it.
+        // SAFETY: this thread holds the gate.
         unsafe { libc::pthread_mutex_unlock(self.0.gate.get()) };
     }
 }

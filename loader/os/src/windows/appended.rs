@@ -1,4 +1,4 @@
-//! Files that records are appended to, each in one call.
+//! Files to which records are appended, each in one call.
 
 use super::Errno;
 use super::path::to_system;
@@ -6,14 +6,14 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-/// A file that records are appended to; closed when dropped.
+/// A file to which records are appended; closed when dropped.
 pub struct Appended(Mutex<Option<File>>);
 
 impl Appended {
-    /// Opens a file, or makes it.
+    /// Opens a file, or creates it.
     ///
     /// # Errors
-    /// The system's; that it is invalid for a link and for what is no regular file.
+    /// The error of the system; `INVALID` for a link and for anything but a regular file.
     pub fn at(path: &[u8]) -> Result<Self, Errno> {
         let path = to_system(path)?;
         if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
@@ -23,24 +23,24 @@ impl Appended {
         Ok(Self(Mutex::new(Some(file))))
     }
 
-    /// What is open under a number: nothing, since numbers are those of a C runtime here, which each library has for itself.
+    /// Fails: on Windows, file numbers belong to a C runtime, and each library has its own.
     ///
     /// # Errors
-    /// Always.
+    /// Always `INVALID`.
     pub fn open_as(_: u32) -> Result<Self, Errno> {
         Err(Errno::INVALID)
     }
 
-    /// Appends a record, in one call where the system takes it at once.
+    /// Appends a record, in one call if the system takes all of it.
     ///
     /// # Errors
-    /// The system's. A part of the record may be written then.
+    /// The error of the system. A part of the record may have been written.
     pub fn append(&self, record: &[u8]) -> Result<(), Errno> {
         let file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(file.as_ref().ok_or(Errno::INVALID)?.write_all(record)?)
     }
 
-    /// Closes it. Nothing is appended from then on.
+    /// Closes the file. Later records are dropped.
     pub fn close(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }

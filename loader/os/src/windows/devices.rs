@@ -1,4 +1,4 @@
-//! Display devices as the configuration manager has them, and the values in their software keys (DRV-37, DRV-38, LAY-49, LAY-50).
+//! Display devices of the configuration manager, and the values in their software keys (DRV-37, DRV-38, LAY-49, LAY-50).
 
 use super::path::{ended, wide};
 use super::registry::Key;
@@ -15,13 +15,13 @@ use windows_sys::Win32::Devices::DeviceAndDriverInstallation::{
 };
 use windows_sys::Win32::System::Registry::{HKEY, KEY_QUERY_VALUE};
 
-/// The class of display adapters.
+/// Class of display adapters.
 const DISPLAY: &str = "{4d36e968-e325-11ce-bfc1-08002be10318}";
-/// The class of what a driver package brings beside the driver.
+/// Class of the components that a driver package installs beside the driver.
 const SOFTWARE_COMPONENT: &str = "{5c4c3332-344d-483c-8739-259e934c9cc8}";
 const PRESENT_DISPLAYS: u32 = CM_GETIDLIST_FILTER_CLASS | CM_GETIDLIST_FILTER_PRESENT;
 
-/// Most units of all names, and most children of a device, that are believed.
+/// Upper bounds on the units of all names, and on the children of a device; larger counts are treated as invalid.
 const MOST_UNITS: u32 = 1 << 20;
 const MOST_CHILDREN: usize = 1024;
 
@@ -34,7 +34,7 @@ type Next = unsafe extern "system" fn(*mut u32, u32, u32) -> u32;
 type Name = unsafe extern "system" fn(u32, *mut u16, u32, u32) -> u32;
 type Property = unsafe extern "system" fn(u32, u32, *mut u32, *mut c_void, *mut u32, u32) -> u32;
 
-/// The configuration manager.
+/// Functions of the configuration manager.
 struct Manager {
     list_size: ListSize,
     list: List,
@@ -45,11 +45,11 @@ struct Manager {
     sibling: Next,
     name: Name,
     property: Property,
-    /// What the functions are in.
+    /// The library that contains the functions.
     _module: Module,
 }
 
-/// Asks the present display devices and their software components for a value.
+/// Queries a value of the present display devices and their software components.
 pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
     if let Some(manager) = Manager::open() {
         manager.each(value, take);
@@ -87,7 +87,7 @@ impl Manager {
             terminated.extend_from_slice(name);
             terminated.push(0);
             let mut device = 0;
-            // SAFETY: room for a number, and a terminated name.
+            // SAFETY: the number is writable, and the name is terminated.
             let told = unsafe { (self.locate)(&mut device, terminated.as_ptr(), CM_LOCATE_DEVNODE_NORMAL) };
             if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
@@ -97,13 +97,13 @@ impl Manager {
         }
     }
 
-    /// The names of the present display devices, each with its terminator.
+    /// Returns the names of the present display devices, each with its terminator.
     fn displays(&self) -> Option<Vec<u16>> {
         let class = wide(DISPLAY).ok()?;
-        // A device may come between the two questions.
+        // A device may be added between the two calls.
         for _ in 0..4 {
             let mut length = 0;
-            // SAFETY: room for a number, and a terminated name.
+            // SAFETY: the number is writable, and the name is terminated.
             let told = unsafe { (self.list_size)(&mut length, class.as_ptr(), PRESENT_DISPLAYS) };
             if told != CR_SUCCESS || length > MOST_UNITS {
                 return None;
@@ -111,7 +111,7 @@ impl Manager {
             let mut names = Vec::new();
             names.try_exact_room(length as usize + 1).ok()?;
             names.resize(length as usize + 1, 0);
-            // SAFETY: a terminated name, and room for more units than the number says.
+            // SAFETY: the name is terminated, and the room has more units than the number says.
             match unsafe { (self.list)(class.as_ptr(), names.as_mut_ptr(), length, PRESENT_DISPLAYS) } {
                 CR_SUCCESS => return Some(names),
                 CR_BUFFER_SMALL => {}
@@ -141,7 +141,7 @@ impl Manager {
     fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) -> bool {
         let name = self.name_of(device);
         let mut key = core::ptr::null_mut();
-        // SAFETY: room for a handle.
+        // SAFETY: the place for the handle is writable.
         let told = unsafe {
             (self.open_key)(
                 device,
@@ -152,7 +152,7 @@ impl Manager {
                 CM_REGISTRY_SOFTWARE,
             )
         };
-        // SAFETY: the configuration manager just opened it.
+        // SAFETY: the configuration manager has just opened the key.
         let key = (told == CR_SUCCESS).then(|| unsafe { Key::adopt(key) });
         let Some((kind, data)) = key.and_then(|key| key.value(value)) else {
             take(&name, Answer::Missing);
@@ -162,11 +162,11 @@ impl Manager {
         matches!(kind, REG_SZ | REG_MULTI_SZ)
     }
 
-    /// The software components below a device.
+    /// Iterates over the software components below a device.
     fn components(&self, device: u32) -> impl Iterator<Item = u32> {
         let next = |function: Next, of: u32| {
             let mut found = 0;
-            // SAFETY: room for a number.
+            // SAFETY: the place for the number is writable.
             (unsafe { function(&mut found, of, 0) } == CR_SUCCESS).then_some(found)
         };
         let all = core::iter::successors(next(self.child, device), move |&of| next(self.sibling, of));
@@ -176,7 +176,7 @@ impl Manager {
     fn is_component(&self, device: u32) -> bool {
         let mut room = [0_u16; SOFTWARE_COMPONENT.len() + 1];
         let mut size = size_of_val(&room) as u32;
-        // SAFETY: room of this size, and for no type.
+        // SAFETY: the room has this size, and a null place for the type is allowed.
         let told = unsafe {
             (self.property)(
                 device,
@@ -193,7 +193,7 @@ impl Manager {
 
     fn name_of(&self, device: u32) -> Vec<u8> {
         let mut room = [0_u16; MAX_DEVICE_ID_LEN as usize + 1];
-        // SAFETY: room for this many units.
+        // SAFETY: the room has this many units.
         let told = unsafe { (self.name)(device, room.as_mut_ptr(), MAX_DEVICE_ID_LEN, 0) };
         match told {
             CR_SUCCESS => utf8(ended(&room).iter().copied()),

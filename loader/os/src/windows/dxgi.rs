@@ -1,6 +1,6 @@
-//! The display adapters and their order, as the graphics infrastructure of the system has them (DRV-40, DRV-144, DRV-148).
+//! Display adapters and their order, from the graphics infrastructure of the system (DRV-40, DRV-144, DRV-148).
 //!
-//! Its objects are tables of functions. Only the places that are used here are named.
+//! Its objects are tables of functions. Only the used indices have names here.
 
 use super::run_time::Module;
 use crate::devices::AdapterId;
@@ -15,19 +15,19 @@ const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387)
 const FACTORY_6: GUID = GUID::from_u128(0xc1b6_694f_ff09_44a9_b03c_77900a0a1d17);
 const ADAPTER_1: GUID = GUID::from_u128(0x2903_8f61_3839_4626_91fd_086879011a05);
 
-/// Places in the tables of functions.
+/// Indices in the tables of functions.
 const RELEASE: usize = 2;
 const ENUM_ADAPTERS_1: usize = 12;
 const ENUM_ADAPTER_BY_GPU_PREFERENCE: usize = 29;
 const GET_DESC_1: usize = 10;
 
-/// No preference of a kind of adapter.
+/// No preference for a kind of adapter.
 const UNSPECIFIED: i32 = 0;
-/// Most adapters that are believed.
+/// Upper bound on the adapter count; larger values are treated as invalid.
 const MOST_ADAPTERS: u32 = 1024;
 
-/// The system's library of adapters, once it was needed. It stays open: opening it takes longer than all the rest, and each
-/// instance asks several times.
+/// The system's library of adapters, after its first use. It stays open, because opening it takes longer than all other steps and each instance
+/// queries it several times.
 static LIBRARY: OnceLock<Option<Module>> = OnceLock::new();
 
 type CreateFactory = unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT;
@@ -53,22 +53,22 @@ struct Description {
 
 const _: () = assert!(size_of::<Description>() == if cfg!(target_pointer_width = "64") { 312 } else { 296 });
 
-/// An object; released when dropped.
+/// A reference to an object; released when dropped.
 struct Object(NonNull<c_void>);
 
 impl Object {
-    /// What a function left in `made`.
+    /// Returns the object that a function stored in `made`, if the function succeeded.
     fn of(told: HRESULT, made: *mut c_void) -> Option<Self> {
         NonNull::new(made).filter(|_| told >= 0).map(Self)
     }
 
-    /// The function at a place of the object's table.
+    /// Returns the function at an index of the object's table.
     ///
     /// # Safety
-    /// The table has that place, and the function there has the type `F`.
+    /// The table has that index, and the function there has the type `F`.
     unsafe fn function<F: Copy>(&self, place: usize) -> F {
         const { assert!(size_of::<F>() == size_of::<usize>()) };
-        // SAFETY: an object begins with a pointer to its table, which has this place by this function's contract.
+        // SAFETY: an object begins with a pointer to its table, and the caller promises that the table has this index.
         unsafe {
             let table = *self.0.as_ptr().cast::<*const *const c_void>();
             core::mem::transmute_copy(&*table.add(place))
@@ -78,41 +78,41 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
-        // SAFETY: all tables have this function at this place; this object is not used behind it.
+        // SAFETY: all tables have this function at this index; the object is not used afterwards.
         unsafe { self.function::<Release>(RELEASE)(self.0.as_ptr()) };
     }
 }
 
-/// A factory of adapters.
+/// Creates a factory of adapters.
 fn factory(kind: &GUID) -> Option<Object> {
     let library = LIBRARY.get_or_init(|| Module::of_system(c"dxgi.dll")).as_ref()?;
     // SAFETY: the function of that name has this type.
     let create: CreateFactory = unsafe { library.function(c"CreateDXGIFactory1") }?;
     let mut made = null_mut();
-    // SAFETY: an identifier, and room for a pointer.
+    // SAFETY: the identifier is valid, and the place for the pointer is writable.
     let told = unsafe { create(kind, &mut made) };
     Object::of(told, made)
 }
 
-/// What is told of all adapters that `next` gives, by their number; nothing behind the first one that it does not give.
+/// Passes the descriptions of all adapters that `next` returns by their number, up to the first missing one.
 fn each(next: impl Fn(u32) -> Option<Object>, mut take: impl FnMut(&Description)) {
     for adapter in (0..MOST_ADAPTERS).map_while(next) {
         let mut room = core::mem::MaybeUninit::<Description>::zeroed();
-        // SAFETY: `next` gives adapters of version 1, whose table has this function at this place; room for a description.
+        // SAFETY: `next` returns adapters of version 1, whose table has this function at this index; the description is writable.
         let told = unsafe { adapter.function::<GetDesc1>(GET_DESC_1)(adapter.0.as_ptr(), room.as_mut_ptr()) };
         if told >= 0 {
-            // SAFETY: numbers only, which were zero before the system wrote them.
+            // SAFETY: the description consists of numbers, which were zero before the system wrote them.
             take(unsafe { room.assume_init_ref() });
         }
     }
 }
 
-/// The vendors of all adapters; `None` when there is no factory.
+/// Returns the vendors of all adapters; `None` if there is no factory.
 pub(super) fn vendors() -> Option<Vec<u32>> {
     let factory = factory(&FACTORY_1)?;
     let next = |index| {
         let mut made = null_mut();
-        // SAFETY: a factory of version 1 has this function at this place; room for a pointer.
+        // SAFETY: a factory of version 1 has this function at this index; the place for the pointer is writable.
         let told = unsafe { factory.function::<EnumAdapters1>(ENUM_ADAPTERS_1)(factory.0.as_ptr(), index, &mut made) };
         Object::of(told, made)
     };
@@ -123,17 +123,17 @@ pub(super) fn vendors() -> Option<Vec<u32>> {
     Some(vendors)
 }
 
-/// Whether [`adapters`] knows an order.
+/// Returns `true` if [`adapters`] can return an order.
 pub fn has_adapter_order() -> bool {
     factory(&FACTORY_6).is_some()
 }
 
-/// The adapters in the order of the system; `None` when it has none to tell (DRV-144, DRV-148).
+/// Returns the adapters in the order of the system; `None` if the system reports no order (DRV-144, DRV-148).
 pub fn adapters() -> Option<Vec<AdapterId>> {
     let factory = factory(&FACTORY_6)?;
     let next = |index| {
         let mut made = null_mut();
-        // SAFETY: a factory of version 6 has this function at this place; an identifier, and room for a pointer.
+        // SAFETY: a factory of version 6 has this function at this index; the identifier is valid, and the place for the pointer is writable.
         let told = unsafe {
             factory.function::<EnumByPreference>(ENUM_ADAPTER_BY_GPU_PREFERENCE)(
                 factory.0.as_ptr(),

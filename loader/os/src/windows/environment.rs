@@ -1,6 +1,6 @@
-//! The environment, and whether this process may trust it.
+//! The environment, and the decision if this process may trust it.
 //!
-//! This is the only place that decides whether a process is elevated: the integrity level of its token says so (APP-211, DRV-5).
+//! Only this module decides if a process is elevated, by the integrity level of its token (APP-211, DRV-5).
 
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -13,58 +13,58 @@ use windows_sys::Win32::Security::{
 use windows_sys::Win32::System::SystemServices::SECURITY_MANDATORY_HIGH_RID;
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
-/// The value of a variable, unless this process was started with elevated privileges.
+/// Returns the value of a variable, unless this process was started with elevated privileges.
 pub fn secure_value(name: &CStr) -> Option<Vec<u8>> {
     if is_elevated() { None } else { plain_value(name) }
 }
 
-/// The value of a variable, whatever the privileges.
+/// Returns the value of a variable, whatever the privileges.
 pub fn plain_value(name: &CStr) -> Option<Vec<u8>> {
     env::var_os(name.to_str().ok()?).map(|value| value.into_encoded_bytes())
 }
 
-/// Whether users are told of variables that are ignored (DRV-5).
+/// `true` if ignored variables are reported to users (DRV-5).
 pub const TELLS_OF_IGNORED: bool = true;
 
-/// Whether [`secure_value`] keeps back what is set.
+/// Returns `true` if [`secure_value`] hides a variable that is set.
 pub fn is_ignored(name: &CStr) -> bool {
     is_elevated() && plain_value(name).is_some()
 }
 
-/// Whether [`secure_value`] would give this now.
+/// Returns `true` if [`secure_value`] would return this value now.
 pub fn has_secure_value(name: &CStr, expected: Option<&CStr>) -> bool {
     secure_value(name).as_deref() == expected.map(CStr::to_bytes)
 }
 
-/// Whether [`plain_value`] would give this now.
+/// Returns `true` if [`plain_value`] would return this value now.
 pub fn has_plain_value(name: &CStr, expected: Option<&CStr>) -> bool {
     plain_value(name).as_deref() == expected.map(CStr::to_bytes)
 }
 
-/// Whether the integrity level of this process is high or above (APP-211). One that cannot be told counts as elevated.
+/// Returns `true` if the integrity level of this process is high or above (APP-211). An unknown level counts as elevated.
 pub(super) fn is_elevated() -> bool {
     integrity_level().is_none_or(|level| level >= SECURITY_MANDATORY_HIGH_RID.cast_unsigned())
 }
 
 fn integrity_level() -> Option<u32> {
     let mut token = core::ptr::null_mut();
-    // SAFETY: the pseudo-handle of this process, and room for a handle.
+    // SAFETY: the pseudo-handle of this process is always valid, and the place for the token is writable.
     if unsafe { OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &mut token) } == 0 {
         return None;
     }
-    // As large as any label, and aligned for it.
+    // Large enough for any label, and aligned for it.
     let mut room = [0_u64; 16];
     let (size, mut length) = (size_of_val(&room) as u32, 0);
-    // SAFETY: an open token, and room of this size.
+    // SAFETY: the token is open, and the room has this size.
     let told = unsafe { GetTokenInformation(token, TokenIntegrityLevel, room.as_mut_ptr().cast(), size, &mut length) };
-    // SAFETY: opened above, closed once.
+    // SAFETY: the token was opened above and is closed once.
     unsafe { CloseHandle(token) };
     if told == 0 {
         return None;
     }
-    // SAFETY: the system filled in a label, whose identifier lies behind it in the same room.
+    // SAFETY: the system has written a label into the room, followed by its identifier.
     let label = unsafe { &*room.as_ptr().cast::<TOKEN_MANDATORY_LABEL>() };
-    // SAFETY: a valid identifier; its last part is the level.
+    // SAFETY: the identifier is valid; its last part is the level.
     unsafe {
         let parts = *GetSidSubAuthorityCount(label.Label.Sid);
         let last = u32::from(parts).checked_sub(1)?;

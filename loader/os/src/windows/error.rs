@@ -7,28 +7,28 @@ use windows_sys::Win32::Foundation::{
     ERROR_PATH_NOT_FOUND,
 };
 
-/// Why a function of the system failed.
+/// Error number of a failed function of the system.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
-/// As the standard library counts them.
+/// Returns a code in the form of the standard library.
 const fn number(code: u32) -> i32 {
     code.cast_signed()
 }
 
 impl Errno {
-    /// No memory for a call.
+    /// Not enough memory for a call.
     pub(super) const SHORTAGE: Self = Self(number(ERROR_NOT_ENOUGH_MEMORY));
-    /// What was passed on is nothing that the system takes.
+    /// The system does not accept the argument.
     pub(super) const INVALID: Self = Self(number(ERROR_INVALID_PARAMETER));
 
-    /// Whether the call may be made again. No signal interrupts calls here.
+    /// Returns `false`: on Windows, no signal interrupts a call.
     #[inline]
     pub fn is_interruption(self) -> bool {
         false
     }
 
-    /// Whether there is nothing at the path.
+    /// Returns `true` if nothing exists at the path.
     #[inline]
     pub fn is_absence(self) -> bool {
         [ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_BAD_NETPATH]
@@ -36,7 +36,7 @@ impl Errno {
             .contains(&self.0)
     }
 
-    /// Whether the system had no memory for the call.
+    /// Returns `true` if the system had no memory for the call.
     #[inline]
     pub fn is_shortage(self) -> bool {
         [ERROR_NOT_ENOUGH_MEMORY, ERROR_OUTOFMEMORY]
@@ -51,7 +51,7 @@ impl From<io::Error> for Errno {
     }
 }
 
-/// The system's own words and the number.
+/// Prints the system's error text and the number.
 impl fmt::Display for Errno {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&io::Error::from_raw_os_error(self.0), formatter)

@@ -1,4 +1,4 @@
-//! The names in a folder.
+//! Names in a folder.
 
 use super::path::to_system;
 use super::{Errno, Stamp};
@@ -6,14 +6,14 @@ use crate::memory::OutOfMemory;
 use core::ffi::CStr;
 use std::fs;
 
-/// A folder that is being read.
+/// A folder whose names are read.
 pub struct Folder(fs::ReadDir);
 
 impl Folder {
     /// Opens a folder.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn open(path: &[u8]) -> Result<Self, Errno> {
         Ok(Self(fs::read_dir(to_system(path)?)?))
     }
@@ -21,25 +21,25 @@ impl Folder {
     /// The same for a terminated path.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn open_terminated(path: &CStr) -> Result<Self, Errno> {
         Self::open(path.to_bytes())
     }
 
-    /// The state of the folder; `None` where that cannot be said.
+    /// Returns `None`: on Windows, folders have no stamp.
     pub fn stamp(&self) -> Option<Stamp> {
         None
     }
 
-    /// Whether it lies on a file system whose times say enough.
+    /// Returns `false`: no file system is known to have reliable times.
     pub fn is_local(&self) -> bool {
         false
     }
 
-    /// Shows `take` each name in the folder, in the system's order, until that fails.
+    /// Passes each name in the folder to `take`, in the system's order, until `take` fails.
     ///
     /// # Errors
-    /// The inner one when the folder cannot be read to its end, the outer one that of `take`.
+    /// The inner error means that the folder cannot be read to its end; the outer one is that of `take`.
     pub fn names(
         self,
         mut take: impl FnMut(&[u8]) -> Result<(), OutOfMemory>,

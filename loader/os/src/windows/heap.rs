@@ -3,28 +3,28 @@
 use core::alloc::{GlobalAlloc, Layout};
 use std::alloc::System;
 
-/// The heap that the standard library takes blocks from.
+/// The heap from which the standard library takes blocks.
 pub struct CHeap;
 
-// SAFETY: all is passed on to the system's allocator.
+// SAFETY: every function calls the same function of the system's allocator.
 unsafe impl GlobalAlloc for CHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises what `System.alloc` demands.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises what `System.alloc_zeroed` demands.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises what `System.dealloc` demands.
         unsafe { System.dealloc(block, layout) };
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: passed on.
+        // SAFETY: the caller promises what `System.realloc` demands.
         unsafe { System.realloc(block, layout, size) }
     }
 }

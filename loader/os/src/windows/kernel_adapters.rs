@@ -1,4 +1,4 @@
-//! The display adapters as the kernel has them, and the values in their keys (DRV-37, LAY-49).
+//! Display adapters of the kernel, and the values in their keys (DRV-37, LAY-49).
 
 use super::run_time::Module;
 use crate::memory::Grow;
@@ -18,9 +18,9 @@ type Enumerate = unsafe extern "system" fn(*mut D3DKMT_ENUMADAPTERS2) -> NTSTATU
 type Query = unsafe extern "system" fn(*mut D3DKMT_QUERYADAPTERINFO) -> NTSTATUS;
 type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 
-/// Most adapters that are believed.
+/// Upper bound on the adapter count; larger values are cut.
 const MOST_ADAPTERS: u32 = 1024;
-/// How often a list or a value is asked for that grows in between.
+/// Number of queries for a list or value that grows between them.
 const ATTEMPTS: u32 = 4;
 /// Upper bound on the bytes of a value.
 const MOST_BYTES: usize = 1 << 20;
@@ -30,7 +30,7 @@ const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
 /// Bit of the flags: paths below the folder of a driver's package become absolute ones.
 const TRANSLATE_PATH: u32 = 1;
 
-/// Asks all adapters for a value; none where the kernel has no such functions.
+/// Queries a value of all adapters; there are none if the kernel lacks these functions.
 pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
     let Some(module) = Module::of_system(c"gdi32.dll") else {
         return;
@@ -57,21 +57,21 @@ pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
         let opened = D3DKMT_CLOSEADAPTER {
             hAdapter: adapter.hAdapter,
         };
-        // SAFETY: enumerating opened it.
+        // SAFETY: the enumeration opened this adapter.
         unsafe { close(&opened) };
     }
 }
 
 /// Opens all adapters.
 fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
-    // One may come between the two questions, but not for ever.
+    // An adapter may be added between two queries; give up after some attempts.
     for _ in 0..ATTEMPTS {
         let mut room = Vec::new();
         let mut asked = D3DKMT_ENUMADAPTERS2 {
             NumAdapters: 0,
             pAdapters: null_mut(),
         };
-        // SAFETY: NULL asks how many there are.
+        // SAFETY: with a null array, the call returns the number of adapters.
         let told = unsafe { enumerate(&mut asked) };
         let most = asked.NumAdapters.min(MOST_ADAPTERS);
         if told != STATUS_SUCCESS || room.try_exact_room(most as usize).is_err() {
@@ -82,7 +82,7 @@ fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
             NumAdapters: most,
             pAdapters: room.as_mut_ptr(),
         };
-        // SAFETY: room for as many as the number says.
+        // SAFETY: the room is large enough for the number of adapters.
         match unsafe { enumerate(&mut asked) } {
             STATUS_SUCCESS => {
                 room.truncate(asked.NumAdapters as usize);
@@ -95,8 +95,7 @@ fn adapters(enumerate: Enumerate) -> Vec<D3DKMT_ADAPTERINFO> {
     Vec::new()
 }
 
-/// The type and data of a value of an adapter: a list of texts, or else one text. The kernel gives a value only to who knows its
-/// type.
+/// Returns the type and data of a value of an adapter: a list of texts, or else one text. The kernel requires the right type in the query.
 fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
     [REG_MULTI_SZ, REG_SZ]
         .into_iter()
@@ -120,16 +119,16 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
         *to = unit;
     }
     let mut bytes = 0;
-    // The value may grow between two questions, but not for ever.
+    // The value may grow between two queries; give up after some attempts.
     for _ in 0..ATTEMPTS {
         asked.OutputValueSize = bytes as u32;
-        // Words, so that the answer is aligned.
+        // Made of words, so that the answer is aligned.
         let mut room = Vec::<u64>::new();
         room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
             .ok()?;
         room.resize(room.capacity(), 0);
         let answer = room.as_mut_ptr().cast::<D3DDDI_QUERYREGISTRY_INFO>();
-        // SAFETY: the room is large enough, and aligned.
+        // SAFETY: the room is large enough for the structure, and aligned.
         unsafe { answer.write(asked) };
         let mut question = D3DKMT_QUERYADAPTERINFO {
             hAdapter: adapter,
@@ -137,14 +136,14 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
             pPrivateDriverData: answer.cast(),
             PrivateDriverDataSize: (size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) as u32,
         };
-        // SAFETY: an open adapter, and room of this size.
+        // SAFETY: the adapter is open, and the room has this size.
         let told = unsafe { query(&mut question) };
-        // SAFETY: written above; the kernel wrote over numbers.
+        // SAFETY: the structure was written above, and the kernel overwrites only numbers.
         let (status, size) = unsafe { ((*answer).Status, (*answer).OutputValueSize as usize) };
         match status {
             _ if told != STATUS_SUCCESS => return None,
             D3DDDI_QUERYREGISTRY_STATUS_SUCCESS if size <= bytes.max(OWN_BYTES) => {
-                // SAFETY: this many bytes lie behind the head of the answer, all of them written when the room was made.
+                // SAFETY: this many bytes follow the head of the answer, and all were initialised with the room.
                 let data = unsafe { core::slice::from_raw_parts(answer.cast::<u8>().add(DATA), size) };
                 return crate::memory::copy(data).ok();
             }

@@ -21,26 +21,25 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::SystemInformation::GetSystemWindowsDirectoryW;
 
-/// Units of a path that functions of the system take as it is, its terminator included.
+/// Length of a path, in units with its terminator, that functions of the system take unchanged.
 const LONGEST_PLAIN: usize = 260;
-/// Units of the longest path that there can be.
+/// Length of the longest possible path, in units.
 const LONGEST: usize = 1 << 15;
 
-/// An open library; closed when dropped. To keep it open for good, forget it.
+/// An open library; closed when dropped. To keep it open permanently, forget the value.
 pub struct Library(windows::Library);
 
 impl Library {
     /// Opens a library (DRV-56, DRV-57, LAY-200).
     ///
-    /// A path is loaded plainly, so that what it needs is searched where programs expect it. Where a module is not found, the
-    /// folder of the library is searched for what it needs as well. A path that is too long for that is tried as the system
-    /// writes paths of any length (LAY-53).
+    /// A path is loaded plainly, so that the libraries it needs are searched where programs expect it. If a module is not found, the folder of the
+    /// library is searched too. A path that is too long for that is tried in the form that the system accepts at any length (LAY-53).
     ///
-    /// A bare name is searched in the folders of a plain load and in their order, without the current one: there whoever may
-    /// write to the folder that a program was started in could put a library of that name, also for an elevated program.
+    /// A bare name is searched in the folders of a plain load and in their order, but not in the current folder. Anyone who may write to the folder
+    /// in which a program was started could put a library of that name there, even for an elevated program.
     ///
     /// # Errors
-    /// The system's. One of memory is noted besides (LAY-203).
+    /// The error of the system. If memory ran out, that is noted too (LAY-203).
     pub fn open(path: &[u8]) -> Result<Self, OpenError> {
         if path.is_empty() || find_byte(path, 0).is_some() {
             return Err(OpenError::NotAPath);
@@ -63,21 +62,21 @@ impl Library {
         })
     }
 
-    /// The address of an exported symbol, or null. It is valid while the library is open.
+    /// Address of an exported symbol, or null. It is valid while the library is open.
     pub fn symbol(&self, name: &CStr) -> *mut () {
-        // SAFETY: the symbol is only looked at as an address.
+        // SAFETY: only the address of the symbol is used.
         let found = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) };
         found.map_or(core::ptr::null_mut(), |symbol| symbol.as_raw_ptr().cast())
     }
 }
 
-/// Whether a name says nothing about folders.
+/// Returns `true` if a name contains no folder.
 fn is_bare(name: &[u8]) -> bool {
     !is_absolute(name) && !name.iter().copied().any(is_separator)
 }
 
 fn load(file: &str, flags: u32) -> Result<windows::Library, Errno> {
-    // SAFETY: the file was named by a manifest that the user or the system installed, and is trusted as that is.
+    // SAFETY: the user or the system installed the manifest that names this file, so the file is trusted to the same degree.
     unsafe { windows::Library::load_with_flags(file, flags) }.map_err(|_| io::Error::last_os_error().into())
 }
 
@@ -85,13 +84,13 @@ fn is_not_found(error: &Errno) -> bool {
     error.0.cast_unsigned() == ERROR_MOD_NOT_FOUND
 }
 
-/// A file: plainly, or else with its own folder among those that are searched.
+/// Loads a file: plainly, or else with its own folder among those that are searched.
 fn load_path(file: &str) -> Result<windows::Library, Errno> {
     let plain = load(file, 0);
     let Err(error) = plain else {
         return plain;
     };
-    // The flags want the whole path.
+    // The flags require an absolute path.
     let whole = std::path::absolute(file)?;
     let whole = whole.to_str().ok_or(Errno::INVALID)?;
     let is_long = whole.encode_utf16().count() + 1 > LONGEST_PLAIN;
@@ -129,7 +128,7 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     let of_path = variable.split(|&byte| byte == LIST_SEPARATOR);
     let mut path = Vec::new();
     for (folder, below) in of_windows.into_iter().chain(of_path.map(|folder| (folder, &br"\"[..]))) {
-        // Any other would lead to the current folder again, also one that begins with a drive only.
+        // Any other folder would lead to the current folder again, even one that begins with only a drive.
         if !to_system(folder).is_ok_and(Path::is_absolute) {
             continue;
         }
@@ -154,12 +153,12 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     Err(error)
 }
 
-/// The file that holds the code or data at `address`, as the system reports it, not canonicalised. `None` where that is no
-/// library's.
+/// Returns the file that contains the code or data at `address`, as the system reports it, not canonicalised. `None` if the address is not in a
+/// library.
 pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     let mut module = core::ptr::null_mut();
     let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
-    // SAFETY: with these flags the second parameter is an address, and any will do; room for a handle.
+    // SAFETY: with these flags, the second parameter may be any address; the place for the handle is writable.
     if unsafe { GetModuleHandleExW(flags, address.cast(), &mut module) } == 0 {
         return None;
     }
@@ -167,9 +166,9 @@ pub fn file_of(address: *const ()) -> Option<Vec<u8>> {
     for size in [LONGEST_PLAIN, LONGEST] {
         room.try_room(size).ok()?;
         room.resize(size, 0_u16);
-        // SAFETY: a loaded module, and room of this length.
+        // SAFETY: the module is loaded, and the room has this length.
         let length = unsafe { GetModuleFileNameW(module, room.as_mut_ptr(), size as u32) } as usize;
-        // A name that fills the room may be the beginning of a longer one.
+        // A name that fills the room may be cut.
         if (1..size).contains(&length) {
             return Some(from_system(PathBuf::from(std::ffi::OsString::from_wide(
                 &room[..length],

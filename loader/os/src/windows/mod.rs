@@ -1,4 +1,4 @@
-//! The functions of Windows, through the standard library where that has them.
+//! Functions of Windows, through the standard library where possible.
 
 mod appended;
 mod devices;
@@ -44,13 +44,13 @@ pub fn abort() -> ! {
     std::process::abort()
 }
 
-/// The place of the first byte of that value.
+/// Returns the index of the first byte with that value.
 #[inline]
 pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     bytes.iter().position(|&byte| byte == wanted)
 }
 
-/// Seconds since 1970, and nanoseconds of the next one. Zero when the clock stands before that.
+/// Returns the seconds since 1970, and the nanoseconds after them. Zero if the clock is set to an earlier time.
 pub fn now() -> (i64, i64) {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or((0, 0), |since| {
@@ -61,7 +61,7 @@ pub fn now() -> (i64, i64) {
     })
 }
 
-/// Nanoseconds since the first call, by a clock that nobody sets.
+/// Returns nanoseconds since the first call, from a clock that nobody sets.
 pub fn since_start() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     let passed = START.get_or_init(Instant::now).elapsed();

@@ -11,27 +11,27 @@ use windows_sys::Win32::Foundation::{ERROR_INSUFFICIENT_BUFFER, ERROR_SUCCESS};
 type PackagesByFamily = unsafe extern "system" fn(*const u16, *mut u32, *mut *mut u16, *mut u32, *mut u16) -> u32;
 type PackagePath = unsafe extern "system" fn(*const u16, *mut u32, *mut u16) -> u32;
 
-/// Most units that are believed to be needed for names or for a path.
+/// Upper bound on the units of names or of a path; larger counts are treated as invalid.
 const MOST: u32 = 1 << 16;
 
-/// The root folder of the first package of a family. `None` too where the system knows no packages.
+/// Returns the root folder of the first package of a family. `None` if there is none, or if the system has no packages.
 pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     let module = Module::of_system(c"kernel32.dll")?;
-    // SAFETY: the function of that name has this type, and so has the next one.
+    // SAFETY: the function of that name has this type.
     let by_family: PackagesByFamily = unsafe { module.function(c"GetPackagesByPackageFamily") }?;
-    // SAFETY: see above.
+    // SAFETY: the function of that name has this type.
     let path_of: PackagePath = unsafe { module.function(c"GetPackagePathByFullName") }?;
     let family = wide(family).ok()?;
 
     let (mut count, mut length) = (0, 0);
-    // SAFETY: a terminated name, and room for two numbers; NULL asks how much room is needed.
+    // SAFETY: the name is terminated and both numbers are writable; null buffers query the required room.
     let told = unsafe { by_family(family.as_ptr(), &mut count, null_mut(), &mut length, null_mut()) };
     if told != ERROR_INSUFFICIENT_BUFFER || count == 0 || length > MOST {
         return None;
     }
     let mut names = zeroed(count as usize, null_mut())?;
     let mut text = zeroed(length as usize, 0)?;
-    // SAFETY: a terminated name, and room for as many names and units as the numbers say.
+    // SAFETY: the name is terminated, and the buffers have room for as many names and units as the numbers say.
     let told = unsafe {
         by_family(
             family.as_ptr(),
@@ -44,13 +44,13 @@ pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     let first = *names.first().filter(|_| told == ERROR_SUCCESS && count > 0)?;
 
     let mut length = 0;
-    // SAFETY: a terminated name that the system just gave, within `text`; NULL asks how much room is needed.
+    // SAFETY: the system has just returned this terminated name, which is in `text`; a null buffer queries the required room.
     let told = unsafe { path_of(first, &mut length, null_mut()) };
     if told != ERROR_INSUFFICIENT_BUFFER || length > MOST {
         return None;
     }
     let mut path = zeroed(length as usize, 0)?;
-    // SAFETY: as above, with room for as many units as the number says.
+    // SAFETY: the name is terminated, and the buffer has room for as many units as the number says.
     let told = unsafe { path_of(first, &mut length, path.as_mut_ptr()) };
     let path = utf8(ended(&path).iter().copied());
     (told == ERROR_SUCCESS && !path.is_empty()).then_some(path)

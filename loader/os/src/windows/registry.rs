@@ -10,9 +10,9 @@ use windows_sys::Win32::System::Registry::{
     HKEY, KEY_READ, RegCloseKey, RegEnumValueW, RegOpenKeyExW, RegQueryValueExW,
 };
 
-/// Units of the longest name of a value that is taken, its terminator included (LAY-48).
+/// Upper bound on the length of a value's name, in units with its terminator (LAY-48).
 const LONGEST_NAME: usize = 2048;
-/// Most bytes of data that are read.
+/// Upper bound on the data of a value, in bytes.
 const MOST_BYTES: usize = 1 << 20;
 
 /// An open key; closed when dropped.
@@ -23,13 +23,13 @@ impl Key {
     pub(super) fn open(root: HKEY, path: &str) -> Option<Self> {
         let path = wide(path).ok()?;
         let mut key = null_mut();
-        // SAFETY: a key of the system's, a terminated path, and room for a handle.
+        // SAFETY: the root is a key of the system, the path is terminated, and the place for the handle is writable.
         let told = unsafe { RegOpenKeyExW(root, path.as_ptr(), 0, KEY_READ, &mut key) };
-        // Made only for a key that is open, because dropping it closes the key.
+        // Made only for an open key, because dropping the value closes the key.
         (told == ERROR_SUCCESS).then(|| Self(key))
     }
 
-    /// Takes over a key that something else opened.
+    /// Takes ownership of a key that other code opened.
     ///
     /// # Safety
     /// The key is open, and nothing else closes it.
@@ -37,7 +37,7 @@ impl Key {
         Self(key)
     }
 
-    /// Shows `take` the names of the values that are four bytes of zero, whatever type they say they are (LAY-48).
+    /// Passes the names of the values whose data is four bytes of zero, whatever their type (LAY-48).
     pub(super) fn each_zero(&self, take: &mut dyn FnMut(&[u8])) {
         let mut data = [0_u8; 4];
         self.each(Some(&mut data), |name, is_zero| {
@@ -47,19 +47,18 @@ impl Key {
         });
     }
 
-    /// Shows `take` the names of all values.
+    /// Passes the names of all values.
     pub(super) fn each_name(&self, take: &mut dyn FnMut(&[u8])) {
         self.each(None, |name, _| take(name));
     }
 
-    /// Shows `take` the name of each value, and whether its data, if they are asked for, are four bytes of zero. A name for which
-    /// there is no room ends it (LAY-48).
+    /// Passes the name of each value, and `true` if its data was requested and is four bytes of zero. A name that is too long ends the list (LAY-48).
     fn each(&self, mut data: Option<&mut [u8; 4]>, mut take: impl FnMut(&[u8], bool)) {
         for index in 0.. {
             let mut name = [0_u16; LONGEST_NAME];
             let mut told = self.nth(index, &mut name, data.as_deref_mut());
             if told == Err(ERROR_MORE_DATA) && data.is_some() {
-                // The same error stands for data that are longer than what counts, and does not say how long the name is.
+                // This error also stands for data of more than four bytes; the length of the name is then missing.
                 told = self.nth(index, &mut name, None).map(|(name, _)| (name, 0));
             }
             let Ok((length, size)) = told else {
@@ -70,8 +69,8 @@ impl Key {
         }
     }
 
-    /// How many units the name of a value has, and how many bytes its data, if there is room for them; the system's error when
-    /// there is no such value, or not enough room.
+    /// Returns the length of a value's name in units and of its data in bytes. Fails with the system's error if there is no such value or not enough
+    /// room.
     fn nth(
         &self,
         index: u32,
@@ -83,7 +82,7 @@ impl Key {
             Some(data) => (data.as_mut_ptr(), &raw mut size),
             None => (null_mut(), null_mut()),
         };
-        // SAFETY: an open key, room of these sizes, and nothing asked for where NULL stands.
+        // SAFETY: the key is open, all buffers have these sizes, and null pointers are allowed for the other results.
         let told = unsafe {
             RegEnumValueW(
                 self.0,
@@ -102,16 +101,16 @@ impl Key {
         }
     }
 
-    /// The type and data of a value, if it is there.
+    /// Returns the type and data of a value, if it exists.
     pub(super) fn value(&self, name: &str) -> Option<(u32, Vec<u8>)> {
         let name = wide(name).ok()?;
         let (mut kind, mut size) = (0, 0);
-        // The value may grow between two questions, but not for ever.
+        // The value may grow between two queries; give up after some attempts.
         for _ in 0..4 {
             let mut data = Vec::new();
             data.try_exact_room(size as usize).ok()?;
             data.resize(size as usize, 0);
-            // SAFETY: an open key, a terminated name, room for two numbers, and for as many bytes as the second says.
+            // SAFETY: the key is open, the name is terminated, both numbers are writable, and the buffer has as many bytes as the second says.
             let told = unsafe {
                 RegQueryValueExW(
                     self.0,
@@ -127,7 +126,7 @@ impl Key {
                     data.truncate(size as usize);
                     return Some((kind, data));
                 }
-                // Without room it only says how much is needed.
+                // Without enough room, the call only returns the required size.
                 ERROR_SUCCESS | ERROR_MORE_DATA if size as usize <= MOST_BYTES => {}
                 _ => return None,
             }
@@ -138,7 +137,7 @@ impl Key {
 
 impl Drop for Key {
     fn drop(&mut self) {
-        // SAFETY: opened once, and closed once, here.
+        // SAFETY: the key is open, and only this `drop` closes it.
         unsafe { RegCloseKey(self.0) };
     }
 }

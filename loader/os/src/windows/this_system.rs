@@ -1,4 +1,4 @@
-//! What this system knows of manifests, under the names that [`sources`](crate::registry::sources) asks with.
+//! Sources of manifests on this system, with the interface of [`sources`](crate::registry::sources).
 
 use super::registry::Key;
 use super::{devices, dxgi, environment, kernel_adapters, packages};
@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use windows_sys::Win32::System::Registry::{HKEY_CURRENT_USER, HKEY_LOCAL_MACHINE};
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, IsWow64Process};
 
-/// The system that the process runs on.
+/// The real system.
 pub(crate) struct ThisSystem;
 
 fn open(hive: Hive, key: &str) -> Option<Key> {
@@ -25,7 +25,7 @@ impl System for ThisSystem {
 
     fn is_wow64(&self) -> bool {
         let mut answer = 0;
-        // SAFETY: the pseudo-handle of this process, and room for a number.
+        // SAFETY: the pseudo-handle of this process is always valid, and the number is writable.
         let told = unsafe { IsWow64Process(GetCurrentProcess(), &mut answer) };
         told != 0 && answer != 0
     }

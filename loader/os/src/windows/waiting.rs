@@ -1,16 +1,16 @@
-//! Where threads wait.
+//! The lock and condition with which threads wait.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The place where threads wait, one for the process. Each change wakes all of them to look again, since few ever do: locks
-/// are held for the length of a look-up.
+/// Place where all threads of the process wait. Each change wakes all of them to check again. Few threads ever wait, because locks are only held
+/// during a look-up.
 pub(crate) struct Waiting {
     gate: Mutex<()>,
     change: Condvar,
 }
 
 impl Waiting {
-    /// No thread waits.
+    /// Returns the initial state.
     pub(crate) const fn new() -> Self {
         Self {
             gate: Mutex::new(()),
@@ -18,7 +18,7 @@ impl Waiting {
         }
     }
 
-    /// Takes the gate. No lock is taken by who has it.
+    /// Takes the gate. A thread that holds it must not take another lock.
     pub(crate) fn enter(&'static self) -> Waiter {
         Waiter {
             place: self,
@@ -27,14 +27,14 @@ impl Waiting {
     }
 }
 
-/// The gate is this thread's until this is dropped.
+/// Proof that this thread holds the gate; dropping it releases the gate.
 pub(crate) struct Waiter {
     place: &'static Waiting,
     guard: Option<MutexGuard<'static, ()>>,
 }
 
 impl Waiter {
-    /// Lets the gate go until something changes, or for no reason.
+    /// Releases the gate until something changes, or spuriously.
     pub(crate) fn wait(&mut self) {
         if let Some(guard) = self.guard.take() {
             let guard = self.place.change.wait(guard);

@@ -1,4 +1,4 @@
-//! The client on a system that is made up: what it asks for, in which order, and what it closes.
+//! Tests of the client on a simulated system: its requests, their order, and the handles that it closes.
 
 use super::*;
 use alloc::collections::BTreeSet;
@@ -6,10 +6,10 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use core::cell::RefCell;
 
-/// What the service answers to a request.
+/// Answer of the service to a request.
 type Reply = Result<(Vec<u8>, usize), Status>;
 
-/// A system that notes what it does and which handles are open.
+/// A system that records its calls and open handles.
 #[derive(Default)]
 struct Fake {
     refuses_connection: bool,
@@ -129,7 +129,7 @@ impl Kernel for Fake {
 
 const LIBRARY: Opened = Opened(NonNull::dangling());
 
-/// An answer with this method and word, and that many handles.
+/// Returns an answer with this method and word, and that many handles.
 fn reply(method: &Message, word: u64, handles: usize) -> Reply {
     let bytes = [&method.bytes()[..16], &word.to_le_bytes()].concat();
     Ok((bytes, handles))
@@ -143,7 +143,7 @@ fn features(bits: u64) -> Reply {
     reply(&wire::supported_features(), bits, 0)
 }
 
-/// All on one connection (LSV-5).
+/// All requests use one connection (LSV-5).
 #[test]
 fn lsv_23_the_callback_comes_before_all_else_and_libraries_are_kept() {
     for says in [None, Some(0)] {
