@@ -14,30 +14,30 @@ use crate::text::{Text, file_name, has_json_name};
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory, shortage};
 
-/// What decides which drivers are found.
+/// Inputs of a search for drivers.
 #[derive(Clone, Copy, Debug)]
 pub struct DriverScan<'a> {
-    /// Names places and filters.
+    /// Names of folders and filters.
     pub search: &'a Search<'a>,
-    /// Adds drivers, or replaces all others.
+    /// Settings that add drivers or replace all others.
     pub settings: Option<&'a Settings>,
-    /// Whether portability drivers are wanted. Outside instance creation they always are (DRV-98).
+    /// `true` to include portability drivers. Outside instance creation, they are always included (DRV-98).
     pub with_portability: bool,
 }
 
-/// What was left out of a scan.
+/// Drivers that a scan left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// A portability driver, which is worth telling when no driver is left (DRV-99).
+    /// A portability driver, which is reported if no driver remains (DRV-99).
     pub portability: bool,
 }
 
 impl DriverScan<'_> {
-    /// Reads the manifests of a list. Each one whose library is to be opened goes to `open` before the next manifest is read
-    /// (DRV-8), in scan order. What is dropped, and why, is in the journal.
+    /// Reads the manifests of a list. Passes each one whose library is to be opened to `open` before the next manifest is read (DRV-8), in scan
+    /// order. The journal gets each dropped manifest with the reason.
     ///
     /// # Errors
-    /// Only when memory runs out, here or in `open`.
+    /// There is not enough memory, here or in `open`.
     pub fn run(
         &self,
         listing: &Listing,
@@ -61,12 +61,12 @@ impl DriverScan<'_> {
         Ok(left_out)
     }
 
-    /// The manifests, and the filters that decide about them; none is read yet.
+    /// Lists the manifests, and the filters that apply to them; reads no manifest.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
-        // A tool that configures devices must see the drivers it knows, whatever the shell says (DRV-45).
+        // A tool that configures devices must see the drivers it knows, whatever the shell's variables say (DRV-45).
         let with_variables = self
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());
@@ -92,12 +92,12 @@ impl DriverScan<'_> {
     /// Reads one of the manifests.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub fn read(&self, file: &Found, journal: &mut Journal<'_>) -> Result<DriverOutcome, OutOfMemory> {
         read_driver_manifest(&file.path, file.source, self.with_portability, journal)
     }
 
-    /// Puts the drivers of the settings file in front, one by one, so that the last one listed comes first (DRV-44).
+    /// Adds the drivers of the settings file before the others, one by one, so that the last one listed comes first (DRV-44).
     fn with_settings(&self, mut found: Vec<Found>, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
         let Some(settings) = self.settings else {
             return Ok(found);
@@ -135,12 +135,12 @@ fn decision(path: &Text, source: Source, verdict: Verdict) -> Decision {
     }
 }
 
-/// The manifests of a scan, in its order, and the filters at that time.
+/// Manifests of a scan, in its order, and the filters at that time.
 #[derive(Debug)]
 pub struct Listing {
     /// The manifests.
     pub files: Vec<Found>,
-    /// Whether those of a service follow (LSV-38): nothing was put in place of the usual ones.
+    /// `true` if manifests of a service follow (LSV-38), because nothing replaced the usual ones.
     pub with_service: bool,
     /// Whether the user has a driver catalogue (DRV-274).
     pub is_marked: bool,
@@ -226,7 +226,7 @@ impl DriverFilters {
         }
     }
 
-    /// What becomes of a manifest, by its file name (DRV-26) or the name that it was published under (LSV-38).
+    /// Returns the verdict on a manifest, by its file name (DRV-26) or the name under which it was published (LSV-38).
     fn verdict(&self, name: &[u8]) -> Verdict {
         if self.select.is_empty() && self.disable.is_empty() {
             return Verdict::Kept;

@@ -1,4 +1,4 @@
-//! Extensions of the registry: what is known of each, and sets of those that the loader has to do with. The rows are emitted.
+//! Facts about the registry's extensions, and sets of those that the loader handles. The generator emits the rows.
 
 #[allow(
     non_camel_case_types,
@@ -13,21 +13,21 @@ pub use rows::{ALL, DeviceExtension, DeviceExtensionSet, InstanceExtension, Inst
 
 use core::ffi::CStr;
 
-/// Whether an extension is enabled on an instance or on a device.
+/// Kind of object on which an extension is enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtensionKind {
-    /// On an instance.
+    /// An instance.
     Instance,
-    /// On a device.
+    /// A device.
     Device,
 }
 
 /// An extension of the registry.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtensionRow {
-    /// Its name.
+    /// Name of the extension.
     pub name: &'static CStr,
-    /// What it is enabled on.
+    /// Kind of object on which it is enabled.
     pub kind: ExtensionKind,
     /// Revision of its specification.
     pub spec_version: u32,
@@ -35,7 +35,7 @@ pub struct ExtensionRow {
     pub platform: Option<&'static str>,
 }
 
-/// A name that a macro put a zero byte behind. For constants: any other text does not compile.
+/// Returns a name from a text that ends with a zero byte. For constants: any other text fails to compile.
 pub const fn c_name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
@@ -43,7 +43,7 @@ pub const fn c_name(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Surfaces of window systems that a loader without them drops even when nothing else is filtered.
+/// Extensions for surfaces of window systems. A loader that is built without the window system drops them even if nothing else is filtered.
 const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
     InstanceExtension::VK_KHR_wayland_surface,
     InstanceExtension::VK_KHR_xcb_surface,
@@ -58,8 +58,8 @@ pub fn lacks_window_system(extension: InstanceExtension) -> bool {
     NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
 }
 
-/// Declares an enumeration of extensions and its set. First row: both names and the set's storage; then name, revision and
-/// whether the target builds the platform.
+/// Declares an enumeration of extensions and its set. The first row has both names and the set's storage. Each other row has the name, the revision,
+/// and a flag that is `true` if the target has the platform.
 macro_rules! extension_kind {
     ($kind:ident, $set:ident, $bits:ty; $($name:ident, $version:literal, $built_in:expr;)*) => {
         /// Extensions of this kind that the loader knows.
@@ -70,19 +70,19 @@ macro_rules! extension_kind {
         }
 
         impl $kind {
-            /// How many there are.
+            /// Number of extensions.
             pub const COUNT: usize = Self::ALL.len();
-            /// All of them, sorted by name.
+            /// All extensions, sorted by name.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The extension's name.
+            /// Returns the name of the extension.
             pub fn name(self) -> &'static core::ffi::CStr {
                 const NAMES: [&core::ffi::CStr; $kind::COUNT] =
                     [$($crate::extension::c_name(concat!(stringify!($name), "\0"))),*];
                 NAMES[self as usize]
             }
 
-            /// The extension with this name.
+            /// Returns the extension with this name.
             pub fn find(name: &[u8]) -> Option<Self> {
                 let found = Self::ALL.binary_search_by(|extension| extension.name().to_bytes().cmp(name));
                 found.ok().map(|index| Self::ALL[index])
@@ -94,24 +94,24 @@ macro_rules! extension_kind {
                 VERSIONS[self as usize]
             }
 
-            /// Whether this target builds the platform it needs.
+            /// Returns `true` if this target has the platform of the extension.
             pub const fn platform_built_in(self) -> bool {
                 const BUILT_IN: [bool; $kind::COUNT] = [$($built_in),*];
                 BUILT_IN[self as usize]
             }
         }
 
-        /// A set of such extensions, a bit each.
+        /// A set of such extensions, with a bit for each.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $set(pub $bits);
 
         impl $set {
-            /// The set without elements.
+            /// Returns the empty set.
             pub const fn empty() -> Self {
                 Self(0)
             }
 
-            /// The set of these extensions.
+            /// Returns the set of these extensions.
             pub const fn of(extensions: &[$kind]) -> Self {
                 let mut set = Self::empty();
                 let mut rest = extensions;
@@ -122,7 +122,7 @@ macro_rules! extension_kind {
                 set
             }
 
-            /// This set and one extension more.
+            /// Returns this set with one more extension.
             pub const fn with(self, extension: $kind) -> Self {
                 Self(self.0 | 1 << extension as u8)
             }
@@ -132,27 +132,27 @@ macro_rules! extension_kind {
                 *self = self.with(extension);
             }
 
-            /// Whether the extension is in the set.
+            /// Returns `true` if the extension is in the set.
             pub const fn contains(self, extension: $kind) -> bool {
                 self.0 >> extension as u8 & 1 != 0
             }
 
-            /// What is in either set.
+            /// Returns the union of both sets.
             pub const fn union(self, other: Self) -> Self {
                 Self(self.0 | other.0)
             }
 
-            /// Whether the sets share an extension.
+            /// Returns `true` if the sets share an extension.
             pub const fn intersects(self, other: Self) -> bool {
                 self.0 & other.0 != 0
             }
 
-            /// Whether the set has no element.
+            /// Returns `true` if the set is empty.
             pub const fn is_empty(self) -> bool {
                 self.0 == 0
             }
 
-            /// The extensions in the set, sorted by name.
+            /// Iterates over the extensions in the set, sorted by name.
             pub fn iter(self) -> impl Iterator<Item = $kind> {
                 $kind::ALL.iter().copied().filter(move |extension| self.contains(*extension))
             }
@@ -160,7 +160,7 @@ macro_rules! extension_kind {
     };
 }
 
-/// Declares the table of all extensions of rows: name, kind, revision, platform.
+/// Declares the table of all extensions from rows of name, kind, revision and platform.
 macro_rules! all_extensions {
     ($($name:ident, $kind:ident, $version:literal, $platform:expr;)*) => {
         /// All extensions, sorted by name.

@@ -1,5 +1,5 @@
-//! One hostile text at once as settings file, layer manifest and driver manifest (APP-249, BI-1
-//! to BI-7): whatever it is, the good manifests beside it are found.
+//! Tests with a hostile text as settings file, layer manifest and driver manifest at once (APP-249, BI-1 to BI-7). Whatever it contains, the valid
+//! manifests beside it are found.
 
 use super::activation::{self, Request};
 use super::drivers::DriverScan;
@@ -46,7 +46,7 @@ impl World {
         Self { scratch, variables }
     }
 
-    /// Puts the text in all places and does all that a vkCreateInstance would.
+    /// Puts the text in all places, and does everything that `vkCreateInstance` would do.
     fn survives(&self, text: &[u8]) {
         let scratch = &self.scratch;
         for place in [

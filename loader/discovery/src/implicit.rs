@@ -1,4 +1,4 @@
-//! Whether an implicit layer is active (LAY-130, APP-224).
+//! Decision if an implicit layer is active (LAY-130, APP-224).
 
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;
@@ -7,12 +7,12 @@ use crate::manifest::{LayerManifest, Names};
 use crate::trace;
 use reasons::Code;
 
-/// The answer, and the filter that had the say.
+/// The decision, and the filter that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImplicitState {
     pub(super) active: bool,
     forced: Option<Forced>,
-    /// Why it is not active.
+    /// Reason why the layer is not active.
     inactive: Option<Code>,
 }
 
@@ -23,8 +23,8 @@ enum Forced {
 }
 
 impl ImplicitState {
-    /// Evaluates the layer's own variables and the filters, in the order that decides which of them wins. `overriding`
-    /// names the components of the override layer that is active for the instance at hand; they are always active.
+    /// Evaluates the layer's own variables and the filters, in order of precedence. `overriding` names the components of the override layer that is
+    /// active for the instance; they are always active.
     pub(super) fn of(
         layer: &LayerManifest,
         environment: &Environment<'_>,
@@ -59,7 +59,7 @@ impl ImplicitState {
         }
     }
 
-    /// Tells about a filter that changed what would have been.
+    /// Logs a filter that changed the result.
     pub(super) fn note(self, layer: &LayerManifest, journal: &Journal<'_>) {
         let warn = LogBits::WARN | LogBits::LAYER;
         let name = &layer.name;

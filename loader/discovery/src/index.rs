@@ -1,14 +1,14 @@
-//! Finding things by their names in a time that does not grow with their number.
+//! Look-up of things by name in constant time.
 
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// A table of numbers, each of a thing in some list of the caller. It keeps no names: the caller compares them.
+/// A hash table of numbers, each of which identifies a thing in a list of the caller. It stores no names: the caller compares them.
 ///
-/// Of things with the same name the one that was added first is met first.
+/// Of things with the same name, the one that was added first is found first.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// A power of two of them, or none. At least a quarter is empty.
+    /// Zero slots or a power of two. At least a quarter is empty.
     slots: Vec<Slot>,
     used: usize,
 }
@@ -27,15 +27,15 @@ impl Slot {
 /// Slots of the smallest table.
 const FEWEST: usize = 16;
 
-/// What stands for a name.
+/// Hash of a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Key(u32);
 
 impl Key {
-    /// The key of a name, or of several texts that make up one.
+    /// Returns the key of a name, or of several texts that form one.
     pub fn of(parts: &[&[u8]]) -> Self {
-        // Which names fall together differs from process to process where the system places libraries at random, so no file
-        // can be written for which the table is slow.
+        // Which names collide differs between processes if the system places libraries at random addresses. So nobody can write a file for which the
+        // table is slow.
         let seed = (&raw const SEED).addr() as u64;
         let mut hash = seed ^ 0x9E37_79B9_7F4A_7C15;
         for part in parts {
@@ -51,20 +51,20 @@ impl Key {
     }
 }
 
-/// Its address is different in each process.
+/// A static whose address differs between processes.
 static SEED: u8 = 0;
 
-/// Both halves of a product.
+/// Combines both halves of a product.
 fn mixed(hash: u64, seed: u64) -> u64 {
     let product = u128::from(hash) * u128::from(seed ^ 0xD6E8_FEB8_6659_FD93 | 1);
     product as u64 ^ (product >> 64) as u64
 }
 
 impl Index {
-    /// Makes room for as many things.
+    /// Makes room for this many things.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     pub fn with_room(things: usize) -> Result<Self, OutOfMemory> {
         let mut index = Self::default();
         let slots = things
@@ -76,7 +76,7 @@ impl Index {
         Ok(index)
     }
 
-    /// The number of the first thing with this key that `is` accepts.
+    /// Returns the number of the first thing with this key that `is` accepts.
     #[inline]
     pub fn find(&self, Key(hash): Key, mut is: impl FnMut(usize) -> bool) -> Option<usize> {
         let last = self.slots.len().checked_sub(1)?;
@@ -94,12 +94,12 @@ impl Index {
     /// Adds a thing.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// There is not enough memory.
     pub fn add(&mut self, Key(hash): Key, number: usize) -> Result<(), OutOfMemory> {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.resize((self.slots.len() * 2).max(FEWEST))?;
         }
-        // Lists of so many things do not fit any memory they are made from.
+        // A list of so many things would not fit into memory.
         let number = u32::try_from(number).ok().filter(|&number| number != Slot::EMPTY);
         let number = number.ok_or(OutOfMemory)?;
         self.insert(Slot { hash, number });
@@ -126,7 +126,7 @@ impl Index {
         slots.resize(count, empty);
         let old = core::mem::replace(&mut self.slots, slots);
         self.used = 0;
-        // Things of one key stand in their order from behind an empty slot on.
+        // After an empty slot, the things of one key are in their order.
         let begin = old
             .iter()
             .position(|slot| slot.number == Slot::EMPTY)

@@ -14,7 +14,7 @@ use crate::text::scratch::Scratch;
 pub struct World {
     /// The folder.
     pub scratch: Scratch,
-    /// What was logged.
+    /// Lines that were logged.
     pub lines: Lines,
     variables: Vec<(String, String)>,
 }

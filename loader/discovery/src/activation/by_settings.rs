@@ -12,7 +12,7 @@ use os::memory::OutOfMemory;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// Walks the list once; for each layer the first test that decides wins.
+/// Walks the list once; for each layer, the first test with a result decides.
 pub(super) fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     let list = request.list;
     let environment = request.environment;

@@ -33,13 +33,13 @@ pub(super) struct Expansion<'a> {
 /// Names that are looked for one layer after the other.
 const FEW_NAMES: usize = 8;
 
-/// What became of a meta-layer.
+/// State of a meta-layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meta {
     Untouched,
     /// Its components are being added.
     Open,
-    /// All its components were looked at. It was added behind them unless one was missing.
+    /// All its components were checked, and it was added after them unless one was missing.
     Closed,
 }
 
@@ -53,10 +53,10 @@ struct Frame {
 }
 
 impl<'a> Expansion<'a> {
-    /// Empty lists. `overriding` names the components that are active whatever their own variables say.
+    /// Returns empty lists. `overriding` names the components that are active whatever their own variables say.
     ///
     /// # Errors
-    /// Only when memory runs out, as for all that follows.
+    /// There is not enough memory; the same holds for all methods.
     pub(super) fn new(
         list: &'a DiscoveredLayers,
         environment: &'a Environment<'a>,
@@ -79,23 +79,23 @@ impl<'a> Expansion<'a> {
         })
     }
 
-    /// The lists.
+    /// Returns the lists.
     pub(super) fn finish(self) -> Activation {
         self.activation
     }
 
-    /// The active layers so far, with meta-layers.
+    /// Returns the active layers so far, with meta-layers.
     pub(super) fn app(&self) -> &[ChosenLayer] {
         &self.activation.app
     }
 
-    /// Whether a layer of that name is active.
+    /// Returns `true` if a layer of that name is active.
     pub(super) fn has(&self, name: &Text) -> bool {
         let known = |place: usize| self.list.layers[self.activation.app[place].index].name == *name;
         self.active.find(Key::of(&[name]), known).is_some()
     }
 
-    /// The place of the first layer of that name.
+    /// Returns the index of the first layer of that name.
     pub(super) fn position(&mut self, name: &[u8]) -> Result<Option<usize>, OutOfMemory> {
         let list = self.list;
         self.asked += 1;
@@ -116,7 +116,7 @@ impl<'a> Expansion<'a> {
         Ok(places.find(Key::of(&[name]), is))
     }
 
-    /// Adds a layer unless one of its name is active; a meta-layer with its components.
+    /// Adds a layer unless one of its name is active. A meta-layer is added with its components.
     pub(super) fn add(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
@@ -125,7 +125,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds a layer even if its name is active.
+    /// Adds a layer even if one of its name is active.
     pub(super) fn add_again(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
@@ -144,7 +144,7 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    /// Walks with an explicit stack: settings files may list chains of meta-layers that nothing has validated.
+    /// Uses an explicit stack, because settings files may list long chains of meta-layers that nothing has validated.
     fn add_meta(&mut self, root: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         if self.metas[root] != Meta::Untouched {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Names that are asked for, as they stand in a variable or in an application's list.
+//! Requested names, as they occur in a variable or in an application's list.
 
 use crate::env::split;
 use crate::env::variable::Separator;
@@ -14,18 +14,18 @@ pub(super) struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// The items of a variable with paths or names; none where it is not set.
+    /// Returns the items of a variable with paths or names; none if it is not set.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub(super) fn of(value: Option<&'a [u8]>) -> Result<Self, OutOfMemory> {
         Self::these(split(value.unwrap_or_default(), Separator::Path))
     }
 
-    /// These names.
+    /// Returns a list of these names.
     ///
     /// # Errors
-    /// Only when memory runs out.
+    /// There is not enough memory.
     pub(super) fn these(names: impl Iterator<Item = &'a [u8]>) -> Result<Self, OutOfMemory> {
         let mut items = Self::default();
         for name in names {
@@ -40,7 +40,7 @@ impl<'a> Items<'a> {
         self.items.iter().copied()
     }
 
-    /// Whether one of the names is this.
+    /// Returns `true` if the list contains this name.
     pub(super) fn has(&self, name: &[u8]) -> bool {
         !self.items.is_empty()
             && self

@@ -1,8 +1,8 @@
-//! Which layers an instance gets, and in which order (LAY-120 to LAY-157).
+//! Layers of an instance, and their order (LAY-120 to LAY-157).
 //!
-//! All functions here are pure: from the layers that were found, the environment and what the application asks for to
-//! two lists. The *app list* is what the application is told; it contains meta-layers, each behind its components. The
-//! *chain list* builds call chains; it contains none. Index 0 is nearest the application.
+//! All functions here are pure. They take the layers that were found, the environment and the requests of the application, and return two lists. The
+//! *app list* is reported to the application; it contains meta-layers, each after its components. The *chain list* builds call chains and contains no
+//! meta-layers. Index 0 is nearest to the application.
 
 mod by_settings;
 mod expand;
@@ -20,25 +20,25 @@ use order::Purpose;
 pub use order::sort_called_last_first;
 use os::memory::{Grow, OutOfMemory};
 
-/// What made a layer active.
+/// Reason why a layer is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnabledBy {
-    /// The settings file says so.
+    /// The settings file enables it.
     Settings,
-    /// It is implicit, and nothing switches it off.
+    /// The layer is implicit and not disabled.
     Implicit,
     /// `VK_INSTANCE_LAYERS` lists it.
     InstanceLayers,
     /// `VK_LOADER_LAYERS_ENABLE` matches its name.
     LayersEnable,
-    /// The application named it.
+    /// The application requested it by name.
     Application,
-    /// It is a component of an active meta-layer.
+    /// The layer is a component of an active meta-layer.
     MetaLayer,
 }
 
 impl EnabledBy {
-    /// How the call-stack log names it (LAY-262).
+    /// Returns the text of the call-stack log (LAY-262).
     pub fn text(self) -> &'static str {
         match self {
             Self::Settings => "Loader Settings File (Vulkan Configurator)",
@@ -52,7 +52,7 @@ impl EnabledBy {
 }
 
 impl EnabledBy {
-    /// The word of the trace.
+    /// Returns the word of the trace.
     pub fn word(self) -> &'static str {
         match self {
             Self::Settings => "settings",
@@ -65,25 +65,25 @@ impl EnabledBy {
     }
 }
 
-/// A layer that is active.
+/// An active layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChosenLayer {
-    /// Its place in [`DiscoveredLayers::layers`].
+    /// Index in [`DiscoveredLayers::layers`].
     pub index: usize,
-    /// What made it active.
+    /// Reason why it is active.
     pub enabled_by: EnabledBy,
 }
 
 /// The active layers of an instance.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Activation {
-    /// With meta-layers.
+    /// Layers with meta-layers.
     pub app: Vec<ChosenLayer>,
-    /// Without meta-layers. With a settings file a name can occur twice; loading the libraries decides (LAY-157).
+    /// Layers without meta-layers. With a settings file, a name can occur twice; loading the libraries decides which counts (LAY-157).
     pub chain: Vec<ChosenLayer>,
 }
 
-/// Everything that has a say.
+/// Inputs of the decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The layers that were found.
@@ -94,8 +94,7 @@ pub struct Request<'a> {
     pub application: &'a [&'a [u8]],
 }
 
-/// The active layers. Names that are not there are passed over: whether an application may ask for them is
-/// checked before ([`DiscoveredLayers::can_be_requested`]).
+/// Returns the active layers. Skips names that do not exist: [`DiscoveredLayers::can_be_requested`] has already checked the application's names.
 pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activation, OutOfMemory> {
     match request.list.ordered_by_settings {
         true => by_settings::activate(request, journal),
@@ -137,12 +136,12 @@ pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
     }
 }
 
-/// The implicit layers that are active outside an instance, in discovered order: those whose pre-instance functions are
-/// called (LAY-270, LAY-276). Meta-layers are included, their components only as far as they are active on their own. Their
-/// places in [`DiscoveredLayers::layers`].
+/// Returns the implicit layers that are active outside an instance, in discovered order, as indices into [`DiscoveredLayers::layers`]. Their
+/// pre-instance functions are called (LAY-270, LAY-276). Meta-layers are included; their components are included only if they are active on their
+/// own.
 ///
 /// # Errors
-/// Only when memory runs out.
+/// There is not enough memory.
 pub fn active_implicit(
     list: &DiscoveredLayers,
     environment: &Environment<'_>,
@@ -161,12 +160,11 @@ pub fn active_implicit(
     Ok(active)
 }
 
-/// The layers whose instance extensions are listed when no layer is asked for by name: active implicit ones and the
-/// components of those that are meta-layers (LAY-322). In the order in which their extensions are listed; their places in
-/// [`DiscoveredLayers::layers`].
+/// Returns the layers whose instance extensions are listed if no layer is named: active implicit layers, and the components of those that are
+/// meta-layers (LAY-322). They are in the order in which their extensions are listed, as indices into [`DiscoveredLayers::layers`].
 ///
 /// # Errors
-/// Only when memory runs out.
+/// There is not enough memory.
 pub fn implicit_with_components(
     list: &DiscoveredLayers,
     environment: &Environment<'_>,
@@ -179,7 +177,7 @@ pub fn implicit_with_components(
         expansion.add(index, EnabledBy::Implicit)?;
         let added = &expansion.app()[known..];
         listed.try_room(added.len())?;
-        // A meta-layer stands behind its components in the list, but its own extensions come first.
+        // A meta-layer comes after its components in the list, but its own extensions come first.
         for own in [true, false] {
             let part = added.iter().map(|layer| layer.index);
             listed.extend(part.filter(|&added| (added == index) == own));

@@ -20,7 +20,7 @@ const NOTHING: &[u8] = b"none";
 /// One thing that a device may be asked for by.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// `vendor:device`: the numbers of its vendor and of itself, both hexadecimal.
+    /// `vendor:device`: the numbers of the vendor and of the device, both hexadecimal.
     Numbers(u32, u32),
     /// `pci:`: domain, bus, device and function.
     Pci([u32; 4]),
@@ -28,9 +28,9 @@ pub enum Wanted {
     Uuid(UuidBeginning),
     /// `type:`: the word for its type.
     Type(&'static str),
-    /// `driver:`: a part of the file name of its driver, in small letters.
+    /// `driver:`: a part of the driver's file name, in lower case.
     Driver(Vec<u8>),
-    /// `name:`: a pattern of its name.
+    /// `name:`: a pattern of the device's name.
     Name(Globs),
 }
 
@@ -95,7 +95,7 @@ impl DeviceWords {
         all.filter_map(|(place, word)| Some((place, word.wanted.as_ref()?)))
     }
 
-    /// Whether a UUID is asked for, which costs a question to each driver.
+    /// Returns `true` if a UUID is needed, which costs a query to each driver.
     pub fn asks_for_uuid(&self) -> bool {
         self.wanted().any(|(_, wanted)| matches!(wanted, Wanted::Uuid(_)))
     }
@@ -140,7 +140,7 @@ impl Wanted {
     }
 }
 
-/// A copy in small letters, as far as those of English go.
+/// Returns a copy in lower case; only ASCII letters change.
 pub fn lower_case(text: &[u8]) -> Vec<u8> {
     let mut copy = copy_or_note(text);
     copy.make_ascii_lowercase();

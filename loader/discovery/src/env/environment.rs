@@ -8,11 +8,11 @@ use os::environment::{plain_value, secure_value};
 use os::{LIST_SEPARATOR, with_terminated};
 use promises::variable::{Separator, Trust, Variable};
 
-/// Where values come from: the process, or a test's own table.
+/// Origin of the values: the process, or a table of a test.
 pub trait Source: fmt::Debug {
-    /// The value of a variable, whatever the privileges.
+    /// Returns the value of a variable, whatever the privileges.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
-    /// The value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
+    /// Returns the value of a variable of trust class [`Trust::Secure`]; `None` in an elevated process.
     fn secure_value(&self, name: &CStr) -> Option<Vec<u8>>;
 }
 
@@ -30,7 +30,7 @@ impl Source for Process {
     }
 }
 
-/// The environment as the loader may see it. Nothing is cached: each read asks the source (APP-216).
+/// The environment as far as the loader may read it. Nothing is cached: each read asks the source (APP-216).
 #[derive(Clone, Copy, Debug)]
 pub struct Environment<'a> {
     source: &'a dyn Source,
@@ -63,28 +63,26 @@ impl<'a> Environment<'a> {
         self.get(variable).filter(|value| !value.is_empty())
     }
 
-    /// Whether a variable is present, even with an empty value.
+    /// Returns `true` if a variable is set, even to an empty value.
     pub fn is_set(&self, variable: Variable) -> bool {
         self.get(variable).is_some()
     }
 
-    /// Shows `take` the non-empty items of a variable, in order. Returns the length of the value in bytes; `None` when the
-    /// variable is unset.
+    /// Passes the non-empty items of a variable to `take`, in order. Returns the length of the value in bytes; `None` if the variable is not set.
     pub fn each_item(&self, variable: Variable, take: impl FnMut(&[u8])) -> Option<usize> {
         let value = self.get(variable)?;
         split(&value, variable.row().separator).for_each(take);
         Some(value.len())
     }
 
-    /// Whether a variable holds a number other than 0 (DRV-103, DRV-137). Text that starts with no number counts as 0.
+    /// Returns `true` if a variable holds a number other than 0 (DRV-103, DRV-137). Text that does not begin with a number counts as 0.
     pub fn is_non_zero(&self, variable: Variable) -> bool {
         self.get(variable)
             .is_some_and(|value| super::numbers::decimal(&value) != 0)
     }
 
-    /// The value of a variable that a layer manifest names to switch its layer on or off (LAY-67). It is read even when
-    /// the process is elevated, since it only switches what was found elsewhere. A name no system accepts reads as
-    /// unset.
+    /// Returns the value of a variable that a layer manifest names to enable or disable its layer (LAY-67). It is read even in an elevated process,
+    /// because it only affects layers that were found elsewhere. A name that the system cannot accept counts as not set.
     pub fn named_by_manifest(&self, name: &[u8]) -> Option<Vec<u8>> {
         if name.is_empty() || name.contains(&b'=') {
             return None;
@@ -94,7 +92,7 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// The non-empty items of a list (APP-210). Blanks are kept.
+/// Iterates over the non-empty items of a list (APP-210). Spaces are kept.
 pub fn split(value: &[u8], separator: Separator) -> impl Iterator<Item = &[u8]> {
     let separator = match separator {
         Separator::Whole => None,

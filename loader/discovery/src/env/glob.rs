@@ -7,19 +7,19 @@ use os::memory::{Grow, copy_or_note};
 use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
 use promises::variable::Separator;
 
-/// What messages call an item that stands for all names.
+/// Text of an item that matches all names, in messages.
 const EVERYTHING: &[u8] = b"*";
 /// The word for all implicit layers.
 const IMPLICIT: &[u8] = b"~implicit~";
 /// The word for all explicit layers.
 const EXPLICIT: &[u8] = b"~explicit~";
 
-/// Whether an item stands for all names.
+/// Returns `true` if an item matches all names.
 fn is_everything(item: &[u8]) -> bool {
     matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
 }
 
-/// One pattern. Case does not count.
+/// A pattern, which ignores case.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pattern(Kind);
 
@@ -48,7 +48,7 @@ impl Pattern {
         })
     }
 
-    /// The pattern as the loader took it: what stands for all names is `*`, and what was too long is cut.
+    /// Returns the pattern as the loader reads it: `*` for a word that matches all names, and cut if it was too long.
     pub fn text(&self) -> Text {
         let (before, text, after): (&[u8], &[u8], &[u8]) = match &self.0 {
             Kind::Everything => (EVERYTHING, b"", b""),
@@ -97,12 +97,12 @@ impl Pattern {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Globs {
     patterns: Vec<Pattern>,
-    /// More than [`MAX_PATTERNS`] were given; the rest was dropped and deserves a warning.
+    /// More than [`MAX_PATTERNS`] patterns were given; the rest was dropped, which needs a warning.
     pub truncated: bool,
 }
 
 impl Globs {
-    /// The patterns of a variable's value, at most 16 of them.
+    /// Reads the patterns of a variable's value, at most 16 of them.
     pub fn parse(value: &[u8]) -> Self {
         let mut globs = Self::default();
         split(value, Separator::Comma).for_each(|item| globs.add(item));
@@ -117,25 +117,24 @@ impl Globs {
         }
     }
 
-    /// Whether the variable is unset, empty, or holds only commas. A word that matches nothing still counts, so
-    /// selecting by it drops everything.
+    /// Returns `true` if the variable is not set, empty, or holds only commas. A word that matches nothing still counts, so selecting by it drops
+    /// everything.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// The first pattern that matches the name, ignoring ASCII case.
+    /// Returns the first pattern that matches the name, ignoring ASCII case.
     pub fn matching(&self, name: &[u8]) -> Option<&Pattern> {
         self.patterns.iter().find(|pattern| pattern.matches(name))
     }
 
-    /// Whether any pattern matches the name.
+    /// Returns `true` if any pattern matches the name.
     pub fn matches(&self, name: &[u8]) -> bool {
         self.matching(name).is_some()
     }
 }
 
-/// The value of `VK_LOADER_LAYERS_DISABLE`: patterns and words for whole kinds of layer. The words do not count toward
-/// the limit of 16 (LAY-120).
+/// Value of `VK_LOADER_LAYERS_DISABLE`: patterns, and words for all layers of a kind. The words do not count toward the limit of 16 (LAY-120).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DisableGlobs {
     /// `*`, `**` or `~all~` was given.
@@ -149,7 +148,7 @@ pub struct DisableGlobs {
 }
 
 impl DisableGlobs {
-    /// The patterns and words of a variable's value.
+    /// Reads the patterns and words of a variable's value.
     pub fn parse(value: &[u8]) -> Self {
         let mut globs = Self::default();
         for item in split(value, Separator::Comma) {
@@ -163,7 +162,7 @@ impl DisableGlobs {
         globs
     }
 
-    /// The word or pattern that hits a layer: a word for all or for its kind before the first pattern of names.
+    /// Returns the word or pattern that matches a layer. A word for all layers or for its kind comes before the first pattern of names.
     pub fn matching(&self, name: &[u8], implicit: bool) -> Option<Item<'_>> {
         let words = [
             (self.everything, EVERYTHING),
@@ -176,17 +175,17 @@ impl DisableGlobs {
     }
 }
 
-/// One item of `VK_LOADER_LAYERS_DISABLE`.
+/// An item of `VK_LOADER_LAYERS_DISABLE`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// What stands for all layers, or for a whole kind.
+    /// A word for all layers, or for all of a kind.
     Word(&'static [u8]),
     /// A pattern of names.
     Pattern(&'a Pattern),
 }
 
 impl Item<'_> {
-    /// The item as the loader took it.
+    /// Returns the item as the loader reads it.
     pub fn text(self) -> Text {
         match self {
             Self::Word(word) => word.into(),

@@ -6,14 +6,14 @@ use os::memory::Grow;
 pub use promises::limits::MAX_ID_ITEMS;
 use promises::variable::Separator;
 
-/// The leading decimal number of a text, after blanks and a sign; 0 when there is none. Large values saturate.
+/// Returns the decimal number at the start of a text, after spaces and a sign; 0 if there is none. Large values saturate.
 pub fn decimal(text: &[u8]) -> i64 {
     let (sign, digits) = sign_of(text);
     sign * digits_of(digits, 10).0
 }
 
-/// The leading number of a text as C reads it with base 0: `0x` starts hexadecimal, another leading `0` octal. Returns
-/// the low 32 bits and what follows the number.
+/// Returns the number at the start of a text, as C reads it with base 0: `0x` starts hexadecimal, another leading `0` octal. Returns the low 32 bits
+/// and the text after the number.
 fn c_number(text: &[u8]) -> (u32, &[u8]) {
     let (sign, digits) = sign_of(text);
     let (value, rest) = match digits {
@@ -49,13 +49,12 @@ fn digits_of(text: &[u8], base: u32) -> (i64, &[u8]) {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct IdRanges {
     ranges: Vec<(u32, u32)>,
-    /// More than [`MAX_ID_ITEMS`] items were given; the rest was dropped and deserves a warning.
+    /// More than [`MAX_ID_ITEMS`] items were given; the rest was dropped, which needs a warning.
     pub truncated: bool,
 }
 
 impl IdRanges {
-    /// The ranges of a variable's value. Any single byte after the first number of an item separates the two ends of a
-    /// range, both inclusive.
+    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the two ends of a range, both inclusive.
     pub fn parse(value: &[u8]) -> Self {
         let mut items = split(value, Separator::Comma);
         let mut ranges = Vec::new();
@@ -68,12 +67,12 @@ impl IdRanges {
         }
     }
 
-    /// Whether the variable restricts nothing: unset, empty, or only commas (DRV-133).
+    /// Returns `true` if the variable restricts nothing: not set, empty, or only commas (DRV-133).
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// Whether an ID passes: some range contains it, or there is no range at all.
+    /// Returns `true` if a range contains the ID, or if there are no ranges.
     pub fn accepts(&self, id: u32) -> bool {
         self.is_empty() || self.ranges.iter().any(|&(first, last)| (first..=last).contains(&id))
     }
@@ -87,7 +86,8 @@ fn range_of(item: &[u8]) -> (u32, u32) {
     }
 }
 
-/// The leading hexadecimal number of a text, after blanks and `0x`, and what follows it. `None` when there is none, or a wider one.
+/// Returns the hexadecimal number at the start of a text, after spaces and `0x`, and the text after it. `None` if there is none or it is wider than
+/// 32 bits.
 pub(super) fn hexadecimal(text: &[u8]) -> Option<(u32, &[u8])> {
     let text = text.trim_ascii_start();
     let digits = match text {

@@ -1,9 +1,9 @@
-//! A stand-in for the process environment.
+//! A replacement for the process environment.
 
 use super::Source;
 use core::ffi::CStr;
 
-/// A table of values that stands in for the process environment in tests.
+/// A table of values that replaces the process environment in tests.
 #[derive(Debug, Default)]
 pub struct Fixed {
     values: Vec<(Vec<u8>, Vec<u8>)>,

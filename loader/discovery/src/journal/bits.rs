@@ -1,4 +1,4 @@
-//! What kind of message a line of the log is.
+//! Severity and categories of a log line.
 
 use core::fmt;
 use core::ops::BitOr;
@@ -8,15 +8,15 @@ use core::ops::BitOr;
 pub struct LogBits(u32);
 
 impl LogBits {
-    /// No level and no category.
+    /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Level: something failed.
+    /// Level: a failure.
     pub const ERROR: Self = Self(1);
-    /// Level: something is suspicious, or was left out.
+    /// Level: something is suspicious, or was skipped.
     pub const WARN: Self = Self(1 << 1);
-    /// Level: what was decided.
+    /// Level: a decision.
     pub const INFO: Self = Self(1 << 2);
-    /// Level: details of how it was decided.
+    /// Level: details of a decision.
     pub const DEBUG: Self = Self(1 << 3);
     /// Category: performance.
     pub const PERF: Self = Self(1 << 4);
@@ -24,35 +24,35 @@ impl LogBits {
     pub const DRIVER: Self = Self(1 << 5);
     /// Category: layers.
     pub const LAYER: Self = Self(1 << 6);
-    /// Category: wrong use of the API. Never shows in the header of a line (APP-233).
+    /// Category: wrong use of the API. Never appears in the header of a line (APP-233).
     pub const VALIDATION: Self = Self(1 << 7);
 
-    /// The set as one word, to keep it where only numbers can be kept.
+    /// Returns the set as a word, for places that can only hold numbers.
     pub const fn word(self) -> u32 {
         self.0
     }
 
-    /// The set that [`LogBits::word`] gave.
+    /// Returns the set from a word of [`LogBits::word`].
     pub const fn from_word(word: u32) -> Self {
         Self(word)
     }
 
-    /// Both sets together; usable in constants.
+    /// Returns the union of both sets; usable in constants.
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether the sets share a bit.
+    /// Returns `true` if the sets share a bit.
     pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether every bit of `other` is in this set.
+    /// Returns `true` if this set contains every bit of `other`.
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether no bit is set.
+    /// Returns `true` if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -14,7 +14,7 @@ use reasons::rank::ASIDE;
 pub struct Cause(Option<Decision>);
 
 impl Cause {
-    /// No decision.
+    /// The empty cause.
     pub const NONE: Self = Self(None);
 
     /// Returns `true` if no decision is held.
@@ -100,7 +100,7 @@ fn rank(decision: &Decision) -> Option<u8> {
 }
 
 impl Reason {
-    /// Writes the system's words without `name`, which stands before them already, or the words of the code.
+    /// Writes the system's error text without the `name` that precedes it, or the text of the code.
     fn write_briefly(&self, out: &mut Formatter<'_>, name: &[u8]) -> fmt::Result {
         if let Self::DriverLibrary(
             DriverLibraryReason::NotOpened(words) | DriverLibraryReason::WrongArchitecture(words),

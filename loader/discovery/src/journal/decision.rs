@@ -1,4 +1,4 @@
-//! A decision: what was kept or dropped, why, and where it came from.
+//! A decision to keep or drop something, with its reason and origin.
 
 use super::bits::LogBits;
 use super::reason::Reason;
@@ -7,18 +7,18 @@ use crate::text::Text;
 use core::fmt;
 use os::Show;
 
-/// What kind of thing was decided about.
+/// Kind of thing that a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The JSON file of a driver; named by its path.
     DriverManifest,
-    /// The library of a driver; named by its path, or by a stand-in for a direct driver (DRV-85).
+    /// The library of a driver; named by its path, or by a substitute for a direct driver (DRV-85).
     DriverLibrary,
     /// A driver's own instance; named by the driver's library.
     DriverInstance,
     /// The JSON file of one or more layers; named by its path.
     LayerManifest,
-    /// One layer; named by `layerName`.
+    /// A layer; named by `layerName`.
     Layer,
     /// The library of a layer; named by `layerName`.
     LayerLibrary,
@@ -26,24 +26,24 @@ pub enum Subject {
     PhysicalDevice,
     /// The loader settings file; named by its path.
     SettingsFile,
-    /// A service that hands out drivers; named by its socket.
+    /// A service that supplies drivers; named by its socket.
     Service,
     /// A driver catalogue; named by its path.
     Catalogue,
 }
 
-/// Where the loader learned of something.
+/// Origin of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A variable of the environment named it, or named the folder it lies in.
+    /// An environment variable names it or its folder.
     Variable(Variable),
-    /// It lies in a folder fixed when the loader was built.
+    /// A folder that was fixed when the loader was built.
     BuildTime,
-    /// The registry of the system lists it.
+    /// The registry of the system.
     Registry,
-    /// It lies in the bundle of the application.
+    /// The bundle of the application.
     Bundle,
-    /// A service of the system lists it.
+    /// A service of the system.
     Service,
     /// The override paths of the override layer.
     OverrideLayer,
@@ -51,42 +51,42 @@ pub enum Source {
     Settings,
     /// The application itself, through an API call.
     Application,
-    /// A driver reported it.
+    /// A driver.
     Driver,
 }
 
-/// What became of it.
+/// Outcome of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is used.
+    /// The thing is used.
     Kept,
-    /// It is left out.
+    /// The thing is not used.
     Dropped(Reason),
 }
 
-/// One decision.
+/// A decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The kind of thing.
+    /// Kind of the thing.
     pub subject: Subject,
-    /// What identifies it; see [`Subject`].
+    /// Name of the thing; see [`Subject`].
     pub name: Text,
-    /// The manifest or library it comes from. Empty where the name is that path, or there is none.
+    /// Manifest or library of the thing. Empty if the name is that path, or if there is no file.
     pub path: Text,
     /// The outcome.
     pub verdict: Verdict,
-    /// Where it came from.
+    /// Origin of the thing.
     pub source: Source,
 }
 
 impl Decision {
-    /// The log line that tells about this decision; `None` for decisions that users are not told about.
+    /// Returns the log line about this decision; `None` for decisions that are not logged.
     #[cfg(test)]
     pub(super) fn message(&self) -> Option<(LogBits, Vec<u8>)> {
         Some((self.bits()?, os::render(format_args!("{}", self.text()))))
     }
 
-    /// Level and category of the log line about this decision; `None` for decisions that users are not told about.
+    /// Returns the level and category of the log line about this decision; `None` for decisions that are not logged.
     pub fn bits(&self) -> Option<LogBits> {
         match &self.verdict {
             Verdict::Kept => None,
@@ -94,7 +94,7 @@ impl Decision {
         }
     }
 
-    /// The text of that line; empty where there is none.
+    /// Returns the text of that line; empty if there is none.
     pub fn text(&self) -> impl fmt::Display + '_ {
         Show(|out: &mut fmt::Formatter<'_>| match &self.verdict {
             Verdict::Kept => Ok(()),

@@ -1,4 +1,4 @@
-//! Decisions as the trace has them (docs/trace.md).
+//! Decisions in the trace (docs/trace.md).
 
 use super::reason::{
     DeviceReason, DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerListReason,
@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::trace::Record;
 
 impl Subject {
-    /// The word of the trace.
+    /// Returns the word of the trace.
     fn word(self) -> &'static str {
         match self {
             Self::DriverManifest => "driver-manifest",
@@ -28,7 +28,7 @@ impl Subject {
 }
 
 impl Source {
-    /// Writes what named something.
+    /// Writes the origin of something.
     pub fn describe(self, record: &mut Record) {
         record.object("source", |source| {
             let word = match self {
@@ -83,7 +83,7 @@ impl Decision {
 }
 
 impl Reason {
-    /// Writes what the reason knows beside its code.
+    /// Writes the details of the reason beside its code.
     fn describe(&self, record: &mut Record) {
         match self {
             Self::File(FileReason::TooLarge(most)) => record.number("most-bytes", *most),
@@ -125,13 +125,13 @@ impl Reason {
     }
 }
 
-/// The variable whose pattern matched.
+/// Writes the variable whose pattern matched.
 fn matched(variable: Variable, pattern: &Text, record: &mut Record) {
     record.word("variable", variable.name());
     record.text("pattern", pattern);
 }
 
-/// The system's own words about a library that did not open.
+/// Writes the system's error text about a library that did not open.
 fn system(words: &Text, record: &mut Record) {
     if !words.is_empty() {
         record.text("system", words);

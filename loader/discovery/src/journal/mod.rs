@@ -1,8 +1,7 @@
-//! A decision log: the sink of log lines, and the record of what one API call decided.
+//! A decision log: the sink of log lines, and the record of the decisions of one API call.
 //!
-//! Whatever keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`].
-//! The lines users read are one rendering of it; tools and tests can look at the decisions themselves. Everything else
-//! worth saying is a note.
+//! All code that keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`]. The log lines are one
+//! form of it; tools and tests can read the decisions themselves. All other messages are notes.
 
 pub mod bits;
 mod cause;
@@ -30,19 +29,19 @@ pub trait Sink {
     /// Takes one line. Its bytes, which need not be UTF-8, are those that [`os::decode`] gives for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
 
-    /// Takes the line about a decision, which is described in the trace already.
+    /// Takes the line about a decision, which is already in the trace.
     fn log_decision(&self, bits: LogBits, text: fmt::Arguments<'_>) {
         self.log(bits, text);
     }
 
-    /// Whether the sink shows a line with these bits. Saves the work of rendering it.
+    /// Returns `true` if the sink shows a line with these bits. Saves the work of formatting it.
     fn wants(&self, bits: LogBits) -> bool {
         let _ = bits;
         true
     }
 }
 
-/// Takes no line.
+/// A sink that drops every line.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence;
 
@@ -54,7 +53,7 @@ impl Sink for Silence {
     }
 }
 
-/// The log of one API call: where its lines go, and its decisions for tools that look at them.
+/// The log of one API call: the sink of its lines, and its decisions for tools that read them.
 pub struct Journal<'a> {
     sink: &'a dyn Sink,
     remembers: bool,
@@ -66,7 +65,7 @@ pub struct Journal<'a> {
 }
 
 impl<'a> Journal<'a> {
-    /// An empty journal whose lines go to `sink`. It remembers decisions.
+    /// Returns an empty journal whose lines go to `sink`. It remembers decisions.
     pub fn new(sink: &'a dyn Sink) -> Self {
         Self {
             remembers: true,
@@ -74,7 +73,7 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// The journal of an API call: no tool looks at its decisions later.
+    /// Returns the journal of an API call, whose decisions no tool reads later.
     pub fn of_call(sink: &'a dyn Sink) -> Self {
         Self {
             sink,
@@ -110,26 +109,26 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something, which no line tells, so it is only made where it is remembered or traced.
+    /// Records a decision to keep something. No line is logged for it, so the decision is made only if it is remembered or traced.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
         if self.remembers || trace::is_on() {
             self.decide(decision());
         }
     }
 
-    /// Logs a line that decides nothing.
+    /// Logs a line that is not about a decision.
     pub fn note(&self, bits: LogBits, message: fmt::Arguments<'_>) {
         if self.sink.wants(bits) {
             self.sink.log(bits, message);
         }
     }
 
-    /// Whether the sink takes any line at all.
+    /// Returns `true` if the sink takes any lines at all.
     pub fn is_heard(&self) -> bool {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
 
-    /// Makes a result from the environment and the disk, and notes what it rests on.
+    /// Makes a result from the environment and the disk, and records its inputs.
     ///
     /// # Errors
     /// Those of `make`.
@@ -144,17 +143,17 @@ impl<'a> Journal<'a> {
         Ok(Cached::new(value?, variables, paths))
     }
 
-    /// Where to note what is seen on disk, if that is wanted.
+    /// Returns the recorder for files that are read, if they must be recorded.
     pub fn paths(&self) -> Option<&PathRecorder> {
         self.paths.as_ref()
     }
 
-    /// Whether the sink takes a line with these bits.
+    /// Returns `true` if the sink takes a line with these bits.
     pub fn wants(&self, bits: LogBits) -> bool {
         self.sink.wants(bits)
     }
 
-    /// Returns the first cause so far, and holds none any more.
+    /// Returns the first cause so far, and removes it.
     pub fn take_cause(&mut self) -> Cause {
         core::mem::take(&mut self.cause)
     }
@@ -164,7 +163,7 @@ impl<'a> Journal<'a> {
         &self.decisions
     }
 
-    /// How many decisions were logged but not remembered, because there were too many or memory was short.
+    /// Number of decisions that were logged but not remembered, because there were too many or memory was short.
     pub fn forgotten(&self) -> usize {
         self.forgotten
     }

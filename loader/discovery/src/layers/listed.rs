@@ -23,7 +23,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Whether any of them may have layers as components that are not listed (LAY-152).
+    /// Returns `true` if any of them may have unlisted layers as components (LAY-152).
     pub(super) fn has_meta(&self) -> bool {
         self.layers.iter().any(|layer| layer.components().is_some())
     }

@@ -15,7 +15,7 @@ use core::mem::take;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_TAKEN_OVER;
 
-/// What is known about a layer.
+/// Result of the checks of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Unseen,
@@ -32,11 +32,11 @@ struct Visit {
     next_component: usize,
 }
 
-/// What to do after a look at one component.
+/// Next step after a component was checked.
 enum Step {
-    /// It is fine.
+    /// The component is valid.
     Next,
-    /// It is a meta-layer that was not looked at yet.
+    /// The component is a meta-layer that was not checked yet.
     Enter(usize),
     Invalid(LayerListReason),
 }
@@ -108,7 +108,7 @@ struct Validation<'l> {
     layers: &'l mut [LayerManifest],
     states: Vec<State>,
     names: ByName,
-    /// How many more extensions of components may be looked at.
+    /// Number of further extensions of components that may be checked.
     left: usize,
 }
 
@@ -286,7 +286,7 @@ fn feature(layer: &LayerManifest) -> (u32, u32) {
 trait Extension: Sized {
     fn name(&self) -> &Text;
 
-    /// What a meta-layer gets of it.
+    /// Returns the copy for a meta-layer.
     fn taken_over(&self) -> Result<Self, OutOfMemory>;
 }
 

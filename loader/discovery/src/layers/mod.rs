@@ -62,7 +62,7 @@ pub struct DiscoveredLayers {
     pub layers: Vec<LayerManifest>,
     /// Which of them the settings file enables, whatever else is said about them; empty where there is none.
     pub forced_on: Vec<bool>,
-    /// Whether that order is also the order of the chain (LAY-154).
+    /// `true` if that order is also the order of the chain (LAY-154).
     pub ordered_by_settings: bool,
     /// Explicit layers may be there that were not looked for ([`Extent::Implicit`]).
     pub without_explicit: bool,
@@ -87,12 +87,12 @@ impl DiscoveredLayers {
         self.layers.iter()
     }
 
-    /// Whether an application may name this layer (LAY-144).
+    /// Returns `true` if an application may name this layer (LAY-144).
     pub fn can_be_requested(&self, name: &[u8]) -> bool {
         self.find(name).is_some()
     }
 
-    /// Whether the settings file switches this layer off (APP-68).
+    /// Returns `true` if the settings file disables this layer (APP-68).
     pub fn is_off(&self, name: &[u8]) -> bool {
         self.off.iter().any(|off| *off == *name)
     }
@@ -113,8 +113,8 @@ impl DiscoveredLayers {
 pub enum Extent {
     /// All of them.
     All,
-    /// Those that matter where no caller asks for a layer by name: implicit ones, and explicit ones only if a meta-layer may
-    /// have them as components (LAY-274, LAY-322).
+    /// Layers that matter if no caller requests a layer by name: implicit ones, and explicit ones only if a meta-layer may have them as components
+    /// (LAY-274, LAY-322).
     Implicit,
 }
 

@@ -48,7 +48,7 @@ pub(super) fn choose_override(layers: &mut Vec<LayerManifest>, executable: &Exec
     }
 }
 
-/// Tells a user whose `VK_LAYER_PATH` has no effect because of the override layer.
+/// Warns a user whose `VK_LAYER_PATH` has no effect because of the override layer.
 pub(super) fn note_displaced_layer_path(environment: &Environment<'_>, paths: &[Text], journal: &Journal<'_>) {
     let Some(value) = environment.get(Variable::LayerPath) else {
         return;

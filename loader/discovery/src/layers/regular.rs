@@ -63,7 +63,7 @@ impl LayerScan<'_> {
         })
     }
 
-    /// What the override layer overrides, if there is one and it is active (LAY-174, LAY-179).
+    /// Returns the overrides of the override layer, if there is one and it is active (LAY-174, LAY-179).
     fn active_override<'l>(
         &self,
         layers: &'l [LayerManifest],

@@ -12,31 +12,31 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU32, Ordering};
 use line::Line;
 
-/// What `VK_LOADER_DEBUG` asked for when the library was loaded (APP-230).
+/// Severities that `VK_LOADER_DEBUG` selected when the library was loaded (APP-230).
 static LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
-/// What the process-wide settings file asks to log instead; zero when it says nothing (APP-234).
+/// Severities that the process-wide settings file selects instead; zero if it selects none (APP-234).
 static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
-/// Lets lines of these kinds go to standard error from now on, unless settings say otherwise (APP-230).
+/// Prints lines of these kinds on standard error from now on, unless settings say otherwise (APP-230).
 pub fn select(bits: LogBits) {
     LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
 
-/// What the process-wide settings file asks to log instead; nothing when it says nothing (APP-234).
+/// Sets the severities that the process-wide settings file selects instead; none if it selects none (APP-234).
 pub fn select_by_settings(bits: LogBits) {
     SETTINGS_LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
 
 /// An instance, as far as messages are concerned.
 pub trait Listener {
-    /// What the settings of the instance ask to log; nothing when they say nothing (APP-234).
+    /// Returns the severities that the settings of the instance select; none if they select none (APP-234).
     fn settings_mask(&self) -> LogBits;
 
-    /// Whether a messenger or report callback may take a message now.
+    /// Returns `true` if a messenger or report callback may take a message now.
     fn hears(&self) -> bool;
 
-    /// Gives a message to messengers and report callbacks, whatever the standard-error filter says (APP-194).
+    /// Passes a message to messengers and report callbacks, whatever the filter for standard error says (APP-194).
     fn deliver(&self, bits: LogBits, text: &CStr);
 }
 
@@ -106,7 +106,7 @@ fn selected(instance: Option<&dyn Listener>, bits: LogBits) -> bool {
     })
 }
 
-/// Gives the modules that decide from files and variables alone a place to report to.
+/// The sink for modules that decide from files and variables alone.
 #[derive(Clone, Copy)]
 pub struct LogSink<'a>(pub Option<&'a dyn Listener>);
 

@@ -22,14 +22,14 @@ const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
 pub struct DriverManifest {
     /// The manifest, as found.
     pub path: Text,
-    /// Where the loader learned of it.
+    /// Origin of the manifest.
     pub source: Source,
-    /// What to open; a name without a separator is for the system's library search (DRV-52). In a manifest that a service published, the
-    /// key by which the service knows it, which is no path (LSV-39).
+    /// Library to open; a name without a separator is for the system's library search (DRV-52). In a manifest that a service published, it is the key
+    /// of the service, not a path (LSV-39).
     pub library_path: Text,
     /// The highest API version the driver claims. Its variant is 0.
     pub api_version: ApiVersion,
-    /// Whether its devices are not fully conformant (DRV-98).
+    /// `true` if its devices are not fully conformant (DRV-98).
     pub is_portability_driver: bool,
     /// Identity of the file, which is the same under every path of it (DRV-11).
     pub file: FileIdentity,
@@ -52,18 +52,18 @@ impl DriverManifest {
     }
 }
 
-/// What a manifest turned out to be.
+/// Result of reading a manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DriverOutcome {
     /// A driver to use.
     Driver(DriverManifest),
     /// A portability driver that was not asked for; if nothing else is found, this is worth telling (DRV-99).
     Portability,
-    /// Nothing usable. The journal has the reason.
+    /// The manifest is unusable. The journal has the reason.
     Unusable,
 }
 
-/// Why a manifest gives no driver.
+/// Reason why a manifest gives no driver.
 enum Skip {
     Because(DriverManifestReason),
     OutOfMemory,
@@ -116,7 +116,7 @@ pub fn read_published_manifest(
     )
 }
 
-/// What manifests call libraries by.
+/// Meaning of the libraries' names in manifests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LibraryNames {
     /// Paths, or names for the system's search.

@@ -1,4 +1,4 @@
-//! One table row a rule of a driver manifest.
+//! Tests of driver manifests, with one table row per rule.
 
 use super::*;
 use crate::journal::testing::Lines;

@@ -10,7 +10,7 @@ use os::memory::{Grow, OutOfMemory};
 use os::{Errno, File, Status, with_terminated};
 use promises::limits::MAX_FILE_BYTES;
 
-/// Why a file gave no value.
+/// Reason why a file gave no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileError {
     /// Something about this file; others can still be read.
@@ -54,7 +54,7 @@ pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
 /// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
 fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
     let read = look(path, paths);
-    // What hides behind other failures may go away without a trace.
+    // The cause of other failures may go away without a trace.
     let comparable = matches!(
         read,
         Ok(_) | Err(FileError::Unusable(FileReason::NotFound | FileReason::TooLarge(_)))
@@ -83,7 +83,7 @@ fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdent
     Ok((contents(file, &found)?, found.identity()))
 }
 
-/// Why a path that did not open is not used: what is no regular file is called that, whatever keeps it from opening.
+/// Returns the reason why a path that did not open is not used: any file but a regular one is reported as such, whatever keeps it from opening.
 fn not_opened(path: &Text, error: Errno) -> FileError {
     let is_other = || with_terminated(path, Status::at).is_ok_and(|found| !found.is_file());
     match failure(FileReason::NotOpened)(error) {

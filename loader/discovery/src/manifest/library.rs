@@ -4,11 +4,11 @@ use crate::text::{Text, folder_of, join};
 use os::memory::OutOfMemory;
 use os::{is_absolute, is_separator};
 
-/// What to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare
-/// name unchanged for the system's own search (DRV-52, LAY-97).
+/// Returns the file to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare name unchanged
+/// for the system's own search (DRV-52, LAY-97).
 ///
 /// # Errors
-/// Only when memory runs out.
+/// There is not enough memory.
 pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Result<Text, OutOfMemory> {
     match folder_of(manifest) {
         Some(folder) if !is_absolute(library_path) && library_path.iter().any(|&byte| is_separator(byte)) => {
@@ -28,7 +28,7 @@ pub(super) enum Architecture {
 }
 
 impl Architecture {
-    /// Whether libraries of this pointer size can be loaded into this process.
+    /// Returns `true` if libraries of this pointer size can be loaded into this process.
     pub(super) fn is_ours(self) -> bool {
         self == if cfg!(target_pointer_width = "64") {
             Self::Bits64

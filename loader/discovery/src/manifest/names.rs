@@ -32,7 +32,7 @@ impl Names {
         Ok(names)
     }
 
-    /// Whether one of the names is this.
+    /// Returns `true` if one of the names is equal to this one.
     pub fn has(&self, name: &[u8]) -> bool {
         // Most lists are empty.
         !self.texts.is_empty()

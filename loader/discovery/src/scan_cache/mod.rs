@@ -1,16 +1,14 @@
-//! What an earlier call found, for as long as nothing that it rests on has changed.
+//! Results of earlier calls, as long as none of their inputs has changed.
 //!
-//! A scan of the disk is a function of some variables of the environment and of some files. [`VariableRecorder`] and
-//! [`PathRecorder`] note which, with their states; [`ScanCache`] keeps the last result of its kind; [`ScanCache::current`] gives
-//! it out again only when every variable has the same value and every path leads to the same unchanged thing. So a call that
-//! takes it does what a fresh scan would do (DRV-7, LAY-24), and asks the environment afresh, under the trust rule of this
-//! moment. Each path is opened again: whatever decides about that, be it permissions, a sandbox, a link or a library that
-//! redirects paths, decides afresh each time (APP-218), and only reading and understanding the content is saved.
+//! A scan of the disk is a function of some environment variables and some files. [`VariableRecorder`] and [`PathRecorder`] record them with their
+//! states, and [`ScanCache`] keeps the last result of its kind. [`ScanCache::current`] returns the result only if every variable has the same value
+//! and every path leads to the same unchanged file. A call that uses it therefore does the same as a new scan (DRV-7, LAY-24). It reads the
+//! environment again, under the current trust rule, and opens each path again. Permissions, sandboxes, links and libraries that redirect paths decide
+//! each time (APP-218). Only reading and parsing the content is saved.
 //!
-//! While a log sink listens nothing is taken from here: each call reads everything and tells about it. Drivers and layers
-//! are never asked less often: only files are remembered, no answers of libraries. A cache is only looked at
-//! without waiting, so a copy of the process made while another thread used it works too, without the cache. Nothing is kept whose
-//! files exceed the bounds of [`PathRecorder`], and a failure to keep something fails nothing.
+//! While a log sink is active, the cache is not used: each call reads and logs everything. Drivers and layers are never asked less often, because
+//! only files are remembered, not answers of libraries. The cache is never waited for, so a fork that was made while another thread used it works
+//! too, without the cache. A result whose files exceed the bounds of [`PathRecorder`] is not kept, and a failure to keep it is ignored.
 
 mod paths;
 mod variables;
@@ -43,12 +41,12 @@ impl<T> Cached<T> {
         }
     }
 
-    /// Whether making it again would give the same.
+    /// Returns `true` if making the value again would give the same result.
     pub fn is_current(&self) -> bool {
         self.values.hold() && self.inputs.as_ref().is_some_and(ScanInputs::are_current)
     }
 
-    /// Whether it is worth keeping.
+    /// Returns `true` if the value can be kept.
     pub fn is_cacheable(&self) -> bool {
         self.inputs.is_some()
     }
@@ -77,7 +75,7 @@ impl<T> ScanCache<T> {
         Self(Mutex::new(None))
     }
 
-    /// What is kept, if `is_current` says that it still holds, and no log sink listens: `is_heard` says whether one does.
+    /// Returns the kept value if `is_current` accepts it and no log sink is active; `is_heard` is `true` if one is.
     pub fn current(&self, is_heard: bool, is_current: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
         if is_heard {
             return None;

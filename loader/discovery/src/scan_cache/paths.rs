@@ -1,4 +1,4 @@
-//! What a scan saw on disk.
+//! Files and folders that a scan has read.
 
 use alloc::ffi::CString;
 use alloc::vec::Vec;
@@ -24,7 +24,7 @@ impl ScanInputs {
         self.bytes
     }
 
-    /// Whether every path still leads to the same thing, unchanged.
+    /// Returns `true` if every path still leads to the same file, unchanged.
     pub fn are_current(&self) -> bool {
         self.seen.iter().all(|(path, path_state)| path_state.holds(path))
     }
@@ -50,7 +50,7 @@ impl PathRecorder {
         }
     }
 
-    /// What was seen; `None` when some of it cannot be compared.
+    /// Returns the recorded files; `None` if some of them cannot be compared.
     pub fn end(self) -> Option<ScanInputs> {
         self.inputs.into_inner()
     }

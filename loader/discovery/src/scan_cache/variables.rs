@@ -10,7 +10,7 @@ use core::ffi::CStr;
 use os::environment::{has_plain_value, has_secure_value};
 use os::memory::{Grow, OutOfMemory, copy_terminated, shortage};
 
-/// One variable that was read.
+/// A variable that was read.
 #[derive(Debug, PartialEq, Eq)]
 struct Value {
     name: CString,
@@ -26,7 +26,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Whether reading them again, with the privileges of this moment, would give the same.
+    /// Returns `true` if reading them again, with the current privileges, would give the same values.
     pub(super) fn hold(&self) -> bool {
         self.read.iter().all(Value::holds)
     }
@@ -70,7 +70,7 @@ impl Value {
 pub struct VariableRecorder(RefCell<Values>);
 
 impl VariableRecorder {
-    /// What was read.
+    /// Returns the recorded values.
     pub(super) fn into_values(self) -> Values {
         self.0.into_inner()
     }

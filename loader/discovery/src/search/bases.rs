@@ -11,12 +11,12 @@ use os::folders::Folders;
 #[derive(Debug)]
 pub struct BaseFolders {
     folders: Paths,
-    /// Where the folders of a home, for configuration and for data, begin and end.
+    /// Index ranges of the home folders, for configuration and for data.
     homes: [Range<usize>; 2],
 }
 
 impl BaseFolders {
-    /// What the environment names, and else the defaults of the system.
+    /// Returns the folders in the environment, with the defaults of the system.
     pub fn of(environment: &Environment<'_>, system: &Folders) -> Self {
         let mut folders = Paths::with_usual_room();
         let config_home = home(environment, Variable::XdgConfigHome, ".config", &mut folders);
@@ -39,8 +39,8 @@ impl BaseFolders {
         self.folders.iter()
     }
 
-    /// All of them in the order in which a settings file is: both homes come first, those with a variable of their own
-    /// before those below the home folder (APP-240, APP-241).
+    /// Iterates over all folders in the order for a settings file. Both homes come first; those with a variable of their own precede those below the
+    /// home folder (APP-240, APP-241).
     pub fn for_settings(&self) -> impl Iterator<Item = Place<'_>> {
         let rank = |place: usize, base: &Place<'_>| match self.homes.iter().any(|home| home.contains(&place)) {
             true if base.source != Source::Variable(Variable::Home) => 0,

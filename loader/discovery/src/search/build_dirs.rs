@@ -21,7 +21,7 @@ const _: () = if let Some(folder) = EXTRASYSCONFDIR {
     assert!(is_absolute(folder), "VKL_EXTRASYSCONFDIR must be an absolute path");
 };
 
-/// Where a driver service listens (LSV-33; `VKL_SERVICE_SOCKET`).
+/// Socket of the driver service (LSV-33; `VKL_SERVICE_SOCKET`).
 pub const SERVICE_SOCKET: Option<&str> = option_env!("VKL_SERVICE_SOCKET");
 
 /// The number of the user who runs the driver service, who is trusted beside the superuser (LSV-47; `VKL_SERVICE_USER`).
@@ -40,7 +40,7 @@ mod tests {
     use crate::text::scratch::Scratch;
     use std::process::Command;
 
-    /// What the compiler says about this file with a variable set.
+    /// Returns the compiler's result and messages for this file, with a variable set.
     fn built(variable: &str, value: &str) -> (bool, String) {
         // The compiler replaces what it writes, so that goes into a folder of the test's own.
         let scratch = Scratch::create();

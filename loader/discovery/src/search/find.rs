@@ -30,7 +30,7 @@ pub struct Files {
 pub struct Found {
     /// Its path, as assembled.
     pub path: Text,
-    /// Who named it, or the folder it lies in.
+    /// Origin of the file or of its folder.
     pub source: Source,
 }
 

@@ -1,4 +1,4 @@
-//! What differs between searching drivers and searching layers.
+//! Differences between searches for drivers and for layers.
 
 use crate::env::Variable;
 use crate::journal::{LogBits, Subject};
@@ -63,7 +63,7 @@ impl ManifestKind {
         }
     }
 
-    /// How log lines call it.
+    /// Name in log lines.
     pub fn label(self) -> &'static str {
         self.row().label
     }

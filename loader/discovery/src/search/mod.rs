@@ -1,8 +1,8 @@
-//! Where manifests and settings are searched, and what lies there.
+//! Folders that are searched for manifests and settings, and their files.
 //!
-//! A *place* is a folder, or one file when its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] assembles them from the
-//! environment and the folders of the system ([`bases`], [`mod@system`]), [`mod@find`] lists the manifests in them. Paths are used as
-//! assembled and nothing is probed: only opening decides (APP-218).
+//! A *place* is a folder, or one file if its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] collects them from the environment and the folders
+//! of the system ([`bases`], [`mod@system`]); [`mod@find`] lists the manifests in them. Paths are used as they are, and nothing is probed: only
+//! opening a file decides if it exists (APP-218).
 
 mod bases;
 pub mod build_dirs;

@@ -11,12 +11,12 @@ use os::memory::{Grow, OutOfMemory, shortage};
 pub struct Place<'a> {
     /// Its path, as assembled.
     pub path: &'a [u8],
-    /// Who named it.
+    /// Origin of the path.
     pub source: Source,
 }
 
 impl Place<'_> {
-    /// Whether the place is one file.
+    /// Returns `true` if the place is a file.
     pub fn is_file(&self) -> bool {
         has_json_name(self.path)
     }
@@ -27,11 +27,11 @@ impl Place<'_> {
 pub struct Paths {
     text: Vec<u8>,
     items: Vec<Item>,
-    /// Whether a variable put these in place of all others.
+    /// `true` if a variable replaced all other places by these.
     pub replace: bool,
 }
 
-/// Where a path begins and ends in the text, and who named it.
+/// Range of a path in the text, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Item {
     start: usize,
@@ -88,12 +88,12 @@ impl Paths {
         self.iter().any(|place| place.source == source && place.path == path)
     }
 
-    /// How many there are.
+    /// Number of paths.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no paths.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -11,8 +11,7 @@ use core::marker::PhantomData;
 use os::memory::OutOfMemory;
 use os::registry;
 
-/// Where one call searches: what the environment says about places. The base folders are worked out once, when they are
-/// needed first.
+/// Places that a call searches, as the environment defines them. The base folders are computed once, at first use.
 #[derive(Debug)]
 pub struct Search<'a, S = ThisSystem> {
     environment: &'a Environment<'a>,

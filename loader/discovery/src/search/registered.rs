@@ -1,4 +1,4 @@
-//! What a system's registry lists, and what is told about it (DRV-35 to DRV-41, LAY-45 to LAY-52).
+//! Entries of a system's registry, and their log lines (DRV-35 to DRV-41, LAY-45 to LAY-52).
 
 use super::{ManifestKind, Paths};
 use crate::journal::{Journal, LogBits, Source};
@@ -75,7 +75,7 @@ fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
     }
 }
 
-/// Layers are no necessity, and implicit ones are not missed at all (LAY-52).
+/// Logs that nothing is listed. Layers are optional, and missing implicit ones are not reported at all (LAY-52).
 fn tell_absence(kind: ManifestKind, journal: &Journal<'_>) {
     match kind {
         ManifestKind::Driver => journal.note(

@@ -1,4 +1,4 @@
-//! What a search has to know of the system, so that the rules of each can be tested on one.
+//! Properties of the system that a search needs, so that the rules of each system can be tested on one.
 
 use super::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
 use os::folders::{self, Folders};
@@ -11,10 +11,10 @@ pub trait System {
     /// Its folders.
     const FOLDERS: Folders;
 
-    /// Shows `take` the folder of the resources in the application's bundle, if there is one.
+    /// Passes the resource folder of the application's bundle to `take`, if there is one.
     fn bundle(take: impl FnOnce(&[u8]));
 
-    /// Shows `take` the folder in which a service of the system lists drivers, if there is one.
+    /// Passes the folder in which a service of the system lists drivers to `take`, if there is one.
     fn service(take: impl FnOnce(&[u8]));
 }
 

@@ -48,7 +48,7 @@ fn drv_21_lay_11_defaults() {
 
 /// A program in a bundle on macOS.
 struct MacOs;
-/// One without.
+/// macOS without a bundle.
 struct MacOsAlone;
 struct FreeBsd;
 struct Fuchsia;

@@ -29,7 +29,7 @@ impl Settings {
     }
 }
 
-/// Where the lines beside the first go.
+/// Writes the lines after the first.
 struct Lines<'a>(&'a Journal<'a>);
 
 impl Lines<'_> {

@@ -6,7 +6,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// The usable elements of `device_configurations`; `None` if it is missing, or holds something that is no object.
+/// Returns the usable elements of `device_configurations`; `None` if it is missing or contains anything but objects.
 pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
     let Some(elements) = object.array("device_configurations") else {
         return Ok(None);
@@ -42,7 +42,7 @@ fn configuration(object: Object<'_>) -> Option<DeviceConfiguration> {
     Some(DeviceConfiguration {
         device_uuid: uuid(object, "deviceUUID")?,
         driver_uuid: uuid(object, "driverUUID")?,
-        // The conversion saturates, so a number that is no 32-bit version matches no device it should not.
+        // The conversion saturates, so a number that is not a 32-bit version cannot match a wrong device.
         driver_version: object.get("driverVersion").and_then(Value::as_number)? as u32,
         device_name: name("deviceName"),
         driver_name: name("driverName"),

@@ -52,7 +52,7 @@ pub fn load_for(
     Ok(None)
 }
 
-/// What a file says; `None` when there is none.
+/// Returns the settings in a file; `None` if there is no such file.
 fn read(
     path: &Text,
     executable: &Executable,

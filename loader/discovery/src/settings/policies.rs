@@ -1,4 +1,4 @@
-//! What else decides which drivers are opened, and for how long: off as long as neither a variable nor the settings file asks.
+//! Policies for opening drivers and keeping them open. All are off unless a variable or the settings file turns them on.
 
 use super::Settings;
 use crate::env::{Environment, Variable};
@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 /// The policies that the variable asked for when the library was loaded, or that it was not set.
 static ASKED: AtomicU32 = AtomicU32::new(UNSET);
-/// No set of policies.
+/// Marks that no policies are set.
 const UNSET: u32 = u32::MAX;
 
 /// Policies, each of which may be on.
@@ -37,7 +37,7 @@ impl DriverPolicies {
         }
     }
 
-    /// Those that are on. The variable, where it is set, has the say alone.
+    /// Returns the policies that are on. If the variable is set, it alone decides.
     pub fn in_force(settings: Option<&Settings>) -> Self {
         match u8::try_from(ASKED.load(Ordering::Relaxed)) {
             Ok(mask) => Self(mask),
@@ -51,12 +51,12 @@ impl DriverPolicies {
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))
     }
 
-    /// Whether all of these are on.
+    /// Returns `true` if all of these are on.
     pub fn has(self, policy: Self) -> bool {
         self.0 & policy.0 == policy.0
     }
 
-    /// Whether none is on.
+    /// Returns `true` if all policies are off.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }

@@ -1,4 +1,4 @@
-//! What a settings file says, after the object for this executable was chosen.
+//! Content of a settings file, after the object for this executable was chosen.
 
 use super::DriverPolicies;
 use crate::journal::LogBits;
@@ -12,14 +12,14 @@ use os::Raw;
 pub struct Settings {
     /// The file they were read from.
     pub path: Text,
-    /// What to report on standard error; no bit when the file leaves that to `VK_LOADER_DEBUG` (APP-234).
+    /// Severities to print on standard error; empty if the file leaves that to `VK_LOADER_DEBUG` (APP-234).
     pub log_mask: LogBits,
     /// The layers in the order of the chain. `None` leaves layers to normal discovery (APP-247); an empty list means
     /// that there are none at all (APP-251).
     pub layers: Option<Vec<LayerEntry>>,
     /// Manifests of further drivers, in the order of the file.
     pub additional_drivers: Vec<Text>,
-    /// Whether drivers found elsewhere are to be discarded.
+    /// `true` if drivers that were found elsewhere must be discarded.
     pub additional_drivers_exclusive: bool,
     /// The physical devices to show, in order. `None` shows all; an empty list selects none, and still switches off
     /// the variables for drivers (APP-215).
@@ -32,16 +32,16 @@ pub struct Settings {
     pub layer_order: Vec<Text>,
 }
 
-/// What the file wants of one layer (APP-252).
+/// Effect of the file on one layer (APP-252).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Active if anything else asks for it.
     Auto,
     /// Always active.
     On,
-    /// As if it were not installed.
+    /// The layer is treated as not installed.
     Off,
-    /// No layer: the place for all layers that the file does not list.
+    /// Not a layer, but the place for all layers that the file does not list.
     Unordered,
 }
 
@@ -57,17 +57,17 @@ impl Control {
     }
 }
 
-/// One entry of `layers`. For [`Control::Unordered`] the other fields mean nothing.
+/// An entry of `layers`. For [`Control::Unordered`], the other fields have no meaning.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(test, derive(Clone))]
 pub struct LayerEntry {
-    /// What is wanted.
+    /// Effect of the entry.
     pub control: Control,
     /// The exact name of the layer.
     pub name: Text,
     /// Its manifest, as written.
     pub path: Text,
-    /// Whether its manifest is read by the rules of implicit layers.
+    /// `true` if its manifest is read by the rules of implicit layers.
     pub implicit: bool,
 }
 

@@ -13,7 +13,7 @@ pub fn file_name(path: &[u8]) -> &[u8] {
     }
 }
 
-/// What precedes the last separator of a path; `None` when the path is a bare file name.
+/// Returns the path before the last separator; `None` for a bare file name.
 pub fn folder_of(path: &Text) -> Option<&[u8]> {
     let at = path.iter().rposition(|&byte| is_separator(byte))?;
     // The folder of `/x.json` is the root itself.
@@ -31,10 +31,10 @@ pub fn join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
     Ok(path.into())
 }
 
-/// Writes a path below a folder behind `text`.
+/// Appends a path below a folder to `text`.
 ///
 /// # Errors
-/// Only when memory runs out; nothing was written then.
+/// There is not enough memory; nothing was written.
 pub fn append_joined(text: &mut Vec<u8>, folder: &[u8], rest: &[u8]) -> Result<(), OutOfMemory> {
     text.try_room(folder.len() + 1 + rest.len())?;
     text.extend_from_slice(folder);
@@ -45,7 +45,7 @@ pub fn append_joined(text: &mut Vec<u8>, folder: &[u8], rest: &[u8]) -> Result<(
     Ok(())
 }
 
-/// Whether a name is that of a JSON file: its last five bytes are `.json` (DRV-13, LAY-17).
+/// Returns `true` for the name of a JSON file: its last five bytes are `.json` (DRV-13, LAY-17).
 pub fn has_json_name(path: &[u8]) -> bool {
     path.ends_with(b".json")
 }

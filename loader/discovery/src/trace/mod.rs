@@ -15,13 +15,13 @@ use os::{Appended, Raw, SetOnce};
 /// The number of what docs/trace.md describes. It grows when a reader of the older one would misunderstand a record.
 pub const SCHEMA: u64 = 1;
 
-/// Whether records are written.
+/// `true` if records are written.
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// What they are written to.
+/// File to which the records are written.
 static OUTPUT: SetOnce<Appended> = SetOnce::new();
 
-/// Whether records are written now.
+/// Returns `true` if records are written now.
 #[inline]
 pub fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
@@ -93,7 +93,7 @@ fn complain(what: Arguments<'_>) {
     )));
 }
 
-/// What a step is about.
+/// Subject of a step.
 #[derive(Clone, Copy)]
 pub enum Step<'a> {
     /// A call of the program.
@@ -102,7 +102,7 @@ pub enum Step<'a> {
     Open,
     /// A function of a driver, whose library this is.
     Driver(&'a [u8]),
-    /// What the layers of an instance or device do, and the drivers at the end.
+    /// Work of the layers of an instance or device, and of the drivers at the end.
     Chain,
 }
 

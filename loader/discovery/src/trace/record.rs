@@ -1,14 +1,14 @@
-//! One JSON object, written member by member.
+//! A JSON object that is written member by member.
 
 use crate::version::ApiVersion;
 use alloc::vec::Vec;
 use core::fmt::{self, Arguments, Write};
 use os::memory::Grow;
 
-/// A JSON object that is being written. Where there is no memory for all of it, it is none.
+/// A JSON object that is being written. If memory runs out, it is invalid as a whole.
 pub struct Record {
     text: Vec<u8>,
-    /// Whether the next member or element is the first one of what is open.
+    /// `true` if the next member or element is the first one of the open object or array.
     first: bool,
     failed: bool,
 }
@@ -30,7 +30,7 @@ impl Record {
         (!self.failed).then_some(self.text)
     }
 
-    /// A member that is a text. Bytes that are no UTF-8 become U+FFFD.
+    /// Writes a member that is a text. Bytes that are not UTF-8 become U+FFFD.
     pub fn text(&mut self, name: &str, value: &[u8]) {
         self.name(name);
         self.string(value);
@@ -145,7 +145,7 @@ impl Record {
     }
 }
 
-/// What is formatted here has no bytes that [`os::render`] would have to decode.
+/// Formatted values here contain no bytes that [`os::render`] would have to decode.
 impl Write for Record {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.raw(text.as_bytes());

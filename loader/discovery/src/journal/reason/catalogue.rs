@@ -1,4 +1,4 @@
-//! Driver catalogues that do not count, and drivers that are not opened because of one.
+//! Driver catalogues that are ignored, and drivers that are not opened because of one.
 
 use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::Text;
@@ -6,36 +6,36 @@ use crate::trace::Record;
 use core::fmt;
 use reasons::Code;
 
-/// Why a driver catalogue does not count, or why a driver is left out that is in one.
+/// Reason why a driver catalogue is ignored, or why a driver in it is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogueReason {
-    /// It belongs to another user, or others may write to it.
+    /// The file belongs to another user, or others may write to it.
     NotKept,
-    /// It is none.
+    /// The file is not a valid catalogue.
     Invalid,
-    /// It has another form.
+    /// The file has another schema.
     OtherSchema,
-    /// It was made with another loader.
+    /// The catalogue was made with another loader.
     OtherLoader,
-    /// This variable has another value than then.
+    /// This variable had another value when the catalogue was made.
     Variable(Text),
-    /// The driver has no device here.
+    /// The driver has no device on this machine.
     NoDevice(Asked),
     /// The driver has no device that the instance shows.
     Hidden(Asked),
     /// The driver computes on the processor, and another one has a device.
     Software,
-    /// All its devices are suspended.
+    /// All devices of the driver are suspended.
     Asleep,
-    /// It ended its process by this signal.
+    /// The driver ended its process by this signal.
     Crashed(u32, Asked),
-    /// The driver ended its process with this status then.
+    /// The driver ended its process with this status.
     Ended(u32, Asked),
-    /// It did not answer within this many seconds.
+    /// The driver did not answer within this many seconds.
     Hung(u32, Asked),
 }
 
-/// When a driver was asked, in seconds since 1970.
+/// Time at which a driver was asked, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked(pub u64);
 
@@ -130,7 +130,7 @@ impl CatalogueReason {
         }
     }
 
-    /// Writes what is known beside the code.
+    /// Writes the details beside the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::Variable(variable) => record.text("variable", variable),
@@ -152,7 +152,7 @@ impl CatalogueReason {
     }
 }
 
-/// The day and the minute, of the time zone of Greenwich.
+/// Prints the day and the minute in UTC.
 impl fmt::Display for Asked {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
@@ -190,7 +190,7 @@ mod tests {
         ] {
             assert_eq!(std::format!("{}", Asked(seconds)), expected);
         }
-        // What a file may claim is no reason to fail.
+        // An arbitrary number in a file must not cause a panic.
         let _ = std::format!("{}", Asked(u64::MAX));
     }
 

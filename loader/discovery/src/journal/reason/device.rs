@@ -7,20 +7,20 @@ use crate::env::Variable;
 use crate::text::Text;
 use reasons::Code;
 
-/// Why a physical device, or a group of them, is not shown.
+/// Reason why a physical device, or a group of devices, is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceReason {
-    /// An ID filter, this variable, does not contain its number.
+    /// The ID filter of this variable does not contain its number.
     IdFilter(Variable),
-    /// The settings file configures devices, and not this one.
+    /// The settings file configures devices, but not this one.
     NotConfigured,
     /// No word of this variable, or of the settings file, is for it (DRV-143a).
     NotVisible(Option<Variable>),
     /// The settings file does not configure this device, so the group of this number with it is not shown.
     GroupNotConfigured(usize),
-    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`; what it reported last counts on.
+    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`; its previous list is used.
     EnumerationFailed(i32),
-    /// The driver did not give this about its groups.
+    /// The driver did not report this about its groups.
     GroupsFailed(&'static str),
 }
 

@@ -6,18 +6,18 @@ use super::{DRIVER_ERROR, DRIVER_INFO, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
-/// Why a driver is not used, although its manifest was fine or the application supplied it.
+/// Reason why a driver is not used, although its manifest was valid or the application supplied it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverLibraryReason {
-    /// The system could not open the library; its own text, which was logged before.
+    /// The system could not open the library; its error text, which was logged before.
     NotOpened(Text),
-    /// The library is for another architecture; the system's own text, which was logged before.
+    /// The library is for another architecture; the system's error text, which was logged before.
     WrongArchitecture(Text),
     /// Negotiation returned `VK_ERROR_INCOMPATIBLE_DRIVER`.
     NegotiationRefused,
     /// The driver negotiated this interface version but does not export `vk_icdGetInstanceProcAddr`.
     NoGetInstanceProcAddr(u32),
-    /// It exports neither `vkGetInstanceProcAddr` nor `vk_icdGetInstanceProcAddr`.
+    /// The library exports neither `vkGetInstanceProcAddr` nor `vk_icdGetInstanceProcAddr`.
     NoEntryPoint,
     /// A driver of interface version 0 does not export this function.
     NoExport(&'static str),
@@ -37,7 +37,7 @@ pub enum DriverLibraryReason {
     DirectNoFunction(u32),
     /// The direct driver of this index does not return this function.
     DirectNoCommand(u32, &'static str),
-    /// The direct driver of index `.0` speaks the too old interface version `.1`.
+    /// The direct driver of index `.0` supports only interface version `.1`, which is too old.
     DirectVersion(u32, u32),
     /// `vkEnumerateInstanceVersion` of the direct driver of index `.0` failed with `VkResult` `.1`.
     DirectVersionQueryFailed(u32, i32),

@@ -7,7 +7,7 @@ use crate::text::{Text, file_name};
 use os::Raw;
 use reasons::Code;
 
-/// Why a readable driver manifest is not used.
+/// Reason why a readable driver manifest is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverManifestReason {
     /// `file_format_version` is missing or not a string.
@@ -26,7 +26,7 @@ pub enum DriverManifestReason {
     NoApiVersion,
     /// `api_version` is of another API variant.
     Variant(u32),
-    /// A portability driver, and portability drivers are not asked for.
+    /// The driver is a portability driver, and portability drivers are not requested.
     Portability,
     /// `library_arch` is for the other pointer size.
     Architecture,

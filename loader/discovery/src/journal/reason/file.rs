@@ -6,18 +6,18 @@ use super::LogBits;
 use crate::text::{Place, Text};
 use reasons::Code;
 
-/// What was wrong with the file.
+/// Reason why a file is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileReason {
-    /// It does not exist.
+    /// The file does not exist.
     NotFound,
-    /// It may not be opened.
+    /// The file could not be opened.
     NotOpened,
-    /// It is a folder, a device or a pipe.
+    /// The file is a folder, a device or a pipe.
     NotRegular,
     /// Reading it failed.
     NotRead,
-    /// It is larger than any real manifest; the bound is in bytes.
+    /// The file is larger than any real manifest; the bound is in bytes.
     TooLarge(u64),
     /// Its size changed while it was read.
     Changed,
@@ -31,7 +31,7 @@ pub enum FileReason {
     FoundBefore,
 }
 
-/// What a file was expected to be.
+/// Expected kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A driver manifest.

@@ -6,27 +6,27 @@ use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
-/// Why the library of an active layer is not used.
+/// Reason why the library of an active layer is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerLibraryReason {
-    /// What went wrong.
+    /// Fault of the library.
     pub problem: LayerLibraryProblem,
-    /// Whether the application named this layer itself, which makes the call fail.
+    /// `true` if the application named this layer itself, which makes the call fail.
     pub requested: bool,
 }
 
-/// What went wrong with the library of a layer.
+/// Fault of a layer's library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerLibraryProblem {
     /// The system could not open it; its own text, which was logged before.
     NotOpened(Text),
-    /// It is for another architecture; the system's own text, which was logged before.
+    /// The library is for another architecture; the system's error text, which was logged before.
     WrongArchitecture(Text),
-    /// It does not export this symbol, and nothing else leads to the function.
+    /// The library does not export this symbol, and the function cannot be found in another way.
     NoSymbol(Text),
-    /// It does not export this symbol, which its manifest names for this query.
+    /// The library does not export this symbol, which its manifest names for this query.
     NoPreInstanceFunction(&'static str, Text),
-    /// It has no device commands, so it stays out of device chains only.
+    /// The library has no device commands, so the layer is left out of device chains only.
     NoDeviceFunctions,
 }
 

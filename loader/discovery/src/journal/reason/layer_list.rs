@@ -8,7 +8,7 @@ use reasons::Code;
 
 const VERIFY: &str = "verify_meta_layer_component_layers:";
 
-/// Why a layer is removed from the list of discovered layers.
+/// Reason why a layer is removed from the list of discovered layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerListReason {
     /// A layer of the same name was found before, in this manifest.

@@ -6,18 +6,18 @@ use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
-/// Why a readable layer manifest contributes nothing, or nothing more.
+/// Reason why a readable layer manifest contributes nothing, or nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerManifestReason {
     /// `file_format_version` is missing or not a string.
     NoFormatVersion,
     /// Neither `layers` nor `layer` is there.
     NoLayer,
-    /// No layer is there, but a driver is: a driver manifest in the wrong folder.
+    /// The file describes a driver but no layer: a driver manifest in the wrong folder.
     DriverManifest,
     /// `layer` is repeated in a file of version 1.0.1 or newer.
     RepeatedLayer,
-    /// A member of `layers` is no object; carries its index. Members before it stay.
+    /// A member of `layers` is not an object; carries its index. Members before it stay.
     ElementNotObject,
 }
 
@@ -68,7 +68,7 @@ impl LayerManifestReason {
     }
 }
 
-/// Why one layer of a manifest is skipped.
+/// Reason why one layer of a manifest is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerReason {
     /// A required member, named here, is missing, of the wrong type, or longer than its place in the API.

@@ -1,7 +1,7 @@
-//! Why something was dropped: one closed enum a subsystem, each variant with what its message needs.
+//! Reasons for dropping something: one closed enum per subsystem; each variant has the data for its message.
 //!
-//! Every enum has the same two functions. `bits` says how loud the message is, `None` for silence; `write` is its text.
-//! The texts are those users and tools already search for.
+//! Every enum has the same two functions. `bits` returns the severity of the message, or `None` for no message; `write` writes its text. Users and
+//! tools already search for these texts.
 
 mod catalogue;
 mod device;
@@ -41,7 +41,7 @@ const LAYER_INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 
 macro_rules! reasons {
     ($($(#[$meta:meta])* $variant:ident($reason:ty);)+) => {
-        /// Why something was dropped.
+        /// Reason why something was dropped.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Reason {
             $($(#[$meta])* $variant($reason),)+
@@ -92,7 +92,7 @@ reasons! {
     Service(ServiceReason);
     /// A layer manifest as a whole.
     LayerManifest(LayerManifestReason);
-    /// One layer of a manifest.
+    /// A layer of a manifest.
     Layer(LayerReason);
     /// A well-formed layer that is not wanted, or not usable beside the others.
     DiscoveredLayers(LayerListReason);

@@ -6,7 +6,7 @@ use crate::trace::Record;
 use core::fmt;
 use reasons::Code;
 
-/// Why a driver service, or a driver of it, is not used: never.
+/// Replacement for the reasons of a driver service, in builds without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {}
 

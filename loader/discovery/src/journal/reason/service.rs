@@ -6,7 +6,7 @@ use crate::trace::Record;
 use core::fmt;
 use reasons::Code;
 
-/// Why a driver service, or a driver that it published, is not used.
+/// Reason why a driver service, or a driver that it published, is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {
     /// There is no connection, for this reason of the system's.
@@ -15,19 +15,19 @@ pub enum ServiceReason {
     NotTrusted(u32),
     /// The process is elevated, and the folder of the socket can be changed by others than the superuser.
     Folder,
-    /// No answer came in time.
+    /// The service did not answer in time.
     TimedOut,
-    /// The connection ended, or another one took its place.
+    /// The connection ended, or another one replaced it.
     Lost,
-    /// It answered with this word.
+    /// The service answered with this word.
     Refused(Text),
-    /// It did not answer as services do: this is wrong.
+    /// The service's answer is malformed in this way.
     BadReply(&'static str),
-    /// It does not have the library.
+    /// The service does not have the library.
     NoLibrary,
-    /// It sent no file, or more than one.
+    /// The service sent no file, or more than one.
     Descriptors(&'static str),
-    /// It sent a file that others can change.
+    /// The service sent a file that others can change.
     FileNotTrusted,
     /// The file is not what was promised: this differs.
     OtherBytes(&'static str),

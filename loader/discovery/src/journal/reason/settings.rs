@@ -6,14 +6,14 @@ use super::LogBits;
 use crate::text::Text;
 use reasons::Code;
 
-/// Why a readable settings file changes nothing.
+/// Reason why a readable settings file changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsReason {
     /// `file_format_version` is missing or not a string.
     NoFormatVersion,
     /// Neither `settings_array` nor `settings` is there.
     NoSettings,
-    /// No object is for this executable, and none for all.
+    /// No object is for this executable or for all executables.
     OtherExecutable,
     /// The object for this executable holds nothing that has an effect.
     Nothing,

@@ -27,7 +27,7 @@ const MAX_EXPONENT_DIGITS: usize = 2;
 /// First of the 256 characters that stand for bytes inside strings of normalised text.
 const CODE: u32 = 0x100;
 
-/// Whether a byte of a string's content stays as it is.
+/// Returns `true` if a byte of a string's content stays as it is.
 const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
@@ -242,7 +242,7 @@ impl<'a> Normalizer<'a> {
                 self.position += 2;
                 [first, self.four_hex_digits()?]
             }
-            // The zero is no low surrogate: it only fills the pair, and a first unit that needs one stays invalid.
+            // Zero is not a low surrogate: it only fills the pair, so a first unit that needs one stays invalid.
             _ => [first, 0],
         };
         let character = char::decode_utf16(units).next();

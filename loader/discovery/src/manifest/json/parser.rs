@@ -17,7 +17,7 @@ const KEPT_LEVELS: usize = 12;
 /// Bytes of text for each node that there is room for at once.
 const USUAL_BYTES: usize = 12;
 
-/// Why a text is not a value.
+/// Reason why a text is not a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonError {
     /// The text is not valid JSON from this place on, or nests deeper than 1000 levels there.
@@ -146,10 +146,10 @@ fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
     place.byte_in(text)
 }
 
-/// What a text went through before.
+/// Processing that a text has passed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// Nothing: it is as it was written.
+    /// None: the text is as it was written.
     Plain,
     /// Its nesting was checked, and its strings are in the code of one character a byte.
     Normalized,
@@ -158,7 +158,7 @@ enum Form {
 /// Adds the nodes of one value, and knows how many levels may still be kept.
 struct Builder<'a> {
     form: Form,
-    /// Where the text begins in memory, so that strings in it become places.
+    /// Address of the text in memory, which converts strings in it to offsets.
     text: usize,
     left: usize,
     /// Set when memory runs out, since a parser error carries no more than a text.

@@ -3,7 +3,7 @@
 use super::parser::{JsonError, parse};
 use alloc::vec::Vec;
 
-/// What a node stands for.
+/// Type of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
@@ -24,15 +24,14 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// Of an array, the number of elements. Of a text, where it begins. Of a number, its upper half.
+    /// For an array, the number of elements; for a text, its start; for a number, its upper half.
     pub(super) start: u32,
-    /// Of an array or object, the place of the node behind all that are inside it. Of a text, where it ends. Of a number, its
-    /// lower half.
+    /// For an array or object, the index of the node after everything inside it; for a text, its end; for a number, its lower half.
     pub(super) end: u32,
 }
 
 impl Node {
-    /// What the node of a number holds.
+    /// Returns the halves of a number, as its node stores them.
     pub(super) fn halves(number: f64) -> (u32, u32) {
         let bits = number.to_bits();
         ((bits >> 32) as u32, bits as u32)
@@ -94,7 +93,7 @@ impl<'a> Value<'a> {
         self.document.nodes[self.at]
     }
 
-    /// The node behind this value and all that is inside it.
+    /// Returns the node after this value and everything inside it.
     fn behind(self) -> usize {
         match self.node() {
             Node {
@@ -106,13 +105,13 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// What stands in the text.
+    /// Returns the bytes of the text for this value.
     fn written(self) -> &'a [u8] {
         let node = self.node();
         &self.document.text[node.start as usize..node.end as usize]
     }
 
-    /// The content of a string up to its first NUL (LAY-74); `None` when the value is no string.
+    /// Returns the content of a string up to its first NUL (LAY-74); `None` if the value is not a string.
     pub fn as_text(self) -> Option<&'a [u8]> {
         match self.node().kind {
             Kind::Text => Some(self.written()),
@@ -151,7 +150,7 @@ impl<'a> Value<'a> {
         elements.iter().chain(members.map(|(_, value)| value))
     }
 
-    /// Whether this is the literal `true`.
+    /// Returns `true` for the literal `true`.
     pub fn is_true(self) -> bool {
         self.node().kind == Kind::True
     }
@@ -196,12 +195,12 @@ impl<'a> Iterator for Values<'a> {
 pub struct Elements<'a>(Option<Value<'a>>);
 
 impl<'a> Elements<'a> {
-    /// How many there are.
+    /// Number of elements.
     pub fn len(self) -> usize {
         self.0.map_or(0, |array| array.node().start as usize)
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -266,7 +265,7 @@ fn is_named(known: &[u8], name: &str) -> bool {
         && is_same(known, name)
 }
 
-/// Whether two texts of one length are the same but for ASCII case.
+/// Returns `true` if two texts of one length are equal, ignoring ASCII case.
 #[inline(never)]
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     one == other || one.eq_ignore_ascii_case(other)

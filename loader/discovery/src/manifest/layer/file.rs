@@ -144,7 +144,7 @@ fn described<'a>(
     }
 }
 
-/// One layer, or the decision to skip it.
+/// Returns a layer, or the decision to skip it.
 fn one_layer(
     object: Object<'_>,
     context: &Context<'_>,

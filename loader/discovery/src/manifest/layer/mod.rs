@@ -21,7 +21,7 @@ use crate::journal::reason::LayerReason;
 use crate::text::Text;
 use os::memory::{Grow, OutOfMemory};
 
-/// Why a layer is not returned.
+/// Reason why a layer is not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Skip {
     Because(LayerReason),

@@ -20,7 +20,7 @@ use promises::limits::MAX_LAYER_NAME;
 /// The first version with meta-layers, and with names for the negotiation function.
 pub(super) const WITH_META_LAYERS: FormatVersion = FormatVersion::new(1, 1, 0);
 
-/// What is the same for all layers of a file.
+/// Data that is the same for all layers of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context<'a> {
     pub(super) manifest: &'a Text,

@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 /// The name that makes an implicit meta-layer the override layer (LAY-4).
 pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";
 
-/// One layer of a manifest.
+/// A layer of a manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LayerManifest {
     /// The manifest, as found.
     pub manifest: Text,
-    /// Where the loader learned of the manifest.
+    /// Origin of the manifest.
     pub source: Source,
-    /// Whether it was read by the rules of implicit layers. Decided by the place, never by the content (LAY-1).
+    /// `true` if the manifest was read by the rules of implicit layers. The folder decides this, never the content (LAY-1).
     pub implicit: bool,
     /// Its identity: `VkLayerProperties::layerName`, at most 255 bytes.
     pub name: Text,
@@ -39,7 +39,7 @@ pub struct LayerManifest {
     pub enable_environment: Option<EnvironmentPair>,
     /// Functions for commands that need no instance. Implicit layers only.
     pub pre_instance_functions: PreInstanceFunctions,
-    /// What the override layer changes beside the layers it stands for; empty for all others.
+    /// Changes that the override layer makes beside the layers that it represents; empty for all others.
     pub overrides: OverrideFields,
     /// Its place in a chain, beside other layers.
     pub order: ManifestOrder,
@@ -54,8 +54,7 @@ impl LayerManifest {
         }
     }
 
-    /// What to open; `None` for a meta-layer. May be empty, which counts as a missing library: it must never be passed
-    /// to the system (LAY-100).
+    /// Library to open; `None` for a meta-layer. It may be empty, which counts as a missing library and must never be passed to the system (LAY-100).
     pub fn library_path(&self) -> Option<&Text> {
         match &self.body {
             LayerBody::Library(path) => Some(path),
@@ -87,7 +86,7 @@ impl LayerManifest {
     }
 }
 
-/// What a layer consists of.
+/// Content of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LayerBody {
     /// The library to open, resolved by LAY-97.
