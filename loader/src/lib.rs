@@ -1,8 +1,10 @@
 //! A drop-in `libvulkan.so.1`.
 //!
-//! `docs/architecture.md` explains how the parts fit together. In short: [`generated`] follows from the Vulkan registry alone and holds the C entry
-//! points; [`entry`] and [`terminator`] are handwritten bodies that it calls; the crate [`discovery`] decides from files and variables, and records
-//! every decision in its [journal](discovery::journal).
+//! `docs/architecture.md` explains how the parts fit together. In short:
+//!
+//! - [`generated`] follows from the Vulkan registry alone and holds the C entry points.
+//! - [`entry`] and [`terminator`] are handwritten bodies that it calls.
+//! - The crate [`discovery`] decides from files and variables, and records every decision in its [journal](discovery::journal).
 //!
 //! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The Rust items are not a stable
 //! interface.

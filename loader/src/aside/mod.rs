@@ -32,14 +32,14 @@ static SYSTEM: Mutex<Option<Library>> = Mutex::new(None);
 pub(crate) struct Export {
     /// Its name.
     name: &'static CStr,
-    /// What the symbol of this name is: a jump to the target.
+    /// Symbol of this name: a jump to the target.
     jump: unsafe extern "C" fn(),
 }
 
 /// Defines the exported functions, given as `NUMBER NAME;`, with their targets.
 macro_rules! exports {
     ($($number:literal $name:ident;)*) => {
-        /// How many functions are exported.
+        /// Number of exported functions.
         const COUNT: usize = [$($number),*].len();
 
         /// The targets of the jumps. They are this library's own functions until [`crate::aside::decide`] changes them.
@@ -143,7 +143,7 @@ fn opened(path: &[u8], own: ApiVersion) -> Result<Library, Refusal> {
     }
 }
 
-/// Why this library does not step aside for another.
+/// Reason why this library does not step aside for another one.
 enum Refusal {
     Unreadable,
     Older(ApiVersion),

@@ -1,9 +1,10 @@
 //! Replacement of one structure in a chain that belongs to the caller.
 //!
-//! The structures before the replaced one must lead to the replacement, so they are copied: the caller's chain may be in read-only memory, and
-//! another thread may use it at the same time. The size of a structure comes from the registry. A structure that the registry does not know, or whose
-//! shape is unusual, cannot be copied. The copies then begin after the last such structure, and its `pNext` leads to them during the call, as with
-//! the Khronos loader.
+//! The structures before the replaced one must lead to the replacement, so they are copied. The caller's chain may be in read-only memory, and
+//! another thread may use it at the same time.
+//!
+//! The size of a structure comes from the registry. A structure that the registry does not know, or whose shape is unusual, cannot be copied. The
+//! copies then begin after the last such structure, and its `pNext` leads to them during the call, as with the Khronos loader.
 
 use super::chain;
 use super::layer_interface::VkLayerDeviceCreateInfo;

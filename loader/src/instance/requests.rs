@@ -21,8 +21,8 @@ impl<'a> Requests<'a> {
     /// Reads from a create info.
     ///
     /// # Safety
-    /// `info` is a valid structure: its arrays are null or as long as their counts say, names are readable up to a
-    /// terminator or for 257 bytes, and everything stays valid for `'a`.
+    /// `info` is a valid structure: its arrays are null or as long as their counts say, and everything stays valid for `'a`. Names are readable up to
+    /// a terminator or for 257 bytes.
     pub(super) const unsafe fn new(info: &'a VkInstanceCreateInfo) -> Self {
         Self { info }
     }

@@ -7,8 +7,8 @@
 //! is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. It does not matter which driver made the device, and when. A function
 //! that the device lacks logs an error and returns one, as unknown functions do (DRV-224).
 //!
-//! Drivers are asked only for functions that a layer requested: when the driver makes a device, again for new functions after the layers above have
-//! made theirs, and for all finished devices when a layer asks.
+//! Drivers are asked only for functions that a layer requested. That happens when the driver makes a device, again for new functions after the layers
+//! above have made theirs, and for all finished devices when a layer asks.
 
 use super::terminators::known_to_device;
 use super::unknown;

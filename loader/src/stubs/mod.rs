@@ -1,7 +1,7 @@
 //! Entry points that have a number instead of a type.
 //!
 //! A *thunk* forwards a call whose arguments are unknown: it may change only the first argument and one scratch register, and jumps (DRV-228). A
-//! *missing stub* is in a table slot without a function: it loads the number of the slot and jumps to a function that names the command and ends the
+//! *missing stub* is in a table slot without a function. It loads the number of the slot and jumps to a function that names the command and ends the
 //! process (LAY-290).
 //!
 //! All stubs of a kind have the same size, so the address of a stub follows from its number.
@@ -86,7 +86,7 @@ pub(crate) fn device_terminator(index: usize) -> Slot {
     code::device_terminators().and_then(|stubs| stubs.at(index))
 }
 
-/// Returns the end of the chain for the unknown physical-device function `index`: it replaces the handle by the driver's and jumps to the driver's
+/// Returns the end of the chain for the unknown physical-device function `index`. It replaces the handle by the driver's and jumps to the driver's
 /// function, or reports that the driver lacks it (DRV-220, DRV-221).
 pub(crate) fn physical_device_terminator(index: usize) -> Slot {
     code::physical_device_terminators().and_then(|stubs| stubs.at(index))
