@@ -1,7 +1,7 @@
-//! How long the verbs take on the complete registry, and how much memory (GEN-97).
+//! Time and memory that the verbs take on the complete registry (GEN-97).
 //!
-//! `cargo bench -p vkgen --bench speed` runs the release program as a maintainer does, prints a line a verb, and fails
-//! when a limit is passed. The XML must have been fetched.
+//! `cargo bench -p vkgen --bench speed` runs the release program as a maintainer does, prints a line per verb, and fails if a limit is exceeded. The
+//! XML must have been fetched.
 #![forbid(unsafe_code)]
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const RUNS: usize = 11;
 /// Peak memory of each verb, in KiB.
 const MEMORY_LIMIT: u64 = 150 * 1024;
 
-/// What is measured.
+/// A measurement.
 struct Case {
     name: &'static str,
     arguments: Vec<String>,

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What to do.
+/// Verb of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// XML to snapshot.
@@ -17,7 +17,7 @@ pub enum Verb {
     Check,
     /// The parsed metadata as JSON.
     Dump,
-    /// What differs between two registries.
+    /// Prints the differences between two registries.
     Diff {
         /// The old registry.
         old: PathBuf,
@@ -31,7 +31,7 @@ pub enum Verb {
     },
 }
 
-/// How `diff` prints its report.
+/// Format of the report of `diff`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// For a terminal.
@@ -41,14 +41,14 @@ pub enum Format {
     Json,
     /// For a comment or a step summary.
     Markdown,
-    /// One page for a browser.
+    /// A page for a browser.
     Html,
 }
 
 /// A parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What to do.
+    /// Verb to run.
     pub verb: Verb,
     /// The registry, as `vk.xml` and `video.xml`.
     pub xml: Option<(PathBuf, PathBuf)>,
@@ -68,11 +68,11 @@ pub struct Options {
     pub root: PathBuf,
     /// Format of the report.
     pub format: Format,
-    /// Whether the exit code tells what the report found.
+    /// `true` if the exit code depends on the report.
     pub exit_code: bool,
 }
 
-/// What a command line asks for.
+/// Request of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// Work.

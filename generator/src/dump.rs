@@ -37,7 +37,7 @@ struct Command<'a> {
     trampoline: &'a str,
     /// The command whose terminator serves it.
     terminator: Option<&'a str>,
-    /// What a device's lookup needs to give out the terminator.
+    /// Condition under which a device's lookup returns the terminator.
     device_lookup: Lookup<'a>,
     /// Its number in each table that has it.
     slots: BTreeMap<&'static str, usize>,

@@ -1,9 +1,9 @@
-//! What can go wrong, and the exit code each kind has (GEN-3).
+//! Failures of a run, and the exit code of each kind (GEN-3).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Why a run failed.
+/// Reason why a run failed.
 #[derive(Debug)]
 pub enum Error {
     /// The command line makes no sense.
@@ -37,7 +37,7 @@ impl Error {
     }
 }
 
-/// No more messages than this are printed (GEN-3).
+/// Upper bound on the number of printed messages (GEN-3).
 const MESSAGE_LIMIT: usize = 100;
 
 impl fmt::Display for Error {

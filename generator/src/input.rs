@@ -63,7 +63,7 @@ pub fn xml_tolerant(vk: &Path, video: Option<&Path>) -> Result<(Registry, Vec<Di
     vk_registry::load_tolerant(vk.source()?, video).map_err(|errors| refused(&errors))
 }
 
-/// Where the input that was read defines a name: in the XML and its overlays, or in the snapshot.
+/// Returns the place where the input defines a name: in the XML and its overlays, or in the snapshot.
 pub fn place(options: &Options, name: &str) -> Option<String> {
     let Some((vk, _)) = &options.xml else {
         return vk_registry::snapshot::FILES.iter().find_map(|file| {

@@ -102,7 +102,7 @@ pub fn text(folder: &Path, name: &str) -> String {
     text.unwrap_or_default()
 }
 
-/// Whether this is a file or a link to one, as opposed to a folder, a link to a folder, a pipe or a device.
+/// Returns `true` if this is a file or a link to one, as opposed to a folder, a link to a folder, a pipe or a device.
 fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file())
 }
@@ -157,7 +157,7 @@ fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Err
     Ok(found)
 }
 
-/// Says of a path, and of its name below the folder that is walked, why the walk must end there.
+/// Function that returns an error for a path, and for its name below the folder of the walk, if the walk must end there.
 type Judge<'a> = &'a dyn Fn(&Path, &str) -> Result<(), Error>;
 
 /// All files below a folder, sorted; none if it does not exist. The walk ends with the first that is refused, for a folder
@@ -177,7 +177,7 @@ fn collect(folder: &Path, prefix: &str, judge: Judge<'_>, found: &mut BTreeSet<S
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        // A link to a folder is none, so that no run ever leaves the folder that it was given.
+        // A link to a folder does not count as a folder, so no run ever leaves the folder that it was given.
         if entry.file_type().map_err(fail)?.is_dir() {
             collect(&entry.path(), &format!("{name}/"), judge, found)?;
         } else {

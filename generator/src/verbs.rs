@@ -135,7 +135,7 @@ fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> R
     Ok(files)
 }
 
-/// How the manifest calls a file that may lie anywhere.
+/// Returns the manifest's name for a file that may be anywhere.
 fn overlay_name(file: &PolicyFile) -> String {
     let name = Path::new(&file.name).file_name().unwrap_or_default();
     format!("overlay/{}", name.to_string_lossy())

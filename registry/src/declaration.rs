@@ -19,7 +19,7 @@ impl std::error::Error for BadDeclaration {}
 /// A declaration in pieces, by position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pieces<'a> {
-    /// What stands before the type name: `const`, `struct`.
+    /// Text before the type name: `const`, `struct`.
     pub(crate) before: &'a str,
     /// The type name.
     pub(crate) base: &'a str,
@@ -97,13 +97,13 @@ fn is_identifier_character(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// Whether the text can be a C identifier.
+/// Returns `true` if the text can be a C identifier.
 pub(crate) fn is_identifier(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.chars().all(is_identifier_character)
 }
 
-/// A type name: an identifier that is no qualifier.
+/// Returns a type name: an identifier that is not a qualifier.
 fn identifier(text: &str) -> Result<&str, BadDeclaration> {
     let is_name = is_identifier(text) && !matches!(text, "const" | "struct");
     is_name.then_some(text).ok_or(BadDeclaration)

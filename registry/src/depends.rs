@@ -13,7 +13,7 @@ pub enum Depends {
     Any(Box<Depends>, Box<Depends>),
 }
 
-/// What a condition names.
+/// Name in a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Term {
     /// A feature or an extension.
@@ -36,12 +36,12 @@ impl fmt::Display for Term {
     }
 }
 
-/// Why a condition cannot be read; positions are bytes into its text.
+/// Reason why a condition cannot be read; positions are bytes into its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependsError {
     /// A name or an opening parenthesis was expected.
     ExpectedName(usize),
-    /// A closing parenthesis that closes nothing, one that is missing, or text behind the end.
+    /// A closing parenthesis without an opening one, a missing one, or text after the end.
     Unbalanced(usize),
     /// Longer or deeper than any condition could reasonably be.
     TooComplex,

@@ -1,4 +1,4 @@
-//! What was wrong with a registry, and where.
+//! Mistakes in a registry, and their places.
 
 use crate::source::{Origins, Place};
 use roxmltree::Document;
@@ -13,7 +13,7 @@ const SNIPPET_CHARS: usize = 160;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $word:literal,)*) => {
-        /// What kind of mistake a diagnostic reports (GEN-83). The words are stable.
+        /// Kind of mistake that a diagnostic reports (GEN-83). The words are stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $($(#[$doc])* $variant,)* }
 
@@ -48,7 +48,7 @@ codes! {
     Missing = "missing",
     /// An attribute whose value cannot be read.
     BadValue = "bad-value",
-    /// A definition without a name, with two different ones, or with one that is no C identifier (GEN-11).
+    /// A definition without a name, with two different ones, or with one that is not a C identifier (GEN-11).
     BadName = "bad-name",
     /// A C declaration that cannot be taken apart (GEN-12).
     BadDeclaration = "bad-declaration",
@@ -84,9 +84,9 @@ codes! {
     ExtensionConstants = "extension-constants",
     /// Two supported extensions with one number, which would give their enumerants the same values (GEN-69).
     ExtensionNumber = "extension-number",
-    /// A handle without `objtypeenum`, or with one that is no `VkObjectType`.
+    /// A handle without `objtypeenum`, or with one that is not a `VkObjectType`.
     HandleObjectType = "handle-object-type",
-    /// A handle whose parent is no handle.
+    /// A handle whose parent is not a handle.
     HandleParent = "handle-parent",
     /// Handles that are their own ancestors.
     ParentCycle = "parent-cycle",
@@ -98,7 +98,7 @@ codes! {
     ExportMismatch = "export-mismatch",
     /// A remove of a command that nothing required (GEN-24).
     RemoveUnrequired = "remove-unrequired",
-    /// No header version where it must stand (GEN-15).
+    /// The header version is missing (GEN-15).
     MissingHeaderVersion = "missing-header-version",
     /// The version macro and the highest feature differ (GEN-15).
     VersionMismatch = "version-mismatch",
@@ -107,7 +107,7 @@ codes! {
 }
 
 impl Code {
-    /// Whether the input holds a construct that no rule judges yet; `diff` reports those and goes on (GEN-80).
+    /// Returns `true` if the input holds a construct that no rule judges yet; `diff` reports those and goes on (GEN-80).
     pub const fn is_unknown_construct(self) -> bool {
         matches!(
             self,
@@ -115,7 +115,7 @@ impl Code {
         )
     }
 
-    /// How to proceed, where that is not plain from the text.
+    /// Returns advice, if the text does not say how to proceed.
     const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownElement | Self::UnknownAttribute | Self::UnexpectedText => {
@@ -129,7 +129,7 @@ impl Code {
     }
 }
 
-/// One mistake, in the style compilers use.
+/// A mistake, in the style of compilers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// File name.
@@ -138,11 +138,11 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// What kind of mistake.
+    /// Kind of mistake.
     pub code: Code,
     /// Element path, such as `registry/types/type`; empty when the file could not be read as XML.
     pub path: String,
-    /// What is wrong, naming the offending thing.
+    /// Description of the mistake, with the name of its subject.
     pub text: String,
     /// The element as one line, cut at 160 characters; may be empty.
     pub snippet: String,
@@ -260,7 +260,7 @@ impl<'a> Reporter<'a> {
         });
     }
 
-    /// Whether anything but unknown constructs was found, so that going on would only breed follow-up errors.
+    /// Returns `true` if anything but unknown constructs was found, so that going on would only breed follow-up errors.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }

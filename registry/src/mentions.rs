@@ -1,4 +1,4 @@
-//! Where a registry speaks of a name, for explanations with line numbers (GEN-2).
+//! Places where a registry mentions a name, for explanations with line numbers (GEN-2).
 
 use crate::diagnostic::{Diagnostic, snippet};
 use crate::parse;
@@ -22,10 +22,10 @@ pub struct Mention {
 
 /// Finds all elements with `name` as name, alias, parent, condition or other attribute, in file order.
 ///
-/// Uses of a type in parameters and members are no mentions; there would be thousands of some handles.
+/// Uses of a type in parameters and members do not count; some handles would have thousands.
 ///
 /// # Errors
-/// Only text that is not well-formed is refused; unknown constructs are searched like known ones.
+/// The text is not well-formed. Unknown constructs are searched like known ones.
 pub fn mentions(source: Source<'_>, name: &str) -> Result<Vec<Mention>, Diagnostic> {
     let document = parse::document(source)?;
     let text = source.body();

@@ -1,7 +1,7 @@
-//! Additional registry files, such as the one of an extension that is not public yet.
+//! Additional registry files, such as that of an extension which is not public yet.
 //!
-//! The chapters of an overlay are put behind those of the registry, in one text: every rule then holds for the whole as
-//! it does for one file, and a conflict is an ordinary duplicate definition.
+//! The chapters of an overlay are appended to those of the registry, in one text. Every rule then holds for the whole as it does for one file, and a
+//! conflict is an ordinary duplicate definition.
 
 use crate::diagnostic::{Code, Diagnostic, Reporter};
 use crate::parse;
@@ -39,7 +39,7 @@ const fn piece(start: usize, file: usize, origin: usize) -> Piece {
     Piece { start, file, origin }
 }
 
-/// What stands between the tags of an overlay's root, which must be made of known constructs.
+/// Returns the text between the tags of an overlay's root, after checking that it consists of known constructs.
 fn checked(overlay: Source<'_>) -> Result<Range<usize>, Vec<Diagnostic>> {
     let document = parse::document(overlay).map_err(|diagnostic| vec![diagnostic])?;
     let mut report = Reporter::new(Origins::one(overlay), &document);
@@ -51,7 +51,7 @@ fn checked(overlay: Source<'_>) -> Result<Range<usize>, Vec<Diagnostic>> {
     inside(overlay).map_err(|diagnostic| vec![diagnostic])
 }
 
-/// What stands between the tags of the root.
+/// Returns the text between the tags of the root.
 fn inside(source: Source<'_>) -> Result<Range<usize>, Diagnostic> {
     let document = parse::document(source)?;
     let root = document.root_element();

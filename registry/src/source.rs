@@ -38,11 +38,11 @@ pub(crate) struct Origins<'a> {
 /// A part of a text that comes from one file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    /// Where it starts in the text.
+    /// Start of the piece in the text.
     pub(crate) start: usize,
     /// Index of its file.
     pub(crate) file: usize,
-    /// Where it starts in the file.
+    /// Start of the piece in its file.
     pub(crate) origin: usize,
 }
 

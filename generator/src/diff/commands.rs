@@ -60,7 +60,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Where a command comes from and what it is dispatched on.
+/// Returns the provider of a command and the object on which it is dispatched.
 fn summary(command: &Command) -> String {
     let mut words = vec![format!("level {}", command.level.word())];
     words.extend(command.core.map(|version| format!("core {version}")));
@@ -95,7 +95,7 @@ fn aliases(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
         .collect()
 }
 
-/// What changed about a command that both registries have (GEN-91).
+/// Lists the changes to a command that both registries have (GEN-91).
 fn changes(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec<Change> {
     use Severity::{Concerns, Informational};
     let mut found = abi(old, new, before, after);
@@ -131,7 +131,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// How the command is called: a difference breaks what was compiled for the other header.
+/// Lists changes to the calling convention of a command. Each breaks programs that were compiled for the other header.
 fn abi(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec<Change> {
     let change = |text: String| Change::new("abi", Severity::Breaking, text);
     let mut found = Vec::new();
@@ -171,7 +171,7 @@ fn abi(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec
     found
 }
 
-/// What changed in the text of the prototype.
+/// Lists changes to the text of the prototype.
 fn spelling(before: &Command, after: &Command) -> Vec<Change> {
     let change = |text: String| Change::new("spelling", Severity::Informational, text);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! How many there are of each kind, on both sides.
+//! Number of items of each kind, on both sides.
 
 use super::report::Count;
 use super::view::View;

@@ -1,4 +1,4 @@
-//! Where the two registries of a difference come from.
+//! Origin of the two registries of a difference.
 
 use super::view::Side;
 use crate::error::Error;

@@ -23,7 +23,7 @@ pub fn markdown(report: &Report) -> String {
     out
 }
 
-/// What must be seen first.
+/// Writes the changes that must be seen first.
 fn urgent(report: &Report, severity: Severity, out: &mut String) {
     let found: Vec<_> = report.of(severity).collect();
     if found.is_empty() {

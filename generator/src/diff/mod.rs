@@ -1,7 +1,7 @@
-//! What differs between two registries, as far as the loader is concerned (GEN-90 to GEN-92).
+//! Differences between two registries, as far as the loader is concerned (GEN-90 to GEN-92).
 //!
-//! Each chapter compares one kind of fact and gives sections that are present even when empty; the renderers print
-//! the finished [`Report`] and know nothing of registries.
+//! Each chapter compares one kind of fact and gives sections that are present even if they are empty. The renderers print the finished [`Report`] and
+//! know nothing about registries.
 
 mod commands;
 mod counts;

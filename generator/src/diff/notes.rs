@@ -1,4 +1,4 @@
-//! What the registry says of commands that changes nothing about them.
+//! Notes of the registry about commands, which change nothing about them.
 
 use super::report::{Change, Severity};
 use super::view::or_none;
@@ -21,8 +21,8 @@ pub(super) fn deprecations(before: &Command, after: &Command) -> Vec<Change> {
     found
 }
 
-/// What the registry says about parameters beyond their types. Only the length of returned dispatchable handles is ever
-/// used (GEN-48), so these are notes and no changes of the command.
+/// Lists changes to the registry's notes about parameters, beyond their types. Only the length of returned dispatchable handles is ever used
+/// (GEN-48), so these are notes and not changes to the command.
 pub(super) fn annotations(old: &Command, new: &Command) -> Vec<Change> {
     let mut found = Vec::new();
     for (number, (before, after)) in old.params.iter().zip(&new.params).enumerate() {

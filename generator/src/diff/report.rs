@@ -3,13 +3,13 @@
 use crate::text::counted;
 use serde::Serialize;
 
-/// How much a change matters; the order is that of the exit code (GEN-91).
+/// Importance of a change; the order is that of the exit code (GEN-91).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Nothing follows from it: a spelling, a condition, a note.
+    /// Without consequences: a spelling, a condition, a note.
     Informational,
-    /// What is emitted changes, or a maintainer should look.
+    /// The emitted code changes, or a maintainer should look at it.
     Concerns,
     /// The policy has no answer yet.
     Undecided,
@@ -29,14 +29,14 @@ impl Severity {
     }
 }
 
-/// One fact that changed.
+/// A fact that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What kind of fact: `abi`, `spelling`, `providers`, ...
+    /// Kind of the fact: `abi`, `spelling`, `providers`, ...
     pub kind: &'static str,
     /// The change in words.
     pub text: String,
-    /// How much it matters.
+    /// Importance of the change.
     pub severity: Severity,
 }
 
@@ -66,9 +66,9 @@ impl Change {
 pub struct Entry {
     /// Its name in the registry.
     pub name: String,
-    /// How much the entry matters: the most of its changes.
+    /// Importance of the entry: the highest one of its changes.
     pub severity: Severity,
-    /// What there is to say about it.
+    /// Changes of the entry.
     pub changes: Vec<Change>,
 }
 
@@ -100,9 +100,9 @@ impl Entry {
 /// Entries of one kind, sorted by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it is about: `commands`, `extensions`, ...
+    /// Subject of the section: `commands`, `extensions`, ...
     pub group: &'static str,
-    /// What happened to them: `added`, `removed`, `changed`, ...
+    /// Kind of change: `added`, `removed`, `changed`, ...
     pub name: &'static str,
     /// The heading.
     pub title: &'static str,
@@ -142,7 +142,7 @@ const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
 /// A number on both sides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// What is counted.
+    /// Name of the counted items.
     pub what: &'static str,
     /// In the old registry.
     pub old: usize,
@@ -164,7 +164,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether no section has an entry.
+    /// Returns `true` if no section has an entry.
     pub fn is_empty(&self) -> bool {
         self.sections.iter().all(|section| section.entries.is_empty())
     }
@@ -203,7 +203,7 @@ impl Report {
         self.entries().filter(move |(_, entry)| entry.severity == severity)
     }
 
-    /// One sentence that says what a maintainer has to do.
+    /// Returns a sentence that tells a maintainer what to do.
     pub fn verdict(&self) -> String {
         let count = |severity| self.of(severity).count();
         let (breaking, undecided) = (count(Severity::Breaking), count(Severity::Undecided));

@@ -1,4 +1,4 @@
-//! What a person has to judge: special commands, policy rows, unknown constructs.
+//! Changes that a person must judge: special commands, policy rows, unknown constructs.
 
 use super::report::{Change, Entry, Section, Severity};
 use super::view::View;

@@ -8,7 +8,7 @@ use crate::policy::Entry;
 use quote::{format_ident, quote};
 use vk_registry::model::Level;
 
-/// What differs between the tables.
+/// Differences between the tables.
 struct Table<'p, 'a> {
     name: &'static str,
     file: &'static str,

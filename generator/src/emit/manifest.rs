@@ -13,7 +13,7 @@ const HEADING: &str = "# SHA-256 of each input, then of each file in this direct
 
 /// A file that the output depends on.
 pub struct Input {
-    /// How the manifest calls it.
+    /// Name of the file in the manifest.
     pub name: String,
     /// Its content.
     pub text: String,
@@ -34,7 +34,7 @@ pub fn manifest(header: HeaderVersion, inputs: &[Input], files: &[File]) -> File
     }
 }
 
-/// The files that a manifest lists as emitted, itself included; none if the text is no manifest.
+/// Returns the files that a manifest lists as emitted, including itself; an empty list if the text is not a manifest.
 pub fn listed(text: &str) -> BTreeSet<&str> {
     let mut lines = text.lines();
     if lines.next() != Some(HEADING) {

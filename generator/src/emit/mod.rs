@@ -1,7 +1,7 @@
-//! One module for each kind of emitted file: from the plan to text.
+//! Emission of files from the plan: one module for each kind of file.
 //!
-//! What is emitted is rows of tables, types and signatures: what another registry or policy would change. What the rows are made
-//! into, and the declarations of the emitted files, are written in the loader.
+//! The output consists of rows of tables, types and signatures: everything that another registry or policy would change. The loader contains the code
+//! that uses the rows, and the declarations of the emitted files.
 
 mod chains;
 mod dispatch;

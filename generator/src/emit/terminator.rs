@@ -80,7 +80,7 @@ fn generated(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     quote!(ask_driver! { #name(#(#arguments),*) #absent })
 }
 
-/// What is returned where the driver lacks the function.
+/// Returns the tokens of the value that is returned if the driver lacks the function.
 fn absent(absent: &Absent) -> TokenStream {
     let (severity, value) = (severity(absent.severity), value(&absent.value));
     let requires = absent.requires.as_deref().map(|extension| {

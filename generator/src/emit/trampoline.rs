@@ -57,7 +57,7 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     files
 }
 
-/// How a module's first parameter is called in prose.
+/// Returns the name of a module's first parameter in prose.
 pub(super) fn described(module: &str) -> String {
     match module {
         "global" => "no dispatchable object".to_owned(),
@@ -141,7 +141,7 @@ pub(super) fn first_parameter<'c>(command: &'c CommandPlan<'_>) -> &'c str {
     command.command.params.first().map_or("", |param| &param.name)
 }
 
-/// Whether a trampoline only jumps on: the handle's table is all that it looks at.
+/// Returns `true` if a trampoline only reads the handle's table and jumps.
 fn is_jump(command: &CommandPlan<'_>) -> bool {
     matches!(command.entry, Entry::Generated | Entry::Shared)
         && matches!(command.command.level, Level::Device | Level::PhysicalDevice)

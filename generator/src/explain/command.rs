@@ -1,4 +1,4 @@
-//! What is known of a command.
+//! Explanation of a command.
 
 use super::facts::Facts;
 use super::places::Places;

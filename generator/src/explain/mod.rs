@@ -52,7 +52,7 @@ pub fn explain(options: &Options, plan: &Plan<'_>, policy: &[PolicyFile], name: 
     Ok(facts.finish())
 }
 
-/// No more suggestions than this.
+/// Upper bound on the number of suggestions.
 const SUGGESTIONS: usize = 8;
 
 fn unknown(plan: &Plan<'_>, name: &str) -> Error {

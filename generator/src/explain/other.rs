@@ -1,4 +1,4 @@
-//! What is known of extensions, handles and other types.
+//! Explanations of extensions, handles and other types.
 
 use super::facts::Facts;
 use crate::plan::Plan;
@@ -84,7 +84,7 @@ fn brief(command: &Command) -> String {
     format!("{} ({})", command.name, command.level.word())
 }
 
-/// What kind of type a name is, and whether the loader emits it.
+/// Returns the kind of type that a name has, and if the loader emits it.
 pub(super) fn type_kind(plan: &Plan<'_>, name: &str) -> Option<String> {
     let registry = plan.registry;
     let kinds = [

@@ -1,4 +1,4 @@
-//! Where things stand: lines of the emitted files, the hand-written bodies, the policy, the snapshot and the XML.
+//! Places of things: lines of the emitted files, the handwritten bodies, the policy, the snapshot and the XML.
 
 use crate::command_line::Options;
 use crate::emit::{self, File};
@@ -136,8 +136,8 @@ impl<'a> Places<'a> {
         found
     }
 
-    /// Where a function of the loader is written below a folder of its source: as such, or as a row for a macro that writes it.
-    /// What trampolines call has the same name as what terminators call, and does not stand in files named after those.
+    /// Finds a function of the loader below a folder of its source: as a function, or as a row of a macro that defines it. The body for trampolines
+    /// has the same name as the one for terminators; files that are named after the other role are skipped.
     fn definitions(&self, folder: &Path, home: &str, module: &str, name: &str, command: &str) -> Vec<String> {
         let other = if module == "entry" { "terminator" } else { "entry" };
         let function = format!("fn {name}(");

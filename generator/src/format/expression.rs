@@ -76,12 +76,12 @@ fn call(head: &[Token], arguments: &[Token], depth: usize, out: &mut String) {
     out.push(')');
 }
 
-/// Whether an expression may stand on one line that ends within the limit.
+/// Returns `true` if an expression fits on one line within the limit.
 fn fits(tokens: &[Token], column: usize, suffix: &str) -> bool {
     narrow(tokens) && column + flat::print(tokens).len() + suffix.len() <= MAX_WIDTH
 }
 
-/// Whether no call, literal or block inside has to be broken.
+/// Returns `true` if no call, literal or block inside must be broken.
 fn narrow(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().all(|(index, token)| {
         let before = index.checked_sub(1).map(|at| &tokens[at]);

@@ -45,7 +45,7 @@ const KEYWORDS: [&str; 10] = [
 /// Punctuation with a space on both sides.
 const INFIX: [&str; 11] = ["->", "=>", "=", "==", "!=", "&&", "||", "|", "+", "/", ">="];
 
-/// Whether a space stands between two neighbours.
+/// Returns `true` if a space stands between two neighbours.
 fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
     match (left, right) {
         (_, Token::Punct(text)) if INFIX.contains(&text.as_str()) => true,

@@ -22,7 +22,7 @@ pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
     }
 }
 
-/// One item, still as tokens.
+/// An item, still as tokens.
 struct Item<'a> {
     docs: Vec<&'a str>,
     attributes: Vec<&'a [Token]>,
@@ -292,8 +292,8 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
     out.push(';');
 }
 
-/// A function pointer whose name is so long that the formatter, which measures the result behind the opening
-/// parenthesis, finds no room for it there. Returns whether it was one.
+/// Writes a function pointer whose name is too long for its line. The formatter measures the result after the opening parenthesis, and finds no room
+/// for it there. Returns `true` if the item was such a pointer.
 fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
     let parameters = right.iter().position(|token| token.group('(').is_some());
     let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {

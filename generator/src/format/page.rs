@@ -6,7 +6,7 @@ pub const MAX_WIDTH: usize = 120;
 pub(super) const CALL_WIDTH: usize = 72;
 /// The same for arrays (`array_width`).
 pub(super) const ARRAY_WIDTH: usize = 72;
-/// One level of indentation.
+/// Width of an indentation level.
 pub(super) const INDENT: usize = 4;
 
 /// Appends the indentation of `depth` columns.

@@ -1,4 +1,4 @@
-//! How a C type travels in a call: what must stay the same between two headers for old binaries to keep working.
+//! Passing of C types in calls: the facts that must not change between two headers, so that old binaries keep working.
 
 use super::reach::resolve;
 use super::types::primitive;

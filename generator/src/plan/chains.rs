@@ -1,4 +1,4 @@
-//! How large the structures are that may lie in a chain whose members the runtime copies.
+//! Sizes of the structures that may be in a chain whose members the runtime copies.
 
 use super::Plan;
 use vk_registry::model::{Member, Struct, StructKind};
@@ -10,9 +10,9 @@ pub struct ChainMember<'a> {
     pub name: &'a str,
     /// The value of its `sType`.
     pub kind: i64,
-    /// How many words of 32 bits come next.
+    /// Number of 32-bit words that come next.
     pub words: u32,
-    /// How many pointers follow those.
+    /// Number of pointers after those.
     pub pointers: u32,
 }
 
@@ -54,7 +54,7 @@ impl Plan<'_> {
         Some(member)
     }
 
-    /// How many 32-bit words a member is; `None` if it is anything else.
+    /// Returns the number of 32-bit words of a member; `None` if it is anything else.
     fn words(&self, member: &Member) -> Option<u32> {
         let (size, align) = self.extent(&member.ty)?;
         (align == 4 && member.ty.bits.is_none() && member.ty.pointers.is_empty()).then_some(size / 4)

@@ -1,4 +1,4 @@
-//! Whether registry and policy fit together (GEN-70, GEN-83).
+//! Check that registry and policy fit together (GEN-70, GEN-83).
 
 use super::command::CommandPlan;
 use super::problem::{Advice, Code, Problem, Problems};

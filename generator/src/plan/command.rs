@@ -1,4 +1,4 @@
-//! What is decided of one command.
+//! Decisions about one command.
 
 use super::special::{Facts, Reason};
 use crate::policy::{Absent, End, Entry, ExportList};
@@ -25,39 +25,39 @@ pub enum DeviceGate<'a> {
     Instance(Vec<&'a str>),
 }
 
-/// Where a command is an exported symbol (GEN-53).
+/// Export of a command as a symbol (GEN-53).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Export<'a> {
     /// Nowhere.
     No,
     /// On every target.
     Everywhere,
-    /// Where the `cfg` predicate holds, and in these lists.
+    /// Exported if the `cfg` predicate holds, in these lists.
     Where(&'a str, &'a [ExportList]),
 }
 
-/// What becomes of one command.
+/// Plan for one command.
 #[derive(Clone, Debug)]
 pub struct CommandPlan<'a> {
     /// The command.
     pub command: &'a Command,
-    /// Whether the policy has a treatment for it.
+    /// `true` if the policy has a treatment for it.
     pub has_row: bool,
-    /// Why the policy treats it as it does.
+    /// Reason why the policy treats it as it does.
     pub reason: Option<&'a str>,
-    /// Why it is special; empty for most.
+    /// Reason why it is special; empty for most.
     pub special: BTreeSet<Reason>,
     /// The reasons of `special`, each with the steps that lead to handles.
     pub facts: Facts<'a>,
-    /// How the application enters it.
+    /// Entry point for the application.
     pub entry: Entry,
-    /// How the chain ends.
+    /// End of the chain.
     pub end: End,
-    /// What the generated terminator does without the driver's function.
+    /// Behaviour of the generated terminator if the driver lacks the function.
     pub absent: Option<&'a Absent>,
-    /// Whether a hand-written terminator answers without the driver's function.
+    /// `true` if a hand-written terminator answers without the driver's function.
     pub emulated: bool,
-    /// Whether a missing target does nothing instead of ending the process.
+    /// `true` if a missing target does nothing instead of ending the process.
     pub null_tolerant: bool,
     /// Instance-level lookup.
     pub gate: Gate<'a>,
@@ -67,19 +67,19 @@ pub struct CommandPlan<'a> {
     pub export: Export<'a>,
     /// The `cfg` predicate of its platform, if it belongs to one; that of a platform which no target builds never holds.
     pub platform: Option<&'a str>,
-    /// What it returns.
+    /// Return type.
     pub returned: CType,
-    /// Whether its type has a level parameter.
+    /// `true` if its type has a level parameter.
     pub generic: bool,
 }
 
 impl CommandPlan<'_> {
-    /// Whether it travels the instance chain.
+    /// Returns `true` if it travels the instance chain.
     pub fn is_instance_chain(&self) -> bool {
         matches!(self.command.level, Level::Instance | Level::PhysicalDevice)
     }
 
-    /// Whether a terminator answers for it, of its own or a shared one.
+    /// Returns `true` if the command has a terminator, its own or a shared one.
     pub fn has_terminator(&self) -> bool {
         self.end != End::None
     }
@@ -99,14 +99,14 @@ impl CommandPlan<'_> {
         alias.unwrap_or(&self.command.name)
     }
 
-    /// Whether a driver without it is rejected (GEN-62).
+    /// Returns `true` if a driver without it is rejected (GEN-62).
     pub fn is_mandatory(&self) -> bool {
         self.command
             .core
             .is_some_and(|version| version.major == 1 && version.minor == 0)
     }
 
-    /// Whether it is in the given export list.
+    /// Returns `true` if it is in the given export list.
     pub fn is_in(&self, list: ExportList) -> bool {
         match self.export {
             Export::No => false,

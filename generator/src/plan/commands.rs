@@ -1,4 +1,4 @@
-//! What becomes of each command.
+//! Plan for each command.
 
 use super::check;
 use super::command::{CommandPlan, DeviceGate, Export, Gate};

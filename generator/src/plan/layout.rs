@@ -117,7 +117,7 @@ pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
     })
 }
 
-/// How many 32-bit words a run of bit fields takes; no field crosses a word.
+/// Returns the number of 32-bit words that a run of bit fields takes; no field crosses a word.
 pub fn bit_words(members: &[Member]) -> u32 {
     let widths = members.iter().filter_map(|member| member.ty.bits);
     let (words, _) = widths.fold((0, 32), |(words, used), width| {

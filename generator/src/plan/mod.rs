@@ -83,8 +83,8 @@ impl<'a> Plan<'a> {
         output::is_output(self.registry, param)
     }
 
-    /// The enumerants of an emitted enumeration that are emitted with it: all where the policy lists it, otherwise those
-    /// that tell emitted structures apart and those that the policy lists one by one.
+    /// Returns the emitted enumerants of an enumeration. They are all if the policy lists the enumeration; otherwise those that distinguish emitted
+    /// structures and those that the policy lists one by one.
     pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
         if self.policy.types.enumerants.contains(&found.name) {
             return found.enumerants.iter().collect();

@@ -1,8 +1,8 @@
-//! What does not fit between registry and policy, and where in the policy file to look.
+//! Conflicts between registry and policy, with the place in the policy file.
 
 use crate::policy::{PolicyFile, place};
 
-/// What kind of misfit it is (GEN-83). The words are stable.
+/// Kind of conflict (GEN-83). The words are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Code {
     /// A special command without a treatment.
@@ -51,7 +51,7 @@ impl Code {
 /// Advice on what to write into the policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Advice {
-    /// No further advice: the text of the problem is enough.
+    /// No further advice: the text of the problem suffices.
     None,
     /// A key of the policy file that needs an entry.
     Key(&'static str),
@@ -64,14 +64,14 @@ pub enum Advice {
 /// Documentation that the advice refers to.
 const RECIPE: &str = "docs/recipes.md#a-special-command";
 
-/// One misfit.
+/// A conflict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The command, type or extension it is about.
     pub name: String,
     /// Its kind.
     pub code: Code,
-    /// What is wrong with it, and what to do.
+    /// Description of the conflict, and the remedy.
     pub text: String,
     /// The advice on what to write into the policy.
     pub advice: Advice,
@@ -128,7 +128,7 @@ impl Problem {
         message
     }
 
-    /// Where a policy's text has the name, as a value or as a key.
+    /// Returns the place of the name in a policy's text, as a value or as a key.
     fn find(&self, policy: &str) -> Option<usize> {
         let (quoted, key) = (format!("\"{}\"", self.name), format!("\n{} = ", self.name));
         policy.find(&quoted).or_else(|| policy.find(&key).map(|at| at + 1))

@@ -5,7 +5,7 @@ use super::problem::{Code, Problem, Problems};
 use crate::policy::{Policy, Table};
 use vk_registry::model::Level;
 
-/// Whether a command has a slot: by its level, unless the policy has an exception.
+/// Returns `true` if a command has a slot: by its level, unless the policy has an exception.
 pub(super) fn has_slot(policy: &Policy, plan: &CommandPlan<'_>, table: Table) -> bool {
     let mut rows = policy.slots.iter().filter(|row| row.command == plan.command.name);
     let exception = rows.find_map(|row| match row.also_in.contains(&table) {

@@ -5,7 +5,7 @@ use crate::policy::{Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Command, ExtensionKind, Level, Param, Registry};
 
-/// Why a command needs a decision.
+/// Reason why a command needs a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// GEN-71a: no dispatchable first parameter.
@@ -141,7 +141,7 @@ impl<'a> Predicates<'a> {
         params.iter().map(step).chain(returned).collect()
     }
 
-    /// The parameters behind the one that the command is dispatched on.
+    /// Returns the parameters after the one on which the command is dispatched.
     fn behind_dispatch(command: &Command) -> &[Param] {
         let skipped = usize::from(command.level != Level::Global).min(command.params.len());
         &command.params[skipped..]

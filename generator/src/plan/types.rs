@@ -252,18 +252,18 @@ impl<'a> TypePlan<'a> {
         members.filter_map(|member| member.values.as_deref()).collect()
     }
 
-    /// Whether a type needs a level.
+    /// Returns `true` if a type needs a level.
     pub fn is_generic(&self, name: &str) -> bool {
         let target = resolve(self.registry, name);
         self.is_wrapped(target) || self.generic.contains(target)
     }
 
-    /// Whether the loader replaces the handle.
+    /// Returns `true` if the loader replaces the handle.
     pub fn is_wrapped(&self, name: &str) -> bool {
         self.policy.wrapped_handles.iter().any(|wrapped| wrapped == name)
     }
 
-    /// Whether a command's function pointer needs a level.
+    /// Returns `true` if a command's function pointer needs a level.
     pub fn is_generic_command(&self, command: &Command) -> bool {
         command.params.iter().any(|param| self.is_generic(&param.ty.base)) || self.is_generic(&command.return_type)
     }

@@ -1,4 +1,4 @@
-//! What a driver team says about the commands of a registry of its own, in a file beside the policy.
+//! Rows of a driver team for the commands of its own registry, in a file beside the policy.
 
 use super::rows::{ByValue, GateException, Policy, Treatment};
 use super::text::{reasons, syntax};

@@ -1,4 +1,4 @@
-//! What the file holds.
+//! Rows of the policy file.
 
 use super::declaration::Declared;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ pub struct Policy {
     pub platforms: BTreeMap<String, PlatformPolicy>,
     /// Which types are emitted in full.
     pub types: TypePolicy,
-    /// How special commands are treated.
+    /// Treatment of special commands.
     #[serde(default, rename = "treatment")]
     pub treatments: Vec<Treatment>,
     /// Deviations from the computed lookup gate (GEN-52).
@@ -43,7 +43,7 @@ pub struct Policy {
     pub device_extensions: Vec<String>,
 }
 
-/// What is exported beside the core commands.
+/// Exports beside the core commands.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Exports {
@@ -51,7 +51,7 @@ pub struct Exports {
     pub extensions: Vec<String>,
 }
 
-/// Where a platform's commands are exported and its extensions known.
+/// Targets on which a platform's commands are exported and its extensions known.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformPolicy {
@@ -104,7 +104,7 @@ pub struct ByValue {
     pub size: u32,
 }
 
-/// How a command is entered by the application.
+/// Entry point of a command for the application.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
@@ -115,11 +115,11 @@ pub enum Entry {
     Handwritten,
     /// The trampoline of the alias target serves both names.
     Shared,
-    /// As generated, and the objects it returns get their dispatch pointer.
+    /// As generated; afterwards, the returned objects get their dispatch pointer.
     OutputHandles,
 }
 
-/// How the chain ends for a command.
+/// End of a command's chain.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
@@ -133,7 +133,7 @@ pub enum End {
     None,
 }
 
-/// What a generated terminator does when the driver lacks the command.
+/// Behaviour of a generated terminator if the driver lacks the command.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
@@ -158,25 +158,25 @@ pub enum Severity {
     Error,
 }
 
-/// How special commands are treated.
+/// Treatment of special commands.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Treatment {
     /// The commands it is about.
     pub commands: Vec<String>,
-    /// How the application enters them.
+    /// Their entry point for the application.
     #[serde(default)]
     pub entry: Entry,
-    /// How the chain ends for them; by default generated for physical-device commands and none for device commands.
+    /// End of their chain; by default generated for physical-device commands, and none for device commands.
     #[serde(default)]
     pub end: Option<End>,
-    /// What a generated terminator does when the driver lacks them; by default it ends the process.
+    /// Behaviour of a generated terminator if the driver lacks them; by default it ends the process.
     #[serde(default)]
     pub absent: Option<Absent>,
-    /// Whether a hand-written terminator answers when the driver lacks them (GEN-71h); `absent` says the same of a generated one.
+    /// `true` if a hand-written terminator answers when the driver lacks them (GEN-71h); `absent` says the same of a generated one.
     #[serde(default)]
     pub emulated: bool,
-    /// Whether an absent target is tolerated by doing nothing (GEN-51).
+    /// `true` if an absent target is tolerated by doing nothing (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
     /// Extensions, one of which makes the device-level lookup give out the terminator (APP-45).
@@ -185,7 +185,7 @@ pub struct Treatment {
     /// The reasons why the commands are special, and the steps by which they lead to handles, as reviewed (GEN-74).
     #[serde(default)]
     pub reviewed: Vec<String>,
-    /// Why.
+    /// Reason for the row.
     pub reason: String,
 }
 
@@ -196,7 +196,7 @@ impl Treatment {
         is_plain && !self.is_emulated() && !self.null_tolerant && self.needs.is_empty()
     }
 
-    /// Whether a driver's lack is made good, by a generated terminator or a hand-written one.
+    /// Returns `true` if a driver's lack is made good, by a generated terminator or a hand-written one.
     pub fn is_emulated(&self) -> bool {
         self.emulated || self.absent.is_some()
     }
@@ -206,13 +206,13 @@ impl Treatment {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Table {
-    /// What an instance's chain begins with.
+    /// Functions with which an instance's chain begins.
     Instance,
-    /// What a device's chain begins with.
+    /// Functions with which a device's chain begins.
     Device,
-    /// What one driver has for instances and physical devices.
+    /// Functions of one driver for instances and physical devices.
     Driver,
-    /// What one driver has for the terminators of a device.
+    /// Functions of one driver for the terminators of a device.
     DeviceTerminator,
 }
 
@@ -228,7 +228,7 @@ pub struct SlotException {
     /// Tables that lack it all the same.
     #[serde(default)]
     pub not_in: Vec<Table>,
-    /// Why.
+    /// Reason for the row.
     pub reason: String,
 }
 
@@ -240,7 +240,7 @@ pub struct GateException {
     pub commands: Vec<String>,
     /// Instance extensions, one of which must be enabled.
     pub extensions: Vec<String>,
-    /// Why.
+    /// Reason for the row.
     pub reason: String,
 }
 
@@ -254,6 +254,6 @@ pub struct Extra {
     pub params: Vec<(String, Declared)>,
     /// Return type.
     pub returns: Declared,
-    /// Why.
+    /// Reason for the row.
     pub reason: String,
 }

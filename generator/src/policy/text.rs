@@ -8,7 +8,7 @@ use std::path::Path;
 /// A policy file's name and text, for messages that point into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// As the user called it.
+    /// Name by which the user called it.
     pub name: String,
     /// Its content.
     pub text: String,

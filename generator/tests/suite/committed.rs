@@ -103,7 +103,7 @@ fn gen_64_every_command_has_a_row_and_a_trampoline() {
     assert_eq!(functions.values().sum::<usize>(), registry.commands.len() - shared);
 }
 
-/// How many commands share a trampoline: the aliases of APP-30.
+/// Returns the number of commands that share a trampoline: the aliases of APP-30.
 fn committed_policy_shared() -> usize {
     let policy = policy(&committed_policy());
     let shared = policy

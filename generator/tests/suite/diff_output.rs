@@ -1,4 +1,4 @@
-//! What changes an emitted file is in the report between two registries, and in its exit code (GEN-90, GEN-91).
+//! Tests that every change to an emitted file is in the report between two registries, and in its exit code (GEN-90, GEN-91).
 
 use crate::common::{HEADERS, committed_policy, committed_registry, fixture, policy};
 use std::collections::{BTreeMap, BTreeSet};

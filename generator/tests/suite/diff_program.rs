@@ -1,4 +1,4 @@
-//! What `vkgen diff` prints, refuses and exits with (GEN-3, GEN-80, GEN-90, GEN-91).
+//! Tests of the output, the errors and the exit codes of `vkgen diff` (GEN-3, GEN-80, GEN-90, GEN-91).
 
 use crate::common::{committed_policy, committed_registry, policy, skip};
 use std::process::{Command, Output};

@@ -132,7 +132,7 @@ fn gen_84_only_what_the_manifest_lists_is_removed() {
     fs::write(&outside, "mine").expect("a file elsewhere");
     let text = format!("{text}output {sum} old/gone.rs\noutput {sum} ../outside\n");
     fs::write(&manifest, text).expect("a manifest of an older run");
-    // A run that ended early left one of its own behind.
+    // A run that ended early left one of its own files.
     fs::write(generated.join("pfn.rs.vkgen-tmp"), "half").expect("a temporary file");
     let output = emit(scratch.path());
     assert_eq!(code(&output), 0, "{}", errors(&output));

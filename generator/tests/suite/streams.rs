@@ -1,4 +1,4 @@
-//! What the program does with arguments of every form, and with streams that take nothing (GEN-3).
+//! Tests of the program with arguments of every form, and with streams that accept nothing (GEN-3).
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::os::unix::ffi::OsStrExt;

@@ -55,9 +55,9 @@ pub struct Command {
     pub params: Vec<Param>,
     /// Return type as written, such as `VkResult` or `void`.
     pub return_type: String,
-    /// Whether the definition lists `vulkan` in `export` (GEN-27); not the loader's export list.
+    /// `true` if the definition lists `vulkan` in `export` (GEN-27); not the loader's export list.
     pub export: bool,
-    /// Who advises against it, sorted; it stays available (GEN-25).
+    /// Providers that deprecate the command, sorted; it stays available (GEN-25).
     pub deprecations: Vec<Deprecation>,
 }
 
@@ -66,7 +66,7 @@ pub struct Command {
 pub struct Deprecation {
     /// The core version or extension that gives it.
     pub by: String,
-    /// What to use instead.
+    /// Command to use instead.
     pub superseded_by: Option<String>,
 }
 

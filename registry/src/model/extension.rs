@@ -1,6 +1,6 @@
 //! Extensions and platforms.
 
-/// Whether an extension is enabled on an instance or on a device.
+/// `true` if an extension is enabled on an instance or on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExtensionKind {
     /// Enabled at instance creation.

@@ -13,9 +13,9 @@ pub struct CType {
     pub array: Vec<String>,
     /// Bit-field width of a member, such as 24 in `uint32_t mask:24`.
     pub bits: Option<u32>,
-    /// Whether the declaration says `struct` before the name.
+    /// `true` if the declaration says `struct` before the name.
     pub is_struct_tag: bool,
-    /// Whether a plain value or an array element is const, as in `const float[4]`.
+    /// `true` if a plain value or an array element is const, as in `const float[4]`.
     pub is_const: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Enum {
     pub name: String,
     /// Width in bits: 32, or 64 where the registry says so.
     pub bits: u32,
-    /// Whether its enumerants are flag bits.
+    /// `true` if its enumerants are flag bits.
     pub bitmask: bool,
     /// Enumerants, sorted by name; those of disabled extensions are absent.
     pub enumerants: Vec<Enumerant>,

@@ -18,7 +18,7 @@ pub(crate) const DISABLED: &str = "disabled";
 pub(crate) struct ApiList<'a>(Option<&'a str>);
 
 impl<'a> ApiList<'a> {
-    /// Whether the list admits the loader's API, comparing whole tokens.
+    /// Returns `true` if the list admits the loader's API, comparing whole tokens.
     pub(crate) fn admits_loader(self) -> bool {
         self.0.is_none_or(|list| tokens(list).any(|token| token == API))
     }

@@ -13,7 +13,7 @@ pub(crate) struct RawEnums<'a> {
     pub(crate) entries: Vec<RawEnumerant<'a>>,
 }
 
-/// What the entries of a block are.
+/// Kind of the entries of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EnumsKind {
     Constants,
@@ -33,10 +33,10 @@ pub(crate) struct RawEnumerant<'a> {
     pub(crate) value: RawValue<'a>,
 }
 
-/// How the value is given.
+/// Form of the value.
 #[derive(Clone, Copy)]
 pub(crate) enum RawValue<'a> {
-    /// Not at all: the element only asks for a constant defined elsewhere.
+    /// The element has no value: it only requires a constant that is defined elsewhere.
     Reference,
     Literal(&'a str),
     BitPosition(u32),

@@ -8,7 +8,7 @@ use crate::source::{LineTable, Source};
 
 /// Deepest nesting accepted; the registry needs seven.
 const MAX_DEPTH: usize = 64;
-/// Most attributes accepted on one element; the registry needs fourteen.
+/// Upper bound on the attributes of one element; the registry needs fourteen.
 const MAX_ATTRIBUTES: usize = 64;
 
 /// Refuses text that is hostile, or that claims another encoding. What is left open at its end is handed back.
@@ -19,18 +19,18 @@ pub(super) fn check(source: Source<'_>) -> Result<End<'_>, Diagnostic> {
     })
 }
 
-/// How a text ends.
+/// State at the end of a text.
 pub(super) struct End<'a> {
     text: &'a str,
-    /// Where the tag, comment or other construct starts that is not complete; the text's length if all are.
+    /// Start of an incomplete tag, comment or other construct; the text's length if all are complete.
     complete: usize,
-    /// Where the elements start that are still open, outermost first.
+    /// Starts of the elements that are still open, outermost first.
     open: Vec<usize>,
 }
 
 impl End<'_> {
-    /// What to say of a text that was cut off: where it ends, and what is open there. `at` is where the XML crate gave up,
-    /// if it said so; what it met earlier than the last construct has another reason.
+    /// Returns the diagnostic for a text that was cut off: its end, and the open elements. `at` is the place at which the XML crate gave up, if it
+    /// reported one; a failure before the last construct has another reason.
     pub(super) fn cut_off(&self, name: &str, at: Option<usize>) -> Option<Diagnostic> {
         let is_cut = self.complete < self.text.len() || !self.open.is_empty();
         if !is_cut || at.is_some_and(|at| at < self.complete) {
@@ -99,7 +99,7 @@ fn until(text: &str, end: &str) -> Option<usize> {
 }
 
 struct Tag {
-    /// None for a tag that does not end.
+    /// `None` for a tag that does not end.
     length: Option<usize>,
     attributes: usize,
     is_empty_element: bool,

@@ -1,10 +1,10 @@
-//! Every construct the registry files may contain (GEN-80).
+//! All constructs that the registry files may contain (GEN-80).
 //!
-//! An element is listed by its path with its attributes in three groups. *Used* ones reach the model or a check;
-//! *informational* ones say something about entry points that readers of a difference may want, yet nothing follows
-//! from them; *irrelevant* ones concern documentation, validation or headers. Whatever is not listed is an error.
+//! An element is listed by its path, with its attributes in three groups. *Used* ones reach the model or a check. *Informational* ones say something
+//! about entry points that readers of a difference may want, but nothing follows from them. *Irrelevant* ones concern documentation, validation or
+//! headers. Anything that is not listed is an error.
 
-/// What is known of the elements with one path.
+/// Rule for the elements with one path.
 pub(super) struct Rule {
     pub(super) path: &'static str,
     pub(super) content: Content,
@@ -13,7 +13,7 @@ pub(super) struct Rule {
     pub(super) irrelevant: &'static [&'static str],
 }
 
-/// What an element holds.
+/// Content of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// Elements only.

@@ -16,7 +16,7 @@ pub(crate) struct RawType<'a> {
     pub(crate) body: TypeBody<'a>,
 }
 
-/// What a `<type>` defines.
+/// Definition in a `<type>`.
 pub(crate) enum TypeBody<'a> {
     /// Another name for a type of the same category.
     Alias(&'a str),

@@ -1,21 +1,21 @@
 //! Following aliases to their end (GEN-33).
 
-/// Why an alias leads nowhere.
+/// Reason why an alias leads nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dead<'a> {
-    /// It leads back to itself.
+    /// The alias leads back to itself.
     Cycle,
-    /// Nothing defines this name.
+    /// This name is not defined.
     Missing(&'a str),
 }
 
-/// Where a name leads.
+/// Target of a name.
 pub(super) enum Step<'a> {
     Alias(&'a str),
     End,
 }
 
-/// Follows `start` to a name that is no alias; `limit` is the number of names there are.
+/// Follows `start` to a name that is not an alias; `limit` is the number of names.
 pub(super) fn follow<'a>(
     start: &'a str,
     limit: usize,

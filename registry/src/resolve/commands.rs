@@ -11,7 +11,7 @@ use crate::parse::commands::{CommandBody, RawCommand, RawParam};
 use crate::parse::providers::ProviderKind;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Who provides a command.
+/// Providers of a command.
 #[derive(Default)]
 struct Sources<'a> {
     at: usize,
@@ -117,8 +117,8 @@ fn sources<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, Sources<'a>> {
     found
 }
 
-/// Who advises against which command (GEN-25). A feature is called by its number: names of internal features mean
-/// nothing (GEN-26).
+/// Returns the providers that deprecate each command (GEN-25). A feature is identified by its number, because names of internal features have no
+/// meaning (GEN-26).
 fn deprecations<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, BTreeSet<Deprecation>> {
     let mut found: BTreeMap<&str, BTreeSet<Deprecation>> = BTreeMap::new();
     for provider in scope.providers() {

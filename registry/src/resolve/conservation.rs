@@ -1,4 +1,4 @@
-//! No command is lost: it is available, or it is listed with the reason why not (GEN-82, GEN-27).
+//! Check that no command is lost: each is available, or is listed with the reason why not (GEN-82, GEN-27).
 
 use super::scope::Scope;
 use crate::diagnostic::{Code, Reporter};

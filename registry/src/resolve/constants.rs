@@ -40,7 +40,7 @@ pub(super) fn build(raw: &Raw<'_>, scope: &Scope<'_>, report: &mut Reporter<'_>)
     found
 }
 
-/// Version and name of an extension stand among its enumerants too, without a C type; they are no constants.
+/// Returns a constant. The version and the name of an extension are also among its enumerants, without a C type, but are not constants.
 fn constant(name: &str, target: &RawEnumerant<'_>, report: &mut Reporter<'_>) -> Option<Constant> {
     match (target.ty, target.value) {
         (Some(ty), RawValue::Literal(value)) => Some(Constant {

@@ -33,7 +33,7 @@ pub(super) fn read(table: &TypeTable<'_>, scope: &Scope<'_>, report: &mut Report
     Some(HeaderVersion { version, patch })
 }
 
-/// What `#define name` stands for in C text, comments dropped; the whole text must be that one define.
+/// Returns the value of `#define name` in C text, without comments; the whole text must be that one define.
 fn define<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut lines = text
         .lines()

@@ -29,13 +29,13 @@ impl<'a> Wanted<'a> {
         self.here.remove(name)
     }
 
-    /// Of several providers the one whose name sorts first, so that their order in the file does not matter.
+    /// Records the provider of a name that is not available. The provider whose name sorts first counts, so their order in the file does not matter.
     fn not_here(&mut self, name: &'a str, provider: &'a str) {
         let first = self.elsewhere.entry(name).or_insert(provider);
         *first = (*first).min(provider);
     }
 
-    /// Whether a provider that counts asks for the name.
+    /// Returns `true` if a provider that counts requires the name.
     pub(super) fn is_required(&self, name: &str) -> bool {
         self.here.contains(name)
     }

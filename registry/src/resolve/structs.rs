@@ -26,7 +26,7 @@ pub(super) fn build(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMa
     found
 }
 
-/// Two members of one name after the filter would shift everything behind them (GEN-22).
+/// Reports two members of one name that remain after the filter, because they would shift everything after them (GEN-22).
 fn check_names(raw: &RawType<'_>, members: &[&RawMember<'_>], report: &mut Reporter<'_>) {
     let mut names = HashSet::new();
     for member in members {

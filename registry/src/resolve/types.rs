@@ -15,7 +15,7 @@ const C_TYPES: &str = "vk_platform";
 pub(super) struct TypeTable<'a> {
     /// Everything that passes the API filter.
     all: BTreeMap<&'a str, &'a RawType<'a>>,
-    /// Those of them that are available, aliases included.
+    /// Available ones among them, including aliases.
     kept: BTreeSet<&'a str>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> TypeTable<'a> {
         self.all.get(end).copied()
     }
 
-    /// Whether C itself defines the type.
+    /// Returns `true` if C itself defines the type.
     pub(super) fn is_c_type(&self, name: &str) -> bool {
         matches!(
             self.all.get(name).map(|raw| &raw.body),

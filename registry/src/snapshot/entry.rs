@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What every file of a snapshot begins with.
+/// First line of every file of a snapshot.
 pub const HEADING: &str = "# Facts of the Vulkan registry. Written by `vkgen import`; edit nothing here.\n";
 
-/// Where and why a snapshot cannot be read.
+/// Place in a snapshot that cannot be read, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotError {
     /// File name within the snapshot.
     pub file: &'static str,
     /// Line, from 1; 0 when the file itself is at fault.
     pub line: usize,
-    /// What is wrong.
+    /// Fault of the line.
     pub fault: SnapshotFault,
 }
 
-/// What is wrong with a snapshot.
+/// Fault of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SnapshotFault {
     /// The file is absent.
@@ -94,7 +94,7 @@ impl Text {
     }
 }
 
-/// One line with the lines indented below it.
+/// A line with the lines indented below it.
 pub(super) struct Entry<'t> {
     key: &'t str,
     value: &'t str,
@@ -215,7 +215,7 @@ impl<'t> Entries<'t> {
         self.finish().map(|()| found)
     }
 
-    /// Nothing may be left.
+    /// Checks that nothing is left.
     pub(super) fn finish(self) -> Result<(), SnapshotError> {
         match self.entries.first() {
             None => Ok(()),

@@ -37,7 +37,7 @@ fn committed() -> Registry {
     snapshot::read(&snapshot_files()).expect("the committed snapshot")
 }
 
-/// What is exported follows from the policy, which the generator's tests know.
+/// Returns `false` for counts of exports, which follow from the policy; the generator's tests check them.
 fn is_fact(key: &&str) -> bool {
     !key.starts_with("exports.")
 }

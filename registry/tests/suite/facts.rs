@@ -1,4 +1,4 @@
-//! What the reader makes of a small registry, requirement by requirement.
+//! Tests of the reader on a small registry, one requirement after the other.
 
 use crate::common::{VULKAN, edited, good};
 use vk_registry::model::{ExtensionKind, Level, Registry, StructKind, Version};
@@ -33,7 +33,7 @@ fn gen_10_only_children_by_exact_path_count() {
     // Neither the deprecation in 1.1 nor the remove in the Safety Critical feature provides anything.
     assert_eq!(registry.commands["vkCreateInstance"].core, Some(V1_0));
     assert!(registry.commands["vkCreateInstance"].providers.is_empty());
-    // The parameter inside `implicitexternsyncparams` is none.
+    // The parameter inside `implicitexternsyncparams` does not count.
     assert_eq!(param_types(&registry, "vkDestroyInstance"), ["VkInstance instance"]);
 }
 

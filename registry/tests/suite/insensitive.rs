@@ -1,4 +1,4 @@
-//! What must not matter, and what must (generator tests 4 and 6).
+//! Changes of the text that must not matter, and changes that must (generator tests 4 and 6).
 
 use crate::common::{VULKAN, codes, good, load_text};
 use roxmltree::{Document, Node};
@@ -171,7 +171,7 @@ fn admits(list: &str) -> bool {
     list.split(',').any(|token| token == "vulkan")
 }
 
-/// Whether the element belongs to another API, to a disabled extension or to a command that only those provide.
+/// Returns `true` if the element belongs to another API, to a disabled extension or to a command that only those provide.
 fn is_out_of_scope(node: Node<'_, '_>) -> bool {
     node.ancestors().any(|node| {
         let list = node.attribute("supported").or(node.attribute("api"));

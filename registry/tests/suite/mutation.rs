@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use vk_registry::model::Registry;
 use vk_registry::{Source, load, used_attributes};
 
-/// How many places of a kind are tried in an ordinary run.
+/// Number of places of each kind that an ordinary run tries.
 const PLACES: usize = 2;
 
-/// One change of the text.
+/// A change of the text.
 struct Mutation {
     range: Range<usize>,
     with: String,
 }
 
-/// What of the file concerns the model at all.
+/// Parts of the file that concern the model.
 struct Scope {
     /// Names in the model: definitions of others belong to other APIs or to disabled extensions.
     known: BTreeSet<String>,
@@ -54,7 +54,7 @@ impl Scope {
         Self { known, required_once }
     }
 
-    /// Whether a change of the element can matter; what is left out here has its reason beside it.
+    /// Returns `true` if a change of the element can matter; what is left out here has its reason beside it.
     fn holds(&self, node: Node<'_, '_>, path: &str) -> bool {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
@@ -88,7 +88,7 @@ fn definition<'a>(node: Node<'a, '_>) -> Option<&'a str> {
     node.attribute("name").or_else(|| inside(proto.unwrap_or(node)))
 }
 
-/// Whether the element belongs to another API or to a disabled extension.
+/// Returns `true` if the element belongs to another API or to a disabled extension.
 fn of_another_api(node: Node<'_, '_>) -> bool {
     node.ancestors().any(|node| {
         let list = node.attribute("supported").or(node.attribute("api"));
@@ -129,7 +129,7 @@ fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mut
     found
 }
 
-/// Whether the attribute says what its absence says too.
+/// Returns `true` if the attribute says what its absence says too.
 fn is_default(node: Node<'_, '_>, attribute: &str) -> bool {
     let extension = || node.ancestors().find(|it| it.has_tag_name("extension"));
     match attribute {

@@ -53,7 +53,7 @@ fn edited(from: &str, to: &str) -> String {
     PRIVATE.replace(from, to)
 }
 
-/// What is said about an overlay that must be refused.
+/// Returns the diagnostic for an overlay that must be refused.
 fn refused(text: &str) -> Diagnostic {
     let found = merged(&[("private.xml", text)]).expect_err("a bad overlay");
     found.into_iter().next().expect("a diagnostic")
@@ -172,7 +172,7 @@ fn mistakes_are_reported_where_they_were_written() {
             .unwrap_or_else(|| panic!("{}", found[0]));
         assert_eq!((first.file.as_str(), first.line), ("private.xml", line), "{first}");
     }
-    // Behind the overlay the registry's own lines count on.
+    // The registry's own line numbers continue after the overlay.
     let base = VULKAN.replace("</registry>", "<novelty/>\n</registry>");
     let found = load_with_overlays(
         source("vk.xml", &base),

@@ -76,14 +76,14 @@ pub(super) fn base(plan: &Plan<'_>) -> File {
     file("base", "Base types, and platform types that occur by value.").items(quote!(#(#bases)* #(#by_value)*))
 }
 
-/// Whether a base type only says that a structure of this name exists (GEN-44).
+/// Returns `true` if a base type only declares that a structure of this name exists (GEN-44).
 fn is_opaque(base: &BaseType) -> bool {
     base.target
         .as_ref()
         .is_none_or(|target| target.starts_with("struct ") && !target.contains('*'))
 }
 
-/// The type behind a base type: a plain C type, or a pointer to something opaque.
+/// Returns the target of a base type: a plain C type, or a pointer to something opaque.
 fn base_target(plan: &Plan<'_>, target: &str) -> TokenStream {
     match target.parse::<CType>() {
         Ok(ty) if ty.pointers.is_empty() && !ty.is_struct_tag => plan.types.member(&ty, Place::Any),

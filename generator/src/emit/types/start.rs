@@ -1,4 +1,4 @@
-//! What all files of types begin with.
+//! Common start of all files of types.
 
 use crate::emit::file::File;
 use quote::quote;

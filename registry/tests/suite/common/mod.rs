@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers for the tests of this crate.
 
 use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
