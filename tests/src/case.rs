@@ -1,4 +1,4 @@
-//! One case: which process this is, and what a failure means.
+//! A case: the process in which it runs, and the meaning of a failure.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::known::Expected;
 use crate::{Scene, left_out, library, peer, skip, skipped, target};
 
-/// Runs a case. The name of the case is the path of the function that calls this, which is therefore the test itself and no helper.
+/// Runs a case. Its name is the path of the function that calls this one, so the caller must be the test itself, not a helper.
 ///
-/// On a Khronos loader (`VKL_PEER=1`) a case that `tests/peer.txt` lists for its version must fail, and so must one that
-/// `tests/targets.txt` lists for the target (`VKL_TARGET`): the lists stay true that way.
+/// On a Khronos loader (`VKL_PEER=1`), a case that `tests/peer.txt` lists for its version must fail. So must a case that `tests/targets.txt` lists
+/// for the target (`VKL_TARGET`). This keeps the lists true.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let path = path_of::<F>();
     if left_out::reason(&path).is_some() {
@@ -43,7 +43,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     }
 }
 
-/// What is expected of the library under test: a case may be listed for the target, or for the catalogue that is in place.
+/// Returns the expected result for the library under test. A case may be listed for the target, or for the catalogue in place.
 fn expected_here(path: &str) -> Expected {
     #[cfg(target_os = "linux")]
     if let listed @ (Expected::Fail(_) | Expected::Either(_)) = crate::catalogue::expected(path) {

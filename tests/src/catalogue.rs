@@ -1,7 +1,7 @@
-//! Every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` wants it: `current`, which says what the drivers of the scene said
-//! when `vkloader` asked them, or `lying`, in which every entry says something else.
+//! Runs of every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` asks: `current`, with the answers that the drivers of the scene gave
+//! to `vkloader`, or `lying`, in which every entry says something else.
 //!
-//! Cases that cannot be the same then are listed in `catalogue.txt`, each with the reason, and must fail.
+//! `catalogue.txt` lists the cases that then cannot have the same result, each with the reason; these must fail.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::known::{Expected, List};
 use crate::{library, process};
 
-/// What catalogue there is.
+/// Kind of catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
     Current,
@@ -35,7 +35,7 @@ impl Mode {
     }
 }
 
-/// What the variable asks for.
+/// Returns the kind that the variable asks for.
 fn mode() -> Option<Mode> {
     static MODE: OnceLock<Option<Mode>> = OnceLock::new();
     *MODE.get_or_init(|| {
@@ -44,7 +44,7 @@ fn mode() -> Option<Mode> {
     })
 }
 
-/// What is expected of the case with this path.
+/// Returns the expected result of the case with this path.
 pub(crate) fn expected(path: &str) -> Expected {
     mode().map_or(Expected::Pass, |mode| list().expected(&mode, path))
 }
@@ -56,7 +56,7 @@ fn list() -> List<'static, Mode> {
 /// The variables of a scene, by their names.
 pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
 
-/// What the scene of a case has for `vkloader` to look at.
+/// Parts of a case's scene that `vkloader` examines.
 pub(crate) struct World<'s> {
     pub(crate) root: &'s Path,
     pub(crate) variables: &'s Variables,
@@ -77,7 +77,7 @@ fn caches(root: &Path) -> PathBuf {
     root.join("catalogue/cache")
 }
 
-/// Lets `vkloader` ask the drivers of a scene, if a catalogue is wanted.
+/// Makes `vkloader` ask the drivers of a scene, if a catalogue is wanted.
 pub(crate) fn make(world: &World<'_>) {
     let Some(mode) = mode() else { return };
     let views = views(world);
@@ -146,8 +146,8 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
     command
 }
 
-/// Lets an entry say what is not so: none of the driver's own extensions but two others, of which programs are shown the first, and no
-/// device, as if the kernel told that too.
+/// Changes an entry to wrong data: two other extensions instead of the driver's own, of which programs see the first, and no device, as if the kernel
+/// reported that too.
 fn lie(entry: &mut Value) {
     for (name, value) in [
         ("outcome", json!("answered")),

@@ -15,7 +15,7 @@ pub struct Driver {
     pub(crate) folder: String,
 }
 
-/// What the manifest says.
+/// Content of the manifest.
 pub(crate) struct Manifest {
     pub(crate) api_version: String,
     pub(crate) file_format_version: String,

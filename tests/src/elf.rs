@@ -17,8 +17,8 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
 fn dynamic_strings(library: &[u8]) -> Option<std::ops::Range<usize>> {
     const STRING_TABLE: usize = 3;
     const ALLOCATED: usize = 2;
-    // Files of 64 and of 32 bits differ in the size of an address, and so in where things are: in the file's header the
-    // section headers, the size of one and their number; in a section header the section's place and length.
+    // 64-bit and 32-bit files differ in the size of an address, and so in the offsets. The file's header has the section headers with their size and
+    // number; a section header has the section's offset and length.
     let (address, [headers, size, count, offset, length]) = match library.get(4)? {
         2 => (8, [0x28, 0x3a, 0x3c, 0x18, 0x20]),
         _ => (4, [0x20, 0x2e, 0x30, 0x10, 0x14]),

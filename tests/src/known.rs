@@ -3,23 +3,23 @@
 //! A head `[a, b]` names what the rows below it are about: versions of a Khronos loader in `peer.txt`, targets in
 //! `targets.txt`.
 
-/// What a case may do.
+/// Expected result of a case.
 pub(crate) enum Expected {
-    /// It passes.
+    /// The case passes.
     Pass,
-    /// It fails, for this reason.
+    /// The case fails, for this reason.
     Fail(&'static str),
-    /// It may do either: the case is a race, or a whole module is about something that is not there.
+    /// The case may pass or fail: it is a race, or its whole module is about something that does not exist here.
     Either(&'static str),
 }
 
 /// A row `case: reason`, `case?: reason` or `module::*: reason`.
 pub(crate) struct Row<'t, H> {
-    /// What its head names.
+    /// Names in its heading.
     pub(crate) heads: Vec<H>,
     /// The case or module.
     pub(crate) name: &'t str,
-    /// Why it does not pass.
+    /// Reason why it does not pass.
     pub(crate) reason: &'t str,
 }
 
@@ -53,7 +53,7 @@ impl<'t, H: Clone + PartialEq> List<'t, H> {
 }
 
 impl<H: PartialEq> List<'static, H> {
-    /// What is expected there of the case with this path, for example `direct::drv_078_the_extension_is_always_there`.
+    /// Returns the expected result of the case with this path, for example `direct::drv_078_the_extension_is_always_there`.
     pub(crate) fn expected(&self, head: &H, path: &str) -> Expected {
         let (module, case) = path.rsplit_once("::").unwrap_or(("", path));
         for row in self.rows.iter().filter(|row| row.heads.contains(head)) {

@@ -2,17 +2,17 @@
 //!
 //! A left-out case says so in its output, where whoever runs the cases counts it.
 
-/// Whether this case is left out on this system, and why.
+/// Returns the reason why this case is left out on this system, if it is.
 pub(crate) fn reason(path: &str) -> Option<&'static str> {
     cfg!(windows)
         .then(|| reason_in(include_str!("../windows/left_out.txt"), path))
         .flatten()
 }
 
-/// Says that a case is left out.
+/// Reports that a case is left out.
 ///
 /// # Panics
-/// When the list does not have it.
+/// The list does not contain the case.
 pub fn leave_out(path: &str) {
     let reason = reason(path).unwrap_or_else(|| panic!("left_out.txt does not list {path}"));
     println!("  skip  {path}: {reason}");

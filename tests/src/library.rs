@@ -1,4 +1,4 @@
-//! Where the libraries are: the one under test and the built mocks.
+//! Paths of the libraries: the one under test and the built mocks.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(crate) fn peer_version() -> Option<Version> {
     })
 }
 
-/// What tells a child that it runs on a Khronos loader, and on which: it loads the library once, as its case wants it.
+/// Returns the variable that tells a child on which Khronos loader it runs. The loader is loaded once, as the case wants it.
 pub(crate) fn peer_for_child() -> Option<String> {
     peer_version().map(|version| version.map(|part| part.to_string()).join("."))
 }
@@ -49,7 +49,7 @@ fn peer_text() -> Option<String> {
     env::var("VKL_PEER").ok().filter(|text| !text.is_empty())
 }
 
-/// The library under test: `VKL_LIBRARY`; else, for the peer, the system's; else the one built beside this program.
+/// Returns the library under test: `VKL_LIBRARY`; otherwise the system's for runs on a Khronos loader, or the one built beside this program.
 pub fn under_test() -> PathBuf {
     match env::var_os("VKL_LIBRARY") {
         Some(path) => path.into(),

@@ -1,4 +1,4 @@
-//! What a child did: how it ended, what it printed, and what the drivers noted.
+//! Result of a child: how it ended, its output, and the drivers' records.
 
 use std::fs;
 use std::path::Path;
@@ -108,7 +108,7 @@ impl Outcome {
         self
     }
 
-    /// How the child ended, in words.
+    /// Returns how the child ended, in words.
     pub fn ending(&self) -> &str {
         &self.ending
     }
@@ -141,14 +141,14 @@ impl Outcome {
         self
     }
 
-    /// No line on standard error holds `text`.
+    /// Checks that no line on standard error contains `text`.
     #[track_caller]
     pub fn not_logged(&self, text: &str) -> &Self {
         assert!(!self.stderr.contains(text), "`{text}` was logged\n{}", self.all());
         self
     }
 
-    /// What the child said under `key` with [`Vk::say`](crate::Vk::say), in order.
+    /// Returns the values that the child reported under `key` with [`Vk::say`](crate::Vk::say), in order.
     pub fn said(&self, key: &str) -> Vec<&str> {
         let lines = self
             .stdout

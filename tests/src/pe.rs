@@ -5,7 +5,7 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
     let table = Names::of(library).expect("the library has a table of exports");
     let found = (0..table.count).find(|&index| table.name(library, index) == Some(name.as_bytes()));
     let found = found.unwrap_or_else(|| panic!("the library does not export {name}"));
-    // Those behind it move up: the places of their names, of four bytes each, and their ordinals, of two.
+    // The entries after it move up: the offsets of their names, of four bytes each, and their ordinals, of two.
     for (start, size) in [(table.names, 4), (table.ordinals, 2)] {
         library.copy_within(
             start + (found + 1) * size..start + table.count * size,
@@ -16,14 +16,14 @@ pub(crate) fn hide(library: &mut [u8], name: &str) {
     library[table.number..table.number + 4].copy_from_slice(&count);
 }
 
-/// Where in the file the table of names is.
+/// Place of the table of names in the file.
 struct Names {
-    /// Where its length stands.
+    /// Offset of the table's length.
     number: usize,
     count: usize,
     names: usize,
     ordinals: usize,
-    /// Of each section: its address, its size, and its place in the file.
+    /// Address, size and file offset of each section.
     sections: Vec<[usize; 3]>,
 }
 
@@ -47,7 +47,7 @@ impl Names {
             ordinals: 0,
             sections: (0..sections).map(section).collect::<Option<_>>()?,
         };
-        // The first of the directories, behind a header whose length says whether addresses have 64 bits.
+        // The first of the directories, after a header whose magic says if addresses have 64 bits.
         let directories = if number(library, header + 24, 2)? == 0x20b {
             112
         } else {

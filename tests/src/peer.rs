@@ -5,7 +5,7 @@
 use crate::known::{Expected, List};
 use crate::library::{Version, parse_version};
 
-/// What is expected of the peer of this version for the case with this path.
+/// Returns the expected result of the case with this path on the Khronos loader of this version.
 pub(crate) fn expected(version: Version, path: &str) -> Expected {
     let list = parse(include_str!("../peer.txt"));
     list.expected(&nearest(&list, version), path)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::system::processor_seconds;
 
-/// How a child ended.
+/// End of a child.
 pub(crate) struct Ended {
     /// `None` when it was killed for running too long.
     pub(crate) status: Option<ExitStatus>,

@@ -36,7 +36,7 @@ pub struct Scene {
     runs: usize,
     child_run: Option<usize>,
     built: usize,
-    /// How many drivers were there when the catalogue was made.
+    /// Number of drivers when the catalogue was made.
     #[cfg(target_os = "linux")]
     catalogued: Option<usize>,
 }
@@ -49,7 +49,7 @@ pub fn settle() {
     std::thread::sleep(Duration::from_millis(2100));
 }
 
-/// What [`Scene::run_unloaded`] gives its closure.
+/// Argument of the closure of [`Scene::run_unloaded`].
 pub struct Scratch {
     root: PathBuf,
 }
@@ -122,7 +122,7 @@ impl Scene {
 
     /// Removes the scratch folder.
     pub fn remove(&self) {
-        // What stays behind is rubbish in a temporary folder, not a wrong result.
+        // A folder that remains is garbage in a temporary folder, not a wrong result.
         let _ = fs::remove_dir_all(&self.root);
         system::unregister(&self.root);
     }
@@ -200,7 +200,7 @@ impl Scene {
         self.copies_library()
     }
 
-    /// Gives the children a copy of the library in the scratch folder. Another user may be unable to read the folder of the build.
+    /// Makes the children use a copy of the library in the scratch folder, because another user may be unable to read the build folder.
     pub fn copies_library(&mut self) -> &mut Self {
         self.copies_library = true;
         self
@@ -213,7 +213,7 @@ impl Scene {
         }
     }
 
-    /// Lets the children run this copy of the test program.
+    /// Makes the children run this copy of the test program.
     pub fn program(&mut self, copy: PathBuf) -> &mut Self {
         self.copy = Some(copy);
         self
@@ -381,7 +381,7 @@ impl Scene {
         Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
     }
 
-    /// This program or its copy, behind the words of `VKL_WRAP` if there are any; or its elevated copy.
+    /// Returns the command of this program or its copy, after the words of `VKL_WRAP` if there are any; or of its elevated copy.
     fn command(&self) -> Command {
         let own = env::current_exe().expect("a process knows its program");
         let own = self.copy.clone().unwrap_or(own);

@@ -1,10 +1,9 @@
-//! The committed list of cases that cannot pass on some target: another processor, word size or C library, often behind an
-//! emulator.
+//! The committed list of cases that cannot pass on some target: another processor, word size or C library, often in an emulator.
 
 use crate::known::{Expected, List};
 use std::env;
 
-/// What is expected of the case with this path on the target that `VKL_TARGET` names; elsewhere each passes.
+/// Returns the expected result of the case with this path on the target that `VKL_TARGET` names; without a target, each passes.
 pub(crate) fn expected(path: &str) -> Expected {
     match env::var("VKL_TARGET") {
         Ok(target) if !target.is_empty() => list().expected(&target, path),

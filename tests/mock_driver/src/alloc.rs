@@ -1,11 +1,11 @@
-//! How an allocator argument looks in the journal.
+//! Form of an allocator argument in the journal.
 
 use std::fmt;
 
 use ash::vk;
 
-/// Prints `alloc=null`, or the user data of the callbacks and a sum over the five functions: a test knows its allocators
-/// apart by the first, and sees by the second that every function arrived in its place.
+/// Prints `alloc=null`, or the user data of the callbacks and a sum over the five functions. A test identifies its allocators by the user data, and
+/// sees from the sum that every function arrived in its place.
 pub(crate) struct Allocator(pub(crate) *const vk::AllocationCallbacks<'static>);
 
 impl fmt::Display for Allocator {

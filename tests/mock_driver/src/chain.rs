@@ -20,7 +20,7 @@ pub(crate) fn links(first: *const c_void) -> impl Iterator<Item = *const vk::Bas
 
 /// The structure of type `kind` in the chain.
 pub(crate) fn find<T>(first: *const c_void, kind: vk::StructureType) -> Option<*mut T> {
-    // SAFETY: `links` gives valid structures.
+    // SAFETY: `links` returns only valid structures.
     let hit = links(first).find(|link| unsafe { (**link).s_type } == kind)?;
     Some(hit.cast::<T>().cast_mut())
 }
@@ -32,10 +32,10 @@ struct LoaderInfo {
     function: i32,
 }
 
-/// The chain's structure types as the journal shows them; those of loaders with their function behind a colon.
+/// Returns the chain's structure types in the form of the journal; those of loaders with a colon and their function.
 pub(crate) fn show(first: *const c_void) -> String {
     let show = |link: *const vk::BaseInStructure<'static>| {
-        // SAFETY: `links` gives valid structures.
+        // SAFETY: `links` returns only valid structures.
         match unsafe { (*link).s_type }.as_raw() {
             // SAFETY: structures of these two types begin in this way.
             kind @ (47 | 48) => format!("{kind}:{}", unsafe { (*link.cast::<LoaderInfo>()).function }),
@@ -54,7 +54,7 @@ pub(crate) unsafe fn names(names: *const *const c_char, count: u32) -> Vec<Strin
         return Vec::new();
     }
     let name = |index: usize| {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller promises an array of terminated names.
         unsafe { CStr::from_ptr(*names.add(index)) }
             .to_string_lossy()
             .into_owned()

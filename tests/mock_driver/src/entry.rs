@@ -1,4 +1,4 @@
-//! What every entry point does first: count itself, read the configuration, write its journal line.
+//! Common start of every entry point: it counts itself, reads the configuration and writes its journal line.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -86,18 +86,18 @@ pub(crate) unsafe fn two_call<T: Clone>(call: &Call, items: &[T], count: *mut u3
         return code;
     }
     if out.is_null() {
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller promises a valid `count`.
         unsafe { *count = items.len() as u32 };
         return vk::Result::SUCCESS;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller promises a valid `count`.
     let room = unsafe { *count } as usize;
     let written = room.min(items.len());
     for (index, item) in items.iter().take(written).enumerate() {
         // SAFETY: index < *count, which `out` has room for.
         unsafe { out.add(index).write(item.clone()) };
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller promises a valid `count`.
     unsafe { *count = written as u32 + call.config.grows(call.name) };
     if written < items.len() {
         vk::Result::INCOMPLETE

@@ -13,7 +13,7 @@ use crate::{chain, object};
 /// # Safety
 /// `version` is valid for reads and writes.
 pub(crate) unsafe extern "system" fn negotiate(version: *mut u32) -> vk::Result {
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller promises a valid `version`.
     let offered = unsafe { *version };
     let call = Call::enter(
         "vk_icdNegotiateLoaderICDInterfaceVersion",
@@ -23,7 +23,7 @@ pub(crate) unsafe extern "system" fn negotiate(version: *mut u32) -> vk::Result 
         .config
         .interface_forced
         .unwrap_or(offered.min(call.config.interface));
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller promises a valid `version`.
     unsafe { *version = mine };
     vk::Result::from_raw(call.config.negotiate_result)
 }

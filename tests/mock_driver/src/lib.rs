@@ -1,13 +1,13 @@
 //! A Vulkan driver whose behaviour is chosen at run time.
 //!
-//! The library reads a text file that lies beside it (`libmock_a.so` reads `libmock_a.conf`), so that one built library,
-//! copied under several names, gives several different drivers. The file is read again at every call: a test changes
-//! a driver's behaviour between two calls by writing it anew. [`config`] lists what can be chosen.
+//! The library reads a text file beside it (`libmock_a.so` reads `libmock_a.conf`). One built library, copied under several names, therefore gives
+//! several different drivers. The file is read again at every call: a test changes a driver's behaviour between two calls by writing the file again.
+//! [`config`] lists the choices.
 //!
-//! Each call leaves one line in a journal file ([`journal`]). Every object is recorded ([`object`]): a handle that this
-//! driver did not make is noted and ends the process, and what is still alive is written down when the library leaves.
+//! Each call leaves one line in a journal file ([`journal`]). Every object is recorded ([`object`]). A handle that this driver did not make is
+//! recorded and ends the process; objects that are still alive are listed when the library is unloaded.
 //!
-//! No thread-local value with a destructor is used, because one would keep the library in the process.
+//! No thread-local value with a destructor is used, because it would keep the library in the process.
 
 mod alloc;
 mod chain;

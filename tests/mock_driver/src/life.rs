@@ -1,5 +1,5 @@
-//! The first and last thing the library does in a process: both leave a line, so that a test sees when it was opened and
-//! closed, and what was still alive then.
+//! The first and last actions of the library in a process. Both leave a line, so that a test sees when the library was opened and closed, and which
+//! objects were still alive.
 
 use std::collections::BTreeMap;
 

@@ -17,11 +17,11 @@ unsafe fn text<'a>(name: *const c_char) -> std::borrow::Cow<'a, str> {
     if name.is_null() {
         return "".into();
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the name is not null, so the caller promises that it is terminated.
     unsafe { CStr::from_ptr(name) }.to_string_lossy()
 }
 
-/// What every lookup does first: read the file, note the query if wanted, and apply `missing` and `answer`.
+/// Common start of every lookup: reads the file, records the query if requested, and applies `missing` and `answer`.
 fn override_of(by: &'static str, handle: u64, name: &str) -> Result<Function, Call> {
     let call = Call::quiet(by);
     if call.config.flag("journal_lookups") {
@@ -46,7 +46,7 @@ fn offered(list: &[String], name: &str) -> Function {
 
 /// `vkGetInstanceProcAddr` of the driver.
 pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const c_char) -> Function {
-    // SAFETY: callers pass terminated names.
+    // SAFETY: every caller passes a name that is terminated.
     let name = unsafe { text(name) };
     let call = match override_of("vk_icdGetInstanceProcAddr", handle.as_raw(), &name) {
         Ok(function) => return function,
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const
 
 /// The driver's lookup of physical-device functions (DRV-70): it aborts on a handle it does not know.
 pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const c_char) -> Function {
-    // SAFETY: callers pass terminated names.
+    // SAFETY: every caller passes a name that is terminated.
     let name = unsafe { text(name) };
     object::expect("vk_icdGetPhysicalDeviceProcAddr", &["instance"], handle.as_raw());
     let call = match override_of("vk_icdGetPhysicalDeviceProcAddr", handle.as_raw(), &name) {
@@ -83,7 +83,7 @@ pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const
 
 /// `vkGetDeviceProcAddr` of the driver.
 pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_char) -> Function {
-    // SAFETY: callers pass terminated names.
+    // SAFETY: every caller passes a name that is terminated.
     let name = unsafe { text(name) };
     let owner = object::get("vkGetDeviceProcAddr", "device", handle.as_raw());
     let call = match override_of("vkGetDeviceProcAddr", handle.as_raw(), &name) {
@@ -105,7 +105,7 @@ pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_c
 /// As the interface demands: `name` is a terminated string.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdGetInstanceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { instance(handle, name) }
 }
 
@@ -113,7 +113,7 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(handle: vk::Instance, name: 
 /// As the interface demands: `name` is a terminated string.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { physical(handle, name) }
 }
 
@@ -121,7 +121,7 @@ unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(handle: vk::Instance, 
 /// As the interface demands: `version` is valid for reads and writes.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { global::negotiate(version) }
 }
 
@@ -135,7 +135,7 @@ mod legacy {
     unsafe extern "system" fn vkGetInstanceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
         let config = state::with(|state| state.config.clone());
         journal::line(&config, "legacy vkGetInstanceProcAddr");
-        // SAFETY: the same contract.
+        // SAFETY: the caller promises valid parameters of this command.
         unsafe { instance(handle, name) }
     }
 
@@ -147,7 +147,7 @@ mod legacy {
         allocator: *const vk::AllocationCallbacks<'static>,
         out: *mut vk::Instance,
     ) -> vk::Result {
-        // SAFETY: the same contract.
+        // SAFETY: the caller promises valid parameters of this command.
         unsafe { global::create_instance(info, allocator, out) }
     }
 
@@ -159,7 +159,7 @@ mod legacy {
         count: *mut u32,
         out: *mut vk::ExtensionProperties,
     ) -> vk::Result {
-        // SAFETY: the same contract.
+        // SAFETY: the caller promises valid parameters of this command.
         unsafe { global::enumerate_instance_extension_properties(layer, count, out) }
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn number(kind: &'static str) -> u64 {
     })
 }
 
-/// The object behind a handle of the given kind. A handle this driver did not make ends the process.
+/// Returns the object of a handle of the given kind. A handle that this driver did not make ends the process.
 pub(crate) fn get(call: &'static str, kind: &'static str, handle: u64) -> &'static Object {
     expect(call, &[kind], handle);
     // SAFETY: a live dispatchable handle is the address of an object made by `create` and not yet destroyed.
@@ -139,7 +139,7 @@ pub(crate) fn destroy_children(parent: u64) {
     }
 }
 
-/// How the journal shows any handle: `physical_device(gpu)` for one of mine, the number otherwise.
+/// Returns the form of a handle in the journal: `physical_device(gpu)` for one of this driver, the number otherwise.
 pub(crate) fn show(handle: u64) -> String {
     let kind = state::with(|state| state.live.get(&handle).copied());
     match kind {

@@ -14,7 +14,7 @@ fn handle(instance: u64, name: &str) -> vk::PhysicalDevice {
     vk::PhysicalDevice::from_raw(object::child(instance, name, make))
 }
 
-/// The configured device behind a handle, or a plain one when it has been taken out of the file.
+/// Returns the configured device of a handle, or a plain one if it was removed from the file.
 pub(crate) fn device(call: &'static str, physical: vk::PhysicalDevice) -> Device {
     let name = &object::get(call, "physical_device", physical.as_raw()).device;
     let config = state::with(|state| state.config.clone());
@@ -127,7 +127,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_device_groups(
     count: *mut u32,
     out: *mut vk::PhysicalDeviceGroupProperties<'static>,
 ) -> vk::Result {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { groups("vkEnumeratePhysicalDeviceGroups", instance, count, out) }
 }
 
@@ -137,7 +137,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_device_groups_khr(
     count: *mut u32,
     out: *mut vk::PhysicalDeviceGroupProperties<'static>,
 ) -> vk::Result {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { groups("vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 

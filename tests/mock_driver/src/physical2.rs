@@ -42,7 +42,7 @@ fn fill(device: &Device, out: &mut vk::PhysicalDeviceProperties2<'static>) {
     }
     let kind = vk::StructureType::PHYSICAL_DEVICE_DRIVER_PROPERTIES;
     if let Some(driver) = chain::find::<vk::PhysicalDeviceDriverProperties<'_>>(next, kind) {
-        // SAFETY: as above.
+        // SAFETY: `chain::find` returned a structure of this type, which the caller lets the driver write.
         let driver = unsafe { &mut *driver };
         driver.driver_id = vk::DriverId::from_raw(device.driver_id);
         copy_text(&mut driver.driver_name, "mock");
@@ -50,7 +50,7 @@ fn fill(device: &Device, out: &mut vk::PhysicalDeviceProperties2<'static>) {
     let kind = vk::StructureType::PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT;
     let pci = chain::find::<vk::PhysicalDevicePCIBusInfoPropertiesEXT<'_>>(next, kind);
     if let (Some(pci), Some(place)) = (pci, device.pci) {
-        // SAFETY: as above.
+        // SAFETY: `chain::find` returned a structure of this type, which the caller lets the driver write.
         let pci = unsafe { &mut *pci };
         [pci.pci_domain, pci.pci_bus, pci.pci_device, pci.pci_function] = place;
     }
@@ -127,13 +127,13 @@ pub(crate) unsafe fn fill_elements<T, I: Copy>(
         // SAFETY: the caller's contract; nothing is written through a null array.
         return unsafe { two_call(call, items, count, std::ptr::null_mut()) };
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller promises a valid `count`.
     let room = unsafe { *count } as usize;
     for (index, item) in items.iter().take(room).enumerate() {
         // SAFETY: index < *count, which `out` has room for.
         set(unsafe { &mut *out.add(index) }, *item);
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller promises a valid `count`.
     unsafe { *count = items.len().min(room) as u32 + call.config.grows(call.name) };
     if items.len() > room {
         vk::Result::INCOMPLETE
@@ -142,7 +142,7 @@ pub(crate) unsafe fn fill_elements<T, I: Copy>(
     }
 }
 
-/// One tool, named after the driver.
+/// Lists a tool that is named after the driver.
 unsafe fn tools(
     name: &'static str,
     physical: vk::PhysicalDevice,
@@ -161,7 +161,7 @@ pub(crate) unsafe extern "system" fn tool_properties(
     count: *mut u32,
     out: *mut vk::PhysicalDeviceToolProperties<'static>,
 ) -> vk::Result {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { tools("vkGetPhysicalDeviceToolProperties", physical, count, out) }
 }
 
@@ -171,7 +171,7 @@ pub(crate) unsafe extern "system" fn tool_properties_ext(
     count: *mut u32,
     out: *mut vk::PhysicalDeviceToolProperties<'static>,
 ) -> vk::Result {
-    // SAFETY: the same contract.
+    // SAFETY: the caller promises valid parameters of this command.
     unsafe { tools("vkGetPhysicalDeviceToolPropertiesEXT", physical, count, out) }
 }
 

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::config::Config;
 use crate::system::{library_path, state_of};
 
-/// What the driver remembers between calls.
+/// State of the driver between calls.
 pub(crate) struct State {
     path: PathBuf,
     text: String,
-    /// What the system told of the file before it was read.
+    /// Time and size of the file before it was read.
     seen: Option<(u64, u64)>,
     pub(crate) config: Arc<Config>,
     pub(crate) calls: HashMap<String, u32>,
@@ -32,7 +32,7 @@ pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
     body(guard.get_or_insert_with(State::load))
 }
 
-/// Gives everything back: the library is about to leave the process, and nothing else would.
+/// Frees everything, because the library is about to be unloaded and nothing else would.
 pub(crate) fn end() {
     drop(STATE.lock().unwrap_or_else(PoisonError::into_inner).take());
 }

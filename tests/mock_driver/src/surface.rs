@@ -135,7 +135,7 @@ pub(crate) fn note(call: &Call, surface: vk::SurfaceKHR) {
     }
     // SAFETY: the test promises with this flag that the handle is the loader's object.
     let icd = unsafe { &*(surface.as_raw() as *const IcdSurface) };
-    // A headless surface has no members behind the base.
+    // A headless surface has no members after the base.
     let members = match icd.platform {
         9 => String::new(),
         _ => format!("first={:#x} second={:#x} ", icd.first, icd.second as u32),

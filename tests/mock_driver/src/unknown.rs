@@ -1,6 +1,6 @@
-//! Functions that no loader knows. Each name gets one of 512 slots; the function of a slot notes its name, what its first
-//! argument is, and nine more arguments, of which some travel in registers and some on the stack. It returns 1000
-//! plus the slot, so that the return value is seen to arrive.
+//! Functions that no loader knows. Each name gets one of 512 slots. The function of a slot records its name, the kind of its first argument, and nine
+//! more arguments, some of which are passed in registers and some on the stack. It returns 1000 plus the slot, so that the test sees that the return
+//! value arrives.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! What a layer is told to do: a text file beside the library, `key value` lines, described in the crate's head.
+//! Configuration of a layer: a text file beside the library with `key value` lines; the head of the crate describes them.
 
 /// The lines that speak to one layer of the library.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -37,7 +37,7 @@ impl Config {
         self.all(key).next()
     }
 
-    /// Whether a line with this key exists.
+    /// Returns `true` if a line with this key exists.
     pub(crate) fn flag(&self, key: &str) -> bool {
         self.text(key).is_some()
     }
@@ -47,7 +47,7 @@ impl Config {
         self.text(key).and_then(|value| value.parse().ok())
     }
 
-    /// Whether one of the key's lines has exactly this value.
+    /// Returns `true` if one of the key's lines has exactly this value.
     pub(crate) fn lists(&self, key: &str, value: &str) -> bool {
         self.all(key).any(|text| text == value)
     }

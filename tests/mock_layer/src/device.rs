@@ -14,7 +14,7 @@ use crate::{inquire, reenter, wrap};
 /// The look-ups of the entity below.
 type Link = (vk::PFN_vkGetInstanceProcAddr, vk::PFN_vkGetDeviceProcAddr);
 
-/// What the loader's nodes hold.
+/// Content of the loader's nodes.
 #[derive(Default)]
 struct Nodes {
     seen: Vec<String>,
@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
         return vk::Result::from_raw(code as i32);
     }
     if let Some(wrong) = inquire::clobbered(&layer, "device") {
-        // SAFETY: the handle is writable.
+        // SAFETY: the caller passes a handle that is writable.
         unsafe { *device = vk::Device::from_raw(wrong) };
     }
     let inner = vk::PhysicalDevice::from_raw(layer.inner(physical_device.as_raw() as usize) as u64);
@@ -99,11 +99,11 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     };
     // SAFETY: the handle is the one from below, the rest comes from the caller.
     let given = unsafe { *device };
-    // SAFETY: as above.
+    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     let mut result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
     if layer.config.lists("retry", "vkCreateDevice") {
         layer.journal(&format!("vkCreateDevice retried after {}", result.as_raw()));
-        // SAFETY: as above.
+        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
         result = unsafe { call_down_again(&layer, (inner, info, allocator), device, given, link, result) };
     }
     if result != vk::Result::SUCCESS {
@@ -232,7 +232,7 @@ unsafe fn remember<const N: usize>(
     nodes: &Nodes,
     next: vk::PFN_vkGetDeviceProcAddr,
 ) {
-    // SAFETY: both are live.
+    // SAFETY: device and instance are both live here.
     let (key, instance) = unsafe {
         (
             dispatch_word(device.as_raw() as usize),
@@ -309,7 +309,7 @@ unsafe fn make_extra<const N: usize>(
 /// # Safety
 /// The record's instance is live.
 pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &InstanceRecord, count: i64) {
-    // SAFETY: the instance is live.
+    // SAFETY: the instance is live until this call returns.
     let Some(device) = unsafe { devices_below(layer, record) }.first().copied() else {
         return;
     };
@@ -317,7 +317,7 @@ pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &I
     let made: Vec<_> = (0..count)
         .filter_map(|_| unsafe { make_extra::<N>(layer, record, device) })
         .collect();
-    // SAFETY: the instance is live.
+    // SAFETY: the instance is live until this call returns.
     let key = unsafe { dispatch_word(record.handle.as_raw() as usize) };
     if let Some(kept) = layer.state().instances.get_mut(&key) {
         kept.extra_devices = made;

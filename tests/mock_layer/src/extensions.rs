@@ -34,11 +34,11 @@ pub(crate) fn configured(layer: &Layer, key: &str) -> Vec<vk::ExtensionPropertie
 /// `count` is readable and writable, `out` NULL or an array of `*count` elements.
 pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     if out.is_null() {
-        // SAFETY: the count is writable.
+        // SAFETY: the caller passes a count that is writable.
         unsafe { *count = list.len() as u32 };
         return vk::Result::SUCCESS;
     }
-    // SAFETY: the count is readable.
+    // SAFETY: the caller passes a count that is readable.
     let room = (unsafe { *count } as usize).min(list.len());
     // SAFETY: the array has at least `room` elements, and the count is writable.
     unsafe {
@@ -76,7 +76,7 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
     ));
     let mut list = configured(&layer, "device-extension");
     if asked.as_deref() == Some(layer.name()) {
-        // SAFETY: as the command demands.
+        // SAFETY: the caller passes valid parameters of this command.
         return unsafe { copy_out(&list, count, out) };
     }
     let inner = vk::PhysicalDevice::from_raw(layer.inner(device.as_raw() as usize) as u64);

@@ -1,6 +1,7 @@
-//! What a layer may ask of the loader beyond passing calls on: the look-ups below with and without an instance (LAY-240,
-//! LAY-241), that of a device for itself (APP-49), the loader's nodes until the call returns (LAY-232), the data callbacks with a
-//! foreign parent (LAY-251); and what it may do wrong with a device that it wrapped (APP-186).
+//! Requests of a layer to the loader beyond passing calls on, and mistakes with a device that the layer wrapped (APP-186).
+//!
+//! The requests are: the look-ups below, with and without an instance (LAY-240, LAY-241); the look-up of a device for its own name (APP-49); the
+//! loader's nodes until the call returns (LAY-232); the data callbacks with a foreign parent (LAY-251).
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
@@ -24,7 +25,7 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
             let plain = unsafe { (record.next)(handle, name.as_ptr()) };
             let physical = record
                 .next_physical
-                // SAFETY: as above.
+                // SAFETY: the caller passes valid parameters, and the layer below returned the function.
                 .and_then(|next| unsafe { next(handle, name.as_ptr()) });
             (plain.is_some(), physical.is_some())
         });
@@ -86,10 +87,10 @@ pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN
     }
 }
 
-/// Of the layer's own: it begins with the address of something readable, as an object of C++ does, that is no device's table.
+/// An object of the layer's own. Like a C++ object, it begins with the address of something readable, which is not a device's table.
 static OWN_DEVICE: &[usize; 8] = &GARBAGE;
 
-/// What a call of `name` gets below for a device: `inner`, or an object of the layer's own.
+/// Returns the object that a call of `name` gets below for a device: `inner`, or the layer's own object.
 pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     if layer.config.lists("hand-on", name) {
         (&raw const OWN_DEVICE).addr()
@@ -125,7 +126,7 @@ pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     layer.journal(&format!("stray device result={} same={same}", result.as_raw()));
 }
 
-/// What a handle is overwritten with before the call goes down, if the configuration wants that (BI-47).
+/// Returns the value that overwrites a handle before the call goes down, if the configuration asks for that (BI-47).
 pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     if layer.config.lists("clobber", kind) {
         return Some((&raw const GARBAGE).addr() as u64);
@@ -133,8 +134,7 @@ pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     layer.config.lists("clobber", &format!("{kind}-null")).then_some(0)
 }
 
-/// Says, after the call below returned, whether the nodes are still the `same`, where the shared one is and whether the
-/// layers have used up its links (LAY-232).
+/// Records after the call below if the nodes are still the `same`, the place of the shared one, and if the layers have used up its links (LAY-232).
 ///
 /// # Safety
 /// `link` is the content of the live link node at `node`.

@@ -15,7 +15,7 @@ use crate::{device, inquire, reenter, wrap};
 /// The look-ups of the entity below.
 type Link = (vk::PFN_vkGetInstanceProcAddr, Option<GetPhysicalDeviceProcAddr>);
 
-/// What the loader's nodes in front of the application's `pNext` hold.
+/// Content of the loader's nodes before the application's `pNext` chain.
 struct Nodes {
     /// The order and content of the nodes, for the journal.
     seen: Vec<String>,
@@ -116,7 +116,7 @@ pub(crate) unsafe fn changed(
     names
 }
 
-/// Memory that is no instance and no device: what a layer leaves that overwrites a handle too early (BI-47).
+/// Memory that is neither an instance nor a device: the value of a handle that a layer overwrites too early (BI-47).
 pub(crate) static GARBAGE: [usize; 8] = [0x5151_5151; 8];
 
 /// `vkCreateInstance` of layer `N`.
@@ -145,21 +145,21 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
         false => vk::Instance::null(),
     };
     if let Some(wrong) = inquire::clobbered(&layer, "instance") {
-        // SAFETY: the handle is writable.
+        // SAFETY: the caller passes a handle that is writable.
         unsafe { *instance = vk::Instance::from_raw(wrong) };
     }
     // SAFETY: the nodes are those of this call.
     let Some(link) = (unsafe { advance(&nodes) }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: as above.
+    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     let given = unsafe { *instance };
-    // SAFETY: as above.
+    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     let mut result = unsafe { call_down(&layer, &*info, allocator, instance, link.0) };
     let retries = layer.config.lists("retry", "vkCreateInstance");
     for _ in 0..usize::from(retries) * layer.config.number("retries").unwrap_or(1) as usize {
         layer.journal(&format!("vkCreateInstance retried after {}", result.as_raw()));
-        // SAFETY: as above.
+        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
         result = unsafe { call_down_again(info, allocator, instance, given, link.0, result) };
     }
     if result != vk::Result::SUCCESS {
@@ -174,7 +174,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     }
 }
 
-/// What the configuration asks for inside a creation that succeeded.
+/// Does the configured work inside a successful creation.
 ///
 /// # Safety
 /// `instance` holds the instance from below, and `nodes` are those of this call.
@@ -192,17 +192,17 @@ unsafe fn work_inside<const N: usize>(
         remember(layer, *instance, nodes, link, own_instance)
     };
     if layer.config.flag("probe") {
-        // SAFETY: as above.
+        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
         unsafe { probe(layer, &record) };
     }
-    // SAFETY: as above.
+    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     unsafe {
         inquire::ask(layer, &record);
         inquire::call_globals(layer, &record);
     }
     inquire::stray_instance(layer, nodes.set_loader_data);
     if let Some(count) = layer.config.number("instance-devices") {
-        // SAFETY: as above.
+        // SAFETY: the caller passes valid parameters, and the layer below returned the function.
         unsafe { device::make_for_instance::<N>(layer, &record, count) };
     }
     if layer.wraps() {
@@ -329,7 +329,7 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &N
     }
 }
 
-/// What the layer's own functions call below, to be looked up while the instance is made.
+/// Functions below that the layer's own functions call; they are looked up during the creation of the instance.
 const USED_LATER: [&CStr; 5] = [
     c"vkDestroyInstance",
     c"vkEnumeratePhysicalDevices",
@@ -357,7 +357,7 @@ unsafe fn remember(
         extra_devices: Vec::new(),
         own_instance,
     };
-    // SAFETY: the instance is live.
+    // SAFETY: the instance is live until this call returns.
     let key = unsafe { dispatch_word(handle.as_raw() as usize) };
     layer.state().instances.insert(key, record.clone());
     for name in USED_LATER {
@@ -382,7 +382,7 @@ pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Ve
         return Vec::new();
     };
     let mut count = 0;
-    // SAFETY: a count query.
+    // SAFETY: a null array only queries the count.
     let counted = unsafe { enumerate(record.handle, &mut count, std::ptr::null_mut()) };
     let mut devices = vec![vk::PhysicalDevice::null(); count as usize];
     if counted != vk::Result::SUCCESS || devices.is_empty() {
@@ -400,7 +400,7 @@ pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Ve
 /// # Safety
 /// The record's instance is live.
 unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
-    // SAFETY: the instance is live.
+    // SAFETY: the instance is live until this call returns.
     let (devices, key) = unsafe {
         (
             devices_below(layer, record),

@@ -1,4 +1,4 @@
-//! One layer of the library: its configuration, what it knows of the objects above and below it, its journal.
+//! A layer of the library: its configuration, its knowledge of the objects above and below it, and its journal.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
@@ -13,7 +13,7 @@ use crate::exclusive::Exclusive;
 use crate::journal;
 use crate::system::library_path;
 
-/// How many layers one library can be (LAY-216).
+/// Number of layers that one library can be (LAY-216).
 pub(crate) const IDENTITIES: usize = 4;
 
 /// An instance as this layer sees it.
@@ -44,12 +44,12 @@ pub(crate) struct DeviceRecord {
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
 }
 
-/// What a layer has learnt. Instances and devices are found by the first word of any of their objects (LAY-250).
+/// Knowledge of a layer. Instances and devices are found by the first word of any of their objects (LAY-250).
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) instances: BTreeMap<usize, InstanceRecord>,
     pub(crate) devices: BTreeMap<usize, DeviceRecord>,
-    /// What the entity below answered, by dispatch word and name.
+    /// Answers of the entity below, by dispatch word and name.
     pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
     /// Wrapper to inner handle and dispatch word. The word is kept here too, since a wrapper's own is written without the
     /// lock, by the loader.
@@ -58,7 +58,7 @@ pub(crate) struct State {
     pub(crate) wrapped: BTreeMap<usize, usize>,
 }
 
-/// One layer of the library.
+/// A layer of the library.
 pub(crate) struct Layer {
     pub(crate) identity: usize,
     pub(crate) config: Config,
@@ -81,12 +81,12 @@ impl Layer {
         }
     }
 
-    /// What the layer knows. Never held across a call out of the library.
+    /// Returns the layer's knowledge. The lock is never held across a call out of the library.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the layer wraps every dispatchable object (LAY-252).
+    /// Returns `true` if the layer wraps every dispatchable object (LAY-252).
     pub(crate) fn wraps(&self) -> bool {
         self.config.flag("wrap")
     }
@@ -142,7 +142,7 @@ impl Layer {
         // SAFETY: as above, for the instance link.
         let found = unsafe { (instance.next)(instance.handle, name.as_ptr()) };
         match (found, instance.next_physical) {
-            // SAFETY: as above.
+            // SAFETY: the caller passes valid parameters, and the layer below returned the function.
             (None, Some(physical)) => unsafe { physical(instance.handle, name.as_ptr()) },
             _ => found,
         }

@@ -8,7 +8,7 @@ use crate::lookup::erased;
 /// The signature of every such command: any dispatchable handle, wide enough for all processors, and a number.
 type Command = unsafe extern "system" fn(handle: u64, argument: u32) -> u32;
 
-/// Whether a line `key NAME` or `key PREFIX*` speaks of `name`.
+/// Returns `true` if a line `key NAME` or `key PREFIX*` applies to `name`.
 fn listed(layer: &Layer, key: &str, name: &str) -> bool {
     layer.config.all(key).any(|text| match text.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
@@ -28,7 +28,7 @@ unsafe extern "system" fn command<const N: usize>(handle: u64, argument: u32) ->
     argument.wrapping_add(layer.config.number("own-result").unwrap_or(0) as u32)
 }
 
-/// What `vkGetInstanceProcAddr` answers: commands of every level, unless the layer keeps them from this look-up.
+/// Returns the answer of `vkGetInstanceProcAddr`: commands of every level, unless the configuration hides them from this look-up.
 pub(crate) fn any_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     let keys = ["own-instance-command", "own-physical-command", "own-device-command"];
     let answered = !layer.config.flag("own-device-only") && keys.iter().any(|key| listed(layer, key, name));

@@ -44,7 +44,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     };
     // SAFETY: the record's instance is live.
     let list = shown(&layer, key, unsafe { devices_below(&layer, &record) });
-    // SAFETY: as the command demands.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe {
         let result = copy_out(&list, count, out);
         overstate(&layer, count, out.is_null());
@@ -60,7 +60,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
 unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
     static COUNTED: AtomicBool = AtomicBool::new(false);
     if counts_only && layer.config.lists("devices", "late") && !COUNTED.swap(true, Ordering::Relaxed) {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a count that is writable.
         unsafe { *count = 0 };
     }
 }
@@ -71,7 +71,7 @@ unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
 /// `count` is writable.
 unsafe fn overstate(layer: &Layer, count: *mut u32, counts_only: bool) {
     if counts_only && layer.config.lists("devices", "overstate") {
-        // SAFETY: by this function's contract.
+        // SAFETY: the caller promises a count that is writable.
         unsafe { *count = u32::MAX };
     }
 }
@@ -85,7 +85,7 @@ pub(crate) unsafe extern "system" fn groups<const N: usize>(
     count: *mut u32,
     out: *mut vk::PhysicalDeviceGroupProperties<'_>,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroups", instance, count, out) }
 }
 
@@ -98,7 +98,7 @@ pub(crate) unsafe extern "system" fn groups_khr<const N: usize>(
     count: *mut u32,
     out: *mut vk::PhysicalDeviceGroupProperties<'_>,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 

@@ -45,7 +45,7 @@ fn begin<F>(layer: &Layer, function: &str, chain: &Chain<F>) -> Option<vk::Resul
         .map(|code| vk::Result::from_raw(code as i32))
 }
 
-/// What `pre-grow` adds: one more at each call, so that the count differs between the two calls of a query (BI-52).
+/// Returns the number that `pre-grow` adds: one more at each call, so that the count differs between the two calls of a query (BI-52).
 fn growth(layer: &Layer) -> usize {
     static CALLS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
     let calls = CALLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -63,7 +63,7 @@ fn growth(layer: &Layer) -> usize {
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChain, version: *mut u32) -> vk::Result {
     let layer = layer(0);
-    // SAFETY: the node is live.
+    // SAFETY: the loader keeps the node alive during the call.
     let chain = unsafe { &(*chain).0 };
     if let Some(result) = begin(&layer, "vkEnumerateInstanceVersion", chain) {
         return result;
@@ -89,7 +89,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
     let layer = layer(0);
-    // SAFETY: the node is live.
+    // SAFETY: the loader keeps the node alive during the call.
     let chain = unsafe { &(*chain).0 };
     if let Some(result) = begin(&layer, "vkEnumerateInstanceExtensionProperties", chain) {
         return result;
@@ -123,7 +123,7 @@ unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     out: *mut vk::LayerProperties,
 ) -> vk::Result {
     let layer = layer(0);
-    // SAFETY: the node is live.
+    // SAFETY: the loader keeps the node alive during the call.
     let chain = unsafe { &(*chain).0 };
     if let Some(result) = begin(&layer, "vkEnumerateInstanceLayerProperties", chain) {
         return result;

@@ -18,7 +18,7 @@ use ash::vk;
 
 use crate::layer::{dispatch_word, layer};
 
-/// How many names one library can intercept: more than Vulkan has commands.
+/// Upper bound on the names that one library can intercept; Vulkan has fewer commands.
 const SLOTS: usize = 1536;
 
 static NAMES: RwLock<Vec<(usize, CString)>> = RwLock::new(Vec::new());
@@ -57,7 +57,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let text = name.to_string_lossy();
     // SAFETY: the caller passes the saved register.
     let inner = layer.inner(unsafe { *first });
-    // SAFETY: as above.
+    // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     unsafe { *first = crate::inquire::handed_on(&layer, &text, inner) };
     if layer.config.lists("intercept", &text) {
         layer.journal(&text);

@@ -13,15 +13,15 @@ use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
 use crate::layer::{Layer, dispatch_word, layer, typed};
 use crate::lookup::erased;
 
-/// What a wrapped handle points to.
+/// Object to which a wrapped handle points.
 #[repr(C)]
 struct Wrapper {
     dispatch: usize,
     inner: usize,
 }
 
-/// The wrapper of `inner`, the same one for the same handle; `key` is the dispatch word of `inner`, and `dispatch` what the
-/// wrapper begins with until the loader's callback writes its word.
+/// Returns the wrapper of `inner`, always the same one for the same handle. `key` is the dispatch word of `inner`. The wrapper begins with `dispatch`
+/// until the loader's callback writes its word.
 fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usize {
     let mut state = layer.state();
     if let Some(known) = state.wrapped.get(&inner) {
@@ -43,7 +43,7 @@ pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
 /// # Safety
 /// `inner` is a live instance or device.
 unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
-    // SAFETY: passed on.
+    // SAFETY: the caller promises a dispatchable handle.
     wrapper_with(layer, inner, unsafe { dispatch_word(inner) }, 0)
 }
 
@@ -149,7 +149,7 @@ unsafe fn listed<T: Copy>(array: *const T, count: u32) -> Vec<T> {
 /// # Safety
 /// `handles` points to `count` elements, or is NULL.
 unsafe fn inner_handles(layer: &Layer, handles: *const vk::CommandBuffer, count: u32) -> Vec<vk::CommandBuffer> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller promises an array of `count` handles.
     let mut list = unsafe { listed(handles, count) };
     for one in &mut list {
         *one = vk::CommandBuffer::from_raw(layer.inner(one.as_raw() as usize) as u64);
@@ -360,7 +360,7 @@ unsafe extern "system" fn submit_2<const N: usize>(
     submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { submit_2_by_name::<N>(c"vkQueueSubmit2", queue, count, submits, fence) }
 }
 
@@ -371,7 +371,7 @@ unsafe extern "system" fn submit_2_khr<const N: usize>(
     submits: *const vk::SubmitInfo2<'_>,
     fence: vk::Fence,
 ) -> vk::Result {
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { submit_2_by_name::<N>(c"vkQueueSubmit2KHR", queue, count, submits, fence) }
 }
 

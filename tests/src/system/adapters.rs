@@ -1,7 +1,7 @@
-//! What the library under test learns of the display adapters (DRV-40, DRV-144): that there is none, and no order.
+//! The display adapters that the library under test sees (DRV-40, DRV-144): none, and no order.
 //!
-//! Wine knows of adapters only where it has a display, and a machine's own would change the order of a scene's devices. So the library's
-//! look-up of the function that makes a factory leads here; what it makes of the answer is its own code.
+//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. So the library's look-up
+//! of the function that makes a factory leads here; its own code handles the answer.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;

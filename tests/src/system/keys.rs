@@ -1,7 +1,7 @@
-//! The scene's part of the registry: what the loader finds below the two root keys is a key of the scene's own, so that cases run
-//! side by side, and see neither each other's nor the machine's drivers and layers.
+//! The scene's part of the registry. The two root keys that the loader sees are keys of the scene, so that cases run concurrently without seeing
+//! drivers and layers of each other or of the machine.
 //!
-//! The folders that the search of Unix goes through become values of the lists of manifests, in that order.
+//! The folders that a search on Unix visits become values of the lists of manifests, in that order.
 
 use std::env;
 use std::ffi::OsString;
@@ -69,7 +69,7 @@ pub(crate) fn unregister(root: &Path) {
     unsafe { RegDeleteTreeW(HKEY_CURRENT_USER, wide(&scratch(root)).as_ptr()) };
 }
 
-/// Lets both root keys of this process lead to the scene's keys.
+/// Makes both root keys of this process lead to the scene's keys.
 pub(crate) fn enter(root: &Path) {
     let keys = ["machine", "user"].map(|part| create(HKEY_CURRENT_USER, &format!("{}\\{part}", scratch(root))));
     for (place, key) in [HKEY_LOCAL_MACHINE, HKEY_CURRENT_USER].into_iter().zip(keys) {

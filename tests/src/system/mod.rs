@@ -1,4 +1,4 @@
-//! What the harness asks of the operating system, and how this one writes what cases write as Unix does.
+//! Requests of the harness to the operating system, and the local form of things that cases write in the form of Unix.
 
 #[cfg(windows)]
 mod adapters;

@@ -1,8 +1,7 @@
-//! What the library under test learns of the privileges of its process (APP-211).
+//! The privileges of the process that the library under test sees (APP-211).
 //!
-//! Wine calls every process elevated, and so may be the one that runs the cases. So the function that tells is replaced in the
-//! library's own table of imports: a child is an ordinary process unless its case wants an elevated one. What the library makes of
-//! the answer is its own code.
+//! Wine reports every process as elevated, and the process that runs the cases may be elevated too. So the function is replaced in the library's own
+//! table of imports: a child is an ordinary process unless its case wants an elevated one. The library's own code handles the answer.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_void};
@@ -28,7 +27,7 @@ pub(crate) fn answer(library: usize) {
     );
 }
 
-/// Lets an import of the library lead to another function.
+/// Makes an import of the library lead to another function.
 fn replace(library: usize, name: &CStr, function: usize) {
     let place = import(library, name).unwrap_or_else(|| panic!("the library imports {name:?}"));
     // SAFETY: an entry of the table of imports of a loaded library that no other thread runs yet.
@@ -49,7 +48,7 @@ unsafe extern "system" fn tell(
     size: u32,
     length: *mut u32,
 ) -> i32 {
-    // SAFETY: passed on.
+    // SAFETY: the caller passes the arguments that the function demands.
     let told = unsafe { GetTokenInformation(token, class, room, size, length) };
     if told != 0 && class == TokenIntegrityLevel {
         let level = match env::var_os(ELEVATED) {
@@ -62,13 +61,13 @@ unsafe extern "system" fn tell(
     told
 }
 
-/// Where a loaded library keeps the address of the function of this name that it imports.
+/// Returns the place where a loaded library stores the address of the imported function of this name.
 fn import(library: usize, name: &CStr) -> Option<*mut usize> {
     // SAFETY: the headers and tables of a loaded library, which say where each is, and end with a zero.
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);
-        // Behind a header whose length depends on the size of addresses; imports are the second directory.
+        // After a header whose length depends on the size of addresses; imports are the second directory.
         let mut table = word(header + 24 + if cfg!(target_pointer_width = "64") { 112 } else { 96 } + 8);
         while word(table + 12) != 0 {
             let (names, addresses) = (word(table), word(table + 16));

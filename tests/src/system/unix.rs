@@ -9,16 +9,16 @@ use std::process::{Command, ExitStatus};
 pub(crate) use libloading::os::unix::Library;
 use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 
-/// How a process ends that calls `abort`, in the words of [`ending`].
+/// End of a process that calls `abort`, in the words of [`ending`].
 pub const ABORTED: &str = "signal 6";
 
 /// The name of the library under test where cargo builds it.
 pub(crate) const OWN_LIBRARY: &str = "libvulkan.so";
 
-/// What stands around the name of a built library.
+/// Text before and after the name of a built library.
 pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("lib", ".so");
 
-/// How a process ended, in words.
+/// Returns how a process ended, in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "success".into(),
@@ -27,7 +27,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// Whether that ending is none that the process chose.
+/// Returns `true` if the process did not choose this ending.
 pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("signal ")
 }
@@ -45,7 +45,7 @@ pub fn shown_address(word: usize) -> String {
     format!("{word:#x}")
 }
 
-/// Whether a library is in this process, by its name here or that on Windows.
+/// Returns `true` if this process has loaded a library, by its name on Unix or on Windows.
 pub fn is_loaded(name: &str, _on_windows: &str) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the map is readable");
     maps.contains(name)
@@ -76,19 +76,19 @@ pub(crate) fn elevated(program: &Path, root: &Path) -> Command {
     super::elevated::command(program, root)
 }
 
-/// Nothing: a child needs no variable that no case sets.
+/// Does nothing: a child needs no variables but those of its case.
 pub(crate) fn keep(_: &mut Command, _: bool) {}
 
-/// Nothing: folders are searched.
+/// Does nothing: on Unix, folders are searched.
 pub(crate) fn register(_: &Path, _: &dyn Fn(&str) -> Option<OsString>) {}
 
-/// Nothing: as above.
+/// Does nothing: on Unix, folders are searched.
 pub(crate) fn unregister(_: &Path) {}
 
-/// Nothing: a child is as it should be.
+/// Does nothing: a child needs no preparation.
 pub(crate) fn prepare_child(_: &Path) {}
 
-/// Nothing: the library is as it should be.
+/// Does nothing: the library needs no preparation.
 pub(crate) fn prepare_library(_: &Library) {}
 
 /// Returns the processor seconds that this process has used.
@@ -99,18 +99,18 @@ pub(crate) fn processor_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// How many times longer a child may run.
+/// Returns the factor by which a child may run longer.
 pub(crate) fn slowness() -> u32 {
     1
 }
 
-/// Opens a library whose path is UTF-8, which is all that the crate takes as long as no case asks for its part that needs the
-/// standard library: the loader must not get that part.
+/// Opens a library whose path is UTF-8. The crate accepts other paths only with a feature that needs the standard library, which the loader must not
+/// get.
 ///
 /// # Safety
-/// Whatever the library demands of a process that opens it.
+/// The process meets the library's requirements for opening it.
 pub(crate) unsafe fn open_library(path: &Path) -> Library {
-    // SAFETY: passed on.
+    // SAFETY: the caller passes the arguments that the function demands.
     let library = unsafe { Library::open(Some(path.to_str().expect("a path of UTF-8")), RTLD_NOW | RTLD_LOCAL) };
     library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()))
 }
@@ -137,21 +137,21 @@ pub(crate) mod memory {
         map.cast()
     }
 
-    /// Lets memory of [`map`] only be read.
+    /// Makes memory of [`map`] read-only.
     pub(crate) fn close_for_writing(map: *mut u8, size: usize) {
         // SAFETY: the mapping is the caller's own.
         assert_eq!(unsafe { libc::mprotect(map.cast(), size, libc::PROT_READ) }, 0);
     }
 
-    /// Lets memory of [`map`] not be used at all.
+    /// Makes memory of [`map`] inaccessible.
     pub(crate) fn close(map: *mut u8, size: usize) {
-        // SAFETY: as above.
+        // SAFETY: the memory came from `map` and has this size.
         assert_eq!(unsafe { libc::mprotect(map.cast(), size, libc::PROT_NONE) }, 0);
     }
 
-    /// Gives it back.
+    /// Frees memory of [`map`].
     pub(crate) fn unmap(map: *mut u8, size: usize) {
-        // SAFETY: as above; no pointer into it is used any more.
+        // SAFETY: the memory came from `map` and has this size; no pointer into it is used any more.
         unsafe { libc::munmap(map.cast(), size) };
     }
 }

@@ -20,16 +20,16 @@ use windows_sys::Win32::System::LibraryLoader::{
 
 pub(crate) use super::keys::{register, unregister, write_key};
 
-/// How a process ends that calls `abort`, in the words of [`ending`]: by a fast failure.
+/// End of a process that calls `abort`, in the words of [`ending`]: a fast failure.
 pub const ABORTED: &str = "exception 0xc0000409";
 
 /// The name of the library under test.
 pub(crate) const OWN_LIBRARY: &str = "vulkan-1.dll";
 
-/// What stands around the name of a built library.
+/// Text before and after the name of a built library.
 pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("", ".dll");
 
-/// How a process ended, in words.
+/// Returns how a process ended, in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match status.code() {
         Some(0) => "success".into(),
@@ -39,7 +39,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// Whether that ending is none that the process chose.
+/// Returns `true` if the process did not choose this ending.
 pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("exception ")
 }
@@ -57,10 +57,10 @@ pub fn shown_address(word: usize) -> String {
     format!("{word:0digits$X}", digits = 2 * size_of::<usize>())
 }
 
-/// Whether a library is in this process, by its name on Unix or that here.
+/// Returns `true` if this process has loaded a library, by its name on Unix or on Windows.
 pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
     let name: Vec<u16> = name.encode_utf16().chain([0]).collect();
-    // SAFETY: a terminated name.
+    // SAFETY: the name is a terminated string.
     !unsafe { GetModuleHandleW(name.as_ptr()) }.is_null()
 }
 
@@ -85,8 +85,8 @@ pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// The value of a variable, with the separators of this system where it holds a list of paths: names of files begin behind a
-/// backslash. A colon behind a single letter is part of a path.
+/// Returns the value of a variable, with the separators of this system if it holds a list of paths: file names begin after a backslash. A colon after
+/// a single letter is part of a path.
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     // Wine would end this process when it starts one with such a variable.
     assert!(value.len() < 32_767, "{name} is longer than a variable can be");
@@ -127,14 +127,14 @@ pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     }
 }
 
-/// Lets this child see the scene's part of the registry, and end without a dialog or a debugger when it crashes.
+/// Makes this child see the scene's part of the registry, and end without a dialog or a debugger if it crashes.
 pub(crate) fn prepare_child(root: &Path) {
     // SAFETY: changes a setting of this process.
     unsafe { SetErrorMode(SEM_NOGPFAULTERRORBOX) };
     super::keys::enter(root);
 }
 
-/// Lets the library that was just opened learn the privileges that the child is to have.
+/// Makes the library that was just opened see the privileges that the child must have.
 pub(crate) fn prepare_library(library: &Library) {
     let own = address(library, c"vkGetInstanceProcAddr");
     let mut module = null_mut();
@@ -151,7 +151,7 @@ pub(crate) fn processor_seconds() -> f64 {
     BEGIN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
 }
 
-/// How many times longer a child may run: Wine starts processes slowly.
+/// Returns the factor by which a child may run longer: Wine starts processes slowly.
 pub(crate) fn slowness() -> u32 {
     4
 }
@@ -163,7 +163,7 @@ pub(crate) fn slowness() -> u32 {
 pub(crate) unsafe fn open_library(path: &Path) -> Library {
     let flags = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
     let name = path.to_str().expect("a path of UTF-8").replace('/', "\\");
-    // SAFETY: passed on.
+    // SAFETY: the caller passes the arguments that the function demands.
     let library = unsafe { Library::load_with_flags(name.as_str(), flags) };
     library.unwrap_or_else(|error| {
         panic!(
@@ -197,12 +197,12 @@ pub(crate) mod memory {
         map.cast()
     }
 
-    /// Lets memory of [`map`] only be read.
+    /// Makes memory of [`map`] read-only.
     pub(crate) fn close_for_writing(map: *mut u8, size: usize) {
         protect(map, size, PAGE_READONLY);
     }
 
-    /// Lets memory of [`map`] not be used at all.
+    /// Makes memory of [`map`] inaccessible.
     pub(crate) fn close(map: *mut u8, size: usize) {
         protect(map, size, PAGE_NOACCESS);
     }
@@ -212,7 +212,7 @@ pub(crate) mod memory {
         assert_ne!(unsafe { VirtualProtect(map.cast(), size, access, &mut 0) }, 0);
     }
 
-    /// Gives it back.
+    /// Frees memory of [`map`].
     pub(crate) fn unmap(map: *mut u8, _: usize) {
         // SAFETY: memory of `map`; no pointer into it is used any more.
         unsafe { VirtualFree(map.cast(), 0, MEM_RELEASE) };

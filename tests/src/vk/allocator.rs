@@ -22,7 +22,7 @@ struct State {
     /// The number of the request that is refused, counted from 1.
     fail_at: Option<usize>,
     scopes: Vec<vk::SystemAllocationScope>,
-    /// What a request does before anything else.
+    /// Function that each request calls first.
     hook: Option<Box<dyn FnMut(vk::SystemAllocationScope) + Send>>,
 }
 
@@ -67,8 +67,7 @@ impl Allocator {
         &*self.callbacks
     }
 
-    /// How the mock driver's journal names this allocator: the user data, and a sum over the five functions, each in its
-    /// place.
+    /// Returns the name of this allocator in the mock driver's journal: the user data, and a sum over the five functions, each in its place.
     pub fn mark(&self) -> String {
         // SAFETY: the structure is one of six pointers, all written.
         let words: [usize; 6] = unsafe { std::mem::transmute_copy(&*self.callbacks) };
@@ -89,17 +88,17 @@ impl Allocator {
         self.locked(|state| state.hook = Some(Box::new(hook)));
     }
 
-    /// No hook any more. Not for a hook itself.
+    /// Removes the hook. A hook must not call this.
     pub fn unhook(&self) {
         self.locked(|state| state.hook = None);
     }
 
-    /// How many requests were made since the beginning or the last [`fail_at`](Self::fail_at).
+    /// Number of requests since the beginning or the last [`fail_at`](Self::fail_at).
     pub fn count(&self) -> usize {
         self.locked(|state| state.count)
     }
 
-    /// How many blocks are alive.
+    /// Number of live blocks.
     pub fn live(&self) -> usize {
         self.locked(|state| state.live.len())
     }
@@ -114,7 +113,7 @@ impl Allocator {
     }
 }
 
-/// The state behind the user data of a callback.
+/// Returns the state that is the user data of a callback.
 fn state<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
     // SAFETY: the user data are the address of an allocator's state, which outlives the objects made with it.
     unsafe { &*user.cast::<Mutex<State>>() }
@@ -211,7 +210,7 @@ unsafe extern "system" fn internal_allocation(
     std::process::abort();
 }
 
-/// As above.
+/// Aborts: no driver can have freed internal memory.
 unsafe extern "system" fn internal_free(
     _user: *mut c_void,
     size: usize,

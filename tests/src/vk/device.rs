@@ -8,7 +8,7 @@ use ash::vk;
 use super::{Allocator, Commands, Instance};
 use crate::call;
 
-/// What goes into `VkDeviceCreateInfo`.
+/// Content of `VkDeviceCreateInfo`.
 pub struct DeviceSpec<'i> {
     instance: &'i Instance<'i>,
     physical: vk::PhysicalDevice,
@@ -157,7 +157,7 @@ impl Device<'_> {
 }
 
 impl Commands for Device<'_> {
-    /// What `vkGetDeviceProcAddr` gives for this device.
+    /// Returns the result of `vkGetDeviceProcAddr` for this device.
     fn address(&self, name: &str) -> usize {
         let name = CString::new(name).expect("a command name holds no zero byte");
         let found = call!(self.instance, PFN_vkGetDeviceProcAddr(self.raw, name.as_ptr()));

@@ -1,7 +1,7 @@
-//! The C library's heap as the library under test sees it, from which chosen requests are refused.
+//! The C library's heap for the library under test, which can refuse chosen requests.
 //!
-//! The functions with which the library asks the C library for memory are replaced in its own table of imports, so that
-//! requests of drivers, layers and the test itself are neither counted nor refused.
+//! The functions with which the library requests memory from the C library are replaced in its own table of imports, so that requests of drivers,
+//! layers and the test itself are neither counted nor refused.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
@@ -89,17 +89,17 @@ impl Heap {
         self.refuse(Refusal::From(usize::MAX));
     }
 
-    /// How many requests there were since the last choice of what to refuse.
+    /// Number of requests since the last choice of what to refuse.
     pub fn count(&self) -> usize {
         COUNT.load(Ordering::Relaxed)
     }
 
-    /// How many of these the library's emergency pool could not have served.
+    /// Number of these requests that the library's emergency pool could not have served.
     pub fn large(&self) -> usize {
         LARGE.load(Ordering::Relaxed)
     }
 
-    /// How many files and folders were opened, or looked for in vain, since then.
+    /// Number of files and folders that were opened, or not found, since then.
     pub fn openings(&self) -> usize {
         OPENINGS.load(Ordering::Relaxed)
     }
@@ -115,7 +115,7 @@ impl Heap {
     }
 }
 
-/// Whether the next request, for so many bytes, is refused. Then the error number says so.
+/// Returns `true` and sets the error number if the next request, for so many bytes, must be refused.
 fn is_refused(bytes: usize) -> bool {
     let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
     let counted = (REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number);
@@ -151,7 +151,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: passed on.
+    // SAFETY: the library passes the arguments that the C library's function demands.
     counted(unsafe { libc::malloc(size) })
 }
 
@@ -159,7 +159,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     if is_refused(count.saturating_mul(size)) {
         return std::ptr::null_mut();
     }
-    // SAFETY: passed on.
+    // SAFETY: the library passes the arguments that the C library's function demands.
     counted(unsafe { libc::calloc(count, size) })
 }
 
@@ -167,7 +167,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: passed on; the old block counts for the new one.
+    // SAFETY: the library passes the arguments that the C library's function demands; the old block counts as the new one.
     unsafe { libc::realloc(block, size) }
 }
 
@@ -176,13 +176,13 @@ unsafe extern "C" fn posix_memalign(block: *mut *mut c_void, alignment: usize, s
         return libc::ENOMEM;
     }
     LIVE.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: passed on.
+    // SAFETY: the library passes the arguments that the C library's function demands.
     unsafe { libc::posix_memalign(block, alignment, size) }
 }
 
 unsafe extern "C" fn free(block: *mut c_void) {
     LIVE.fetch_sub(isize::from(!block.is_null()), Ordering::Relaxed);
-    // SAFETY: passed on.
+    // SAFETY: the library passes the arguments that the C library's function demands.
     unsafe { libc::free(block) };
 }
 
@@ -190,7 +190,7 @@ unsafe extern "C" fn open64(path: *const c_char, flags: c_int) -> c_int {
     if is_opening_refused() {
         return -1;
     }
-    // SAFETY: passed on; the library makes no files, for which there would be a third argument.
+    // SAFETY: the library passes valid arguments, and creates no files, which would need a third one.
     unsafe { libc::open64(path, flags) }
 }
 
@@ -198,7 +198,7 @@ unsafe extern "C" fn opendir(path: *const c_char) -> *mut libc::DIR {
     if is_opening_refused() {
         return std::ptr::null_mut();
     }
-    // SAFETY: passed on.
+    // SAFETY: the library passes the arguments that the C library's function demands.
     unsafe { libc::opendir(path) }
 }
 
@@ -206,7 +206,7 @@ unsafe extern "C" fn realpath(path: *const c_char, room: *mut c_char) -> *mut c_
     if is_refused(0) {
         return std::ptr::null_mut();
     }
-    // SAFETY: passed on.
+    // SAFETY: the library passes the arguments that the C library's function demands.
     counted(unsafe { libc::realpath(path, room) })
 }
 
@@ -248,7 +248,7 @@ const DT_JMPREL: usize = 23;
 /// Words of a relocation, without and with an addend.
 const REL: usize = 2;
 const RELA: usize = 3;
-/// Where a relocation names its symbol.
+/// Position of the symbol's number in a relocation.
 const SYMBOL_SHIFT: u32 = if cfg!(target_pointer_width = "64") { 32 } else { 8 };
 /// Bytes of a symbol, which begins with its name.
 const SYMBOL: usize = if cfg!(target_pointer_width = "64") { 24 } else { 16 };
@@ -300,7 +300,7 @@ impl Object {
         Some(if value < self.base { self.base + value } else { value })
     }
 
-    /// Lets every import of this name lead to `function`. Gives the number of places that were changed.
+    /// Makes every import of this name lead to `function`. Returns the number of places that were changed.
     fn replace(&self, name: &str, function: usize) -> usize {
         let of_jumps = if self.value(DT_PLTREL) == Some(DT_RELA) {
             RELA

@@ -198,7 +198,7 @@ impl<'v> Instance<'v> {
         words.iter().map(|word| *word as u64).collect()
     }
 
-    /// The loader's mark in such an object: a number of 64 bits behind `words` words.
+    /// Returns the loader's mark in such an object: a 64-bit number after `words` words.
     pub fn mark(handle: u64, words: usize) -> u64 {
         let place = (words * size_of::<usize>()).next_multiple_of(align_of::<u64>());
         // SAFETY: the handle is the address of a live object with such a number in this place, as its case knows.
@@ -212,7 +212,7 @@ pub fn members(group: &vk::PhysicalDeviceGroupProperties<'_>) -> Vec<vk::Physica
 }
 
 impl Commands for Instance<'_> {
-    /// What `vkGetInstanceProcAddr` gives for this instance.
+    /// Returns the result of `vkGetInstanceProcAddr` for this instance.
     fn address(&self, name: &str) -> usize {
         self.vk.get(self.raw, name)
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, FromRawFd};
 
-/// How a copy of the process ended, and what it wrote to standard error.
+/// End of a copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
     /// The signal that ended it; 0 when it left by itself.

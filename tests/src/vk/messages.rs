@@ -64,7 +64,7 @@ impl Messages {
         }
     }
 
-    /// What has arrived so far.
+    /// Returns the messages that have arrived so far.
     pub fn all(&self) -> Vec<Message> {
         self.0.list.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

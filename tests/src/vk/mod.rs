@@ -123,7 +123,7 @@ impl Vk {
         Vk::load(&self.root)
     }
 
-    /// Tells the test process something: [`Outcome::said`](crate::Outcome::said).
+    /// Reports a value to the test process: [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
         // The test runner leaves an unfinished line of its own.
         println!("\nsay {key}={value}");
@@ -150,7 +150,7 @@ impl Vk {
         match value {
             // SAFETY: the child has one thread while its closure runs; threads that a closure starts end before this.
             Some(value) => unsafe { std::env::set_var(name, system::list(name, value.as_ref())) },
-            // SAFETY: as above.
+            // SAFETY: the child has one thread while its closure runs; threads that a closure starts end before this.
             None => unsafe { std::env::remove_var(name) },
         }
     }
@@ -348,7 +348,7 @@ pub fn text(array: &[c_char]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What the `vkEnumerateInstanceVersion` of a library says.
+/// Returns the result of `vkEnumerateInstanceVersion` of a library.
 pub(crate) fn version_of(library: &Path) -> Version {
     // SAFETY: the library is a loader; its constructors are those that every case runs.
     let library = Some(unsafe { open_library(library) });

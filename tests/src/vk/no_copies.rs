@@ -1,6 +1,6 @@
 //! A system without copies of a process: `left_out.txt` has the reason.
 
-/// How a copy of the process ended, and what it wrote to standard error.
+/// End of a copy of the process, and its output on standard error.
 #[derive(Debug)]
 pub struct Ending {
     /// The signal that ended it; 0 when it left by itself.

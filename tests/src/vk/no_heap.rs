@@ -24,27 +24,27 @@ impl Heap {
         panic!("requests of the library cannot be refused on this system")
     }
 
-    /// As there is no heap.
+    /// Unreachable, because no heap exists here.
     pub fn refuse(&self, _: Refusal) {
         unreachable!("there is no heap")
     }
 
-    /// As there is no heap.
+    /// Unreachable, because no heap exists here.
     pub fn refuse_none(&self) {
         unreachable!("there is no heap")
     }
 
-    /// As there is no heap.
+    /// Unreachable, because no heap exists here.
     pub fn count(&self) -> usize {
         unreachable!("there is no heap")
     }
 
-    /// As there is no heap.
+    /// Unreachable, because no heap exists here.
     pub fn openings(&self) -> usize {
         unreachable!("there is no heap")
     }
 
-    /// As there is no heap.
+    /// Unreachable, because no heap exists here.
     pub fn live(&self) -> isize {
         unreachable!("there is no heap")
     }

@@ -15,7 +15,7 @@ impl Pages {
         Self(memory::map(2 * PAGE))
     }
 
-    /// Where the first one begins.
+    /// Address of the first page.
     pub fn begin(&self) -> *mut u8 {
         self.0
     }

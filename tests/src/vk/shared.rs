@@ -7,7 +7,7 @@ pub struct Shared<T>(pub T);
 // SAFETY: the values are handles and what holds them; the closures of a case pass them only to functions that any number of
 // threads may call at once.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: the closures of a case only pass the value to functions that any number of threads may call at once.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

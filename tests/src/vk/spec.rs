@@ -8,7 +8,7 @@ use ash::vk;
 use super::{Allocator, Instance, Vk};
 use crate::call;
 
-/// What goes into `VkInstanceCreateInfo`.
+/// Content of `VkInstanceCreateInfo`.
 pub struct InstanceSpec<'a> {
     vk: &'a Vk,
     api: Option<u32>,
@@ -50,7 +50,7 @@ impl<'a> InstanceSpec<'a> {
         self
     }
 
-    /// No `VkApplicationInfo` at all.
+    /// Omits `VkApplicationInfo`.
     pub fn no_application(mut self) -> Self {
         self.api = None;
         self

@@ -1,4 +1,4 @@
-//! What a mock asks of the operating system: where it lies, on which thread it runs, when it comes and goes, whether a file changed.
+//! Requests of a mock to the operating system: its path, its thread, the moments when it is loaded and unloaded, and changes to a file.
 //!
 //! The mock layer has this module too.
 

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Lets two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped.
+/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
         // SAFETY: the section is the list of functions that the dynamic loader calls after it mapped the library.
@@ -62,7 +62,7 @@ pub(crate) fn current_thread() -> usize {
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Nothing: a file is read to see whether it changed.
+/// Returns `None`: a file is read to see if it has changed.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(_: &Path) -> Option<(u64, u64)> {
     None

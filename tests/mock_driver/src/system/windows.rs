@@ -12,11 +12,11 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 
-/// Lets two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is
-/// unmapped, which it is at the end of the process too.
+/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped, which also
+/// happens at the end of the process.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// What the C runtime calls.
+        /// Entry point that the C runtime calls.
         #[unsafe(no_mangle)]
         extern "system" fn DllMain(_: *mut core::ffi::c_void, reason: u32, _: *mut core::ffi::c_void) -> i32 {
             match reason {
@@ -53,8 +53,8 @@ pub(crate) fn current_thread() -> usize {
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// The time of the last change of a file and its size, which is told without opening it: under Wine that makes a driver that is asked for
-/// hundreds of names a hundred times faster.
+/// Returns the time of the last change to a file and its size, without opening the file. Under Wine, that makes a driver which is asked for hundreds
+/// of names a hundred times faster.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let name: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();

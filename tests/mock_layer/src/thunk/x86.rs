@@ -2,7 +2,7 @@
 
 use super::{SLOTS, route};
 
-/// What precedes the thunks. On Windows names of C have an underscore in 32 bits.
+/// Text before the thunks. On 32-bit Windows, C names begin with an underscore.
 #[cfg(windows)]
 macro_rules! begin {
     () => {
@@ -16,7 +16,7 @@ macro_rules! begin {
     };
 }
 
-/// What follows them.
+/// Text after the thunks.
 #[cfg(windows)]
 macro_rules! end {
     () => {
