@@ -49,7 +49,7 @@ impl Explained {
         Explained { rows }
     }
 
-    /// Whether a row is about this difference, which is noted as its use.
+    /// Returns `true` if a row is about this difference, which is noted as its use.
     pub(crate) fn covers(&mut self, scene: &str, difference: &Difference) -> bool {
         let fits = |row: &&mut Row| {
             matches(row.side, difference.side.word())
@@ -67,7 +67,7 @@ impl Explained {
     }
 }
 
-/// Whether a text is that of a pattern in which each star stands for any text.
+/// Returns `true` if a text is that of a pattern in which each star stands for any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -9,7 +9,7 @@ const PATTERN: u32 = 0x5eed_1234;
 /// In nanoseconds: ten seconds.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// Why it did not come to an end.
+/// Reason why it did not come to an end.
 pub(crate) enum Failure {
     /// A command failed.
     Vulkan(vk::Result),

@@ -13,7 +13,7 @@ use loader_fuzz::{Variables, twice};
 
 const EVERYTHING: [&[u8]; 3] = [b"*", b"**", b"~all~"];
 
-/// Whether one pattern of at most 255 bytes matches a name, both in lower case (APP-220, APP-222).
+/// Returns `true` if one pattern of at most 255 bytes matches a name, both in lower case (APP-220, APP-222).
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     if EVERYTHING.contains(&pattern) {
         return true;

@@ -24,7 +24,7 @@ fn depth(json: &Json) -> usize {
     1 + inner.unwrap_or(0)
 }
 
-/// Whether all its numbers are whole and short: others are rounded when they are read.
+/// Returns `true` if all its numbers are whole and short: others are rounded when they are read.
 fn is_exact(json: &Json) -> bool {
     match json {
         Json::Number(number) => !number.is_f64(),

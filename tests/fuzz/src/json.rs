@@ -21,7 +21,7 @@ pub fn check_json(text: &[u8]) {
     }
 }
 
-/// Whether two values are equal down to a level.
+/// Returns `true` if two values are equal down to a level.
 fn same(one: Value<'_>, other: Value<'_>, levels: usize) -> bool {
     let scalar = |value: Value<'_>| {
         let number = value.as_number().map(f64::to_bits);

@@ -12,7 +12,7 @@ pub struct Import {
     pub name: String,
     /// The path as written.
     pub target: Vec<String>,
-    /// Whether others can take it from here.
+    /// `true` if others can take it from here.
     pub passed_on: bool,
 }
 

@@ -98,7 +98,7 @@ fn path_attribute(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Whether something is only there in tests: `cfg(test)`, or a list of all conditions with that among them.
+/// Returns `true` if something is only there in tests: `cfg(test)`, or a list of all conditions with that among them.
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => list.parse_args::<Meta>().is_ok_and(|meta| needs_test(&meta)),

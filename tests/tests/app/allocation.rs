@@ -14,8 +14,8 @@ const EXTENSIONS: [&str; 4] = [
     "VK_EXT_debug_report",
 ];
 
-/// Refuses allocation 1, 2, 3, … of `step` until it succeeds. Each failure must be out of memory and leave nothing behind.
-/// Gives the number of allocations of the success.
+/// Refuses allocation 1, 2, 3, … of `step` until it succeeds. Each failure must be out of memory and leave no memory allocated. Returns the number of
+/// allocations of the successful run.
 fn until_success<T>(allocator: &Allocator, mut step: impl FnMut(usize) -> Result<T, vk::Result>) -> T {
     for number in 1..5000 {
         let before = allocator.live();

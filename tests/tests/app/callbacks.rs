@@ -17,8 +17,7 @@ const DESTRUCTIONS: [&str; 3] = [
     "vkDestroyDebugReportCallbackEXT",
 ];
 
-/// Callbacks with one of the five functions left out, by the place of the function in the structure; with all of them for
-/// a place behind the last.
+/// Returns callbacks without the function at this index of the structure; an index after the last one removes none.
 fn without(place: usize) -> Allocator {
     Allocator::with(|callbacks| match place {
         0 => callbacks.pfn_allocation = None,
@@ -153,8 +152,8 @@ fn drv_131_an_idle_driver_goes_with_the_callbacks_of_the_application() {
     });
 }
 
-/// APP-170, APP-173, DRV-109: what cannot both allocate and free is no source of memory: the loader takes none of it, and
-/// passes the structure on as it came.
+/// APP-170, APP-173, DRV-109: callbacks that cannot both allocate and free are not used: the loader takes no memory from them, and passes the
+/// structure on unchanged.
 #[test]
 fn app_173_callbacks_that_cannot_free_are_only_passed_on() {
     case(|scene| {

@@ -7,8 +7,8 @@ use loader_tests::ash::vk;
 use loader_tests::case;
 use loader_tests::vk::Commands;
 
-/// APP-144, APP-270: the structure in front of the group structure is relinked for the length of a call, so threads that
-/// share a chain take turns; afterwards it is as it was.
+/// APP-144, APP-270: the structure before the group structure is relinked during a call, so threads that share a chain take turns; afterwards it is
+/// unchanged.
 #[test]
 fn app_144_threads_may_share_a_chain_with_a_device_group() {
     case(|scene| {

@@ -6,10 +6,10 @@ use promises::variable::{Row, TABLE, Trust};
 
 /// An instance extension that only a driver knows.
 const ODD: &str = "VK_ODD_extension";
-/// What the devices of the driver are called, as they come with sorting.
+/// Names of the driver's devices, in sorted order.
 const SORTED: &str = "fast,slow";
 
-/// What shows that a variable counts.
+/// Effect that shows that a variable counts.
 enum Trace {
     /// The log names the value.
     Value,
@@ -19,7 +19,7 @@ enum Trace {
     Devices(&'static str),
     /// The unknown extension can be enabled.
     Extension,
-    /// Nothing, in a process that finds no driver and no layer in its folders; or nothing at all, on this system.
+    /// No effect, in a process that finds neither drivers nor layers in its folders, or on this system at all.
     Nothing,
 }
 
@@ -89,7 +89,7 @@ fn table() -> Vec<(&'static str, bool)> {
     TABLE.iter().map(row).collect()
 }
 
-/// What an application sees that brings its driver along.
+/// Queries everything that an application with its own driver sees.
 fn look(vk: &Vk) {
     let infos = [vk::DirectDriverLoadingInfoLUNARG {
         pfn_get_instance_proc_addr: vk.direct_driver("direct"),
@@ -130,7 +130,7 @@ fn run(scene: &mut Scene, (name, value, _): &(&str, &str, Trace)) -> Outcome {
     outcome
 }
 
-/// Whether the variable made the difference that it should make.
+/// Returns `true` if the variable made the difference that it should make.
 fn counts((_, value, trace): &(&str, &str, Trace), outcome: &Outcome) -> bool {
     match trace {
         Value => outcome.stderr.contains(value.trim_start_matches("@/")),

@@ -13,7 +13,7 @@ fn abort_text(address: usize, handle: u64) -> String {
     let ending = isolated(|| {
         // SAFETY: the address is that of a trampoline; the handle check must come before any other argument is looked at.
         let function: Any = unsafe { std::mem::transmute(address) };
-        // SAFETY: as above; a copy of the process is what may be harmed.
+        // SAFETY: the function has this type; only a copy of the process may be harmed.
         unsafe { function(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
     });
     let how = if ending.aborted() { "aborted" } else { "not aborted" };
@@ -107,7 +107,7 @@ fn app_184_null_instances_and_physical_devices() {
     });
 }
 
-/// APP-182, APP-183, APP-140: a readable object that is none.
+/// APP-182, APP-183, APP-140: a readable object that is not a device.
 #[test]
 fn app_183_foreign_instances_and_physical_devices() {
     case(|scene| {
@@ -233,7 +233,7 @@ fn app_180_messengers_are_not_told() {
     });
 }
 
-/// APP-110, APP-182: destroying something that is no instance.
+/// APP-110, APP-182: destroying an object that is not an instance.
 #[test]
 fn app_110_destroying_a_foreign_instance_aborts() {
     case(|scene| {

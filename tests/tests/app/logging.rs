@@ -1,4 +1,4 @@
-//! What is printed to standard error (APP-230 to APP-236).
+//! Tests of the output on standard error (APP-230 to APP-236).
 
 use loader_tests::{Outcome, Scene, case, is_loaded, is_peer};
 
@@ -68,7 +68,7 @@ fn app_231_each_word_selects_its_lines() {
         let rows: &[(&str, &[&str])] = &[
             ("error", &["ERROR", "ERROR | DRIVER"]),
             ("warn", &["WARNING", "WARNING | DRIVER"]),
-            // What Windows tells of drivers is the order of adapters, and of layers what its registry lists.
+            // On Windows, messages about drivers are about the order of adapters, and messages about layers about the registry.
             (
                 "info",
                 if cfg!(windows) {

@@ -40,7 +40,7 @@ fn app_022_global_commands_with_an_instance() {
                     assert_eq!(vk.get(instance.raw, name) != 0, there, "{name} on {api}");
                 }
             }
-            // A handle that is no instance counts as an old one.
+            // A handle that is not an instance counts as an old one.
             let garbage = [0_u64; 4];
             assert_ne!(
                 vk.get(vk::Instance::from_raw(garbage.as_ptr() as u64), "vkCreateInstance"),

@@ -8,7 +8,7 @@ use loader_tests::{Scene, Vk, case};
 
 use crate::names::{Command, GLOBAL, all};
 
-/// Those of the window systems of this system.
+/// Extensions for the window systems of this system.
 const WINDOWS: &[&str] = if cfg!(windows) {
     &["VK_KHR_win32_surface"]
 } else {
@@ -205,7 +205,7 @@ fn app_026_exported_symbols_are_what_the_lookup_gives() {
     });
 }
 
-/// What the device's lookup must give for a command: the loader's function, the driver's pointer, or nothing.
+/// Returns the expected result of the device's lookup for a command: the loader's function, the driver's pointer, or nothing.
 fn of_device(
     instance: &Instance<'_>,
     command: &Command,
@@ -267,7 +267,7 @@ fn app_043_every_name_on_a_device() {
                 let second = instance.device(instance.first(), device_extensions);
                 let enabled = [device_extensions, extensions].concat();
                 for command in all() {
-                    // A command of another platform is no command here: the chain answers.
+                    // A command of another platform is not known here: the chain answers.
                     if !command.is_here() {
                         continue;
                     }

@@ -127,7 +127,7 @@ fn app_258_bad_elements() {
                 .run(|vk| assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["two"], "{bad}"))
                 .ok();
         }
-        // An element that is no object voids the list.
+        // An element that is not an object invalidates the list.
         configure(scene, &[good, "3".into()]);
         scene
             .run(|vk| assert_eq!(vk.instance_with("1.1", &[]).device_names().len(), 4))

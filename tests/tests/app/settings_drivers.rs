@@ -71,7 +71,7 @@ fn drv_028_settings_drivers_are_filtered() {
     });
 }
 
-/// APP-261: elements that are no driver.
+/// APP-261: elements that are not drivers.
 #[test]
 fn app_261_a_bad_element_voids_the_list() {
     case(|scene| {
@@ -96,7 +96,7 @@ fn app_261_a_bad_element_voids_the_list() {
     });
 }
 
-/// APP-261: a path that is no manifest is skipped.
+/// APP-261: a path that is not a manifest is skipped.
 #[test]
 fn app_261_paths_that_are_no_manifests_are_skipped() {
     case(|scene| {

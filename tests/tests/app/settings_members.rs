@@ -30,7 +30,7 @@ fn app_245_log_locations_are_accepted_without_effect() {
             // The rest of the object counts as if the member were not there.
             outcome.ok().logged_with("INFO", "Using layer configurations found");
         }
-        // Alone it is no setting.
+        // The member alone is not a setting.
         write(
             scene,
             BASE,

@@ -164,7 +164,7 @@ fn trace_tells_the_pattern_that_matched() {
     });
 }
 
-/// What was not selected by a filter tells the variable: no pattern matched.
+/// A driver that a filter did not select has the variable in the trace: no pattern matched.
 #[test]
 fn trace_tells_the_variable_that_selected_others() {
     case(|scene| {
@@ -285,7 +285,7 @@ fn trace_tells_how_each_step_ended() {
     });
 }
 
-/// What the process is, which folders were searched, what drivers offer, and of which kind messages are.
+/// The trace has the process, the searched folders, the drivers' extensions, and the kinds of messages.
 #[test]
 fn trace_tells_where_it_looked_and_what_it_is() {
     case(|scene| {
@@ -331,7 +331,7 @@ fn trace_tells_where_it_looked_and_what_it_is() {
     });
 }
 
-/// What ordered devices is told: the chosen one, the type, or nothing but the drivers' order.
+/// The trace has the rule that ordered devices: the chosen one, the type, or only the drivers' order.
 #[test]
 fn trace_tells_what_ordered_devices() {
     case(|scene| {
@@ -373,8 +373,8 @@ fn trace_tells_what_ordered_devices() {
     });
 }
 
-/// What `VK_LOADER_DEVICE_SELECT` understands beside DRV-140: places, UUIDs, types, drivers and names, the most wanted first. A word
-/// that means nothing is one warning, and ignored.
+/// `VK_LOADER_DEVICE_SELECT` accepts more than in DRV-140: places, UUIDs, types, drivers and names, in order of preference. An invalid word gives one
+/// warning and is ignored.
 #[test]
 fn select_by_place_uuid_type_driver_and_name() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! What a trampoline of the device level does: one jump, to the function that the driver gave for its own name.
+//! Tests of device-level trampolines: one jump to the driver's function for the same name.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::names::all;
 
 type Any = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
-/// Tells where the process wanted to go on, and leaves.
+/// Reports the address at which the process wanted to continue, and exits.
 extern "C" fn fault(_: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the system passes a valid description of the fault.
     let at = unsafe { (*info).si_addr() };

@@ -56,7 +56,7 @@ fn submit(instance: &Instance<'_>) {
     );
 }
 
-/// What one thread makes at a time.
+/// Objects that one thread makes at a time.
 type Made = (vk::DebugUtilsMessengerEXT, vk::DebugReportCallbackEXT, vk::SurfaceKHR);
 
 struct Objects<'a> {

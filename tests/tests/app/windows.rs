@@ -1,4 +1,4 @@
-//! What only Windows has, or has otherwise: what debuggers see, where settings are named, how a process ends.
+//! Tests of behaviour that only Windows has: output for debuggers, places of settings, the end of a process.
 
 use std::sync::Mutex;
 
@@ -7,7 +7,7 @@ use loader_tests::{Scene, call, case};
 use windows_sys::Win32::Foundation::DBG_PRINTEXCEPTION_C;
 use windows_sys::Win32::System::Diagnostics::Debug::{AddVectoredExceptionHandler, EXCEPTION_POINTERS};
 
-/// What was given to a debugger: the system tells it by an exception.
+/// Text that a debugger got: the system passes it by an exception.
 static SHOWN: Mutex<String> = Mutex::new(String::new());
 
 unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
@@ -86,7 +86,7 @@ fn app_183_a_physical_device_for_a_queue_aborts() {
     });
 }
 
-/// APP-24: and an instance that is none, for a look-up.
+/// APP-24: an invalid instance in a look-up.
 #[test]
 fn app_024_a_look_up_of_no_instance_aborts() {
     case(|scene| {
@@ -107,7 +107,7 @@ fn settings(scene: &Scene, name: &str, category: &str) -> String {
     path.display().to_string().replace('/', "\\")
 }
 
-/// APP-242: a key whose first settings file is missing has none, and other files are none.
+/// APP-242: a key whose first settings file is missing has no settings, and other files are not settings files.
 #[test]
 fn app_242_a_settings_file_that_is_missing() {
     case(|scene| {

@@ -36,7 +36,7 @@ pub(crate) fn both() -> [Entry; 2] {
     ]
 }
 
-/// What the first call of most programs is, and the second.
+/// Makes the first call of most programs, and the second.
 pub(crate) fn query(vk: &Vk) {
     vk.say(
         "extensions",
@@ -87,7 +87,7 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
     });
 }
 
-/// Where no other driver is left they are opened, since an instance without devices is not the same as none.
+/// If no other driver is left, the drivers are opened, because an instance without devices is not the same as no instance.
 #[test]
 fn the_last_drivers_are_opened_without_devices_too() {
     case(|scene| {
@@ -410,7 +410,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
             r#"{"file_format_version": "1.0.0", "settings": {"driver_policy": ["software-last", "unknown", 7]}}"#,
         );
         assert_eq!(devices(scene), "gpu");
-        // The variable has the say alone.
+        // The variable takes precedence.
         scene.env("VK_LOADER_DRIVER_POLICY", "");
         assert_eq!(devices(scene), "cpu,gpu");
     });

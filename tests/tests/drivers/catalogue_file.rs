@@ -1,4 +1,4 @@
-//! Writing a driver catalogue for a scene, and what is wrong with files that are none.
+//! Catalogue files for a scene, and faults of invalid ones.
 
 use ::catalogue::{ARCHITECTURE, Fingerprint, Identity, Look, MOST_BYTES};
 use loader_tests::{Scene, case};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 /// When all drivers were asked: 2026-11-22 18:05 UTC.
 const ASKED: u64 = 1_795_370_700;
 
-/// What a catalogue says of one driver.
+/// Entry of a driver in a catalogue.
 pub(crate) struct Entry {
     driver: &'static str,
     members: Value,
 }
 
 impl Entry {
-    /// It answered, has no extensions and no devices, and nothing is known of its hardware.
+    /// Returns the entry of a driver that answered, has no extensions and no devices, and whose hardware is unknown.
     pub(crate) fn new(driver: &'static str) -> Self {
         let members = json!({"asked": ASKED, "outcome": "answered", "hardware": "unknown", "extensions": [], "devices": [], "files": []});
         Self { driver, members }
@@ -86,7 +86,7 @@ pub(crate) fn identity(path: &Path) -> String {
     identity.to_string()
 }
 
-/// This machine, as the kernel tells of it.
+/// This machine, as the kernel reports it.
 struct Here;
 
 impl Look for Here {
@@ -113,7 +113,7 @@ impl Look for Here {
     }
 }
 
-/// Lets the drivers of a scene be written, whose libraries have no state before, and the user's own catalogue be looked for.
+/// Turns on the catalogue, which is then searched in a cache folder of the scene, and all log lines.
 pub(crate) fn prepare(scene: &mut Scene) {
     let caches = scene.path("cache");
     scene
@@ -194,7 +194,7 @@ fn entries() -> [Entry; 1] {
     [Entry::new("one").offers(&["VK_KHR_display"]).devices(1)]
 }
 
-/// Whether a query is answered from the catalogue, and what a line of the log says of it.
+/// Returns `true` if a query is answered from the catalogue. Checks that a log line contains `words`.
 fn believes(scene: &mut Scene, words: &str) -> bool {
     let outcome = scene.run(|vk| {
         vk.say("first", &vk.extensions().expect("the query succeeds")[0]);
@@ -204,7 +204,7 @@ fn believes(scene: &mut Scene, words: &str) -> bool {
     outcome.said("first") == ["VK_KHR_display"]
 }
 
-/// A catalogue of another form, loader or architecture does not count, nor does what is none (DRV-269).
+/// A catalogue of another schema, loader or architecture is ignored, and so is an invalid file (DRV-269).
 #[test]
 fn other_files_are_ignored_with_a_reason() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn other_files_are_ignored_with_a_reason() {
     });
 }
 
-/// What others may write, or own, is not believed; neither is a link nor anything else that is no file.
+/// A file that others may write or own is ignored; so are links and anything else but regular files.
 #[test]
 fn files_of_others_are_ignored_with_a_reason() {
     case(|scene| {
@@ -279,7 +279,7 @@ fn files_of_others_are_ignored_with_a_reason() {
     });
 }
 
-/// What is in an entry is looked at before it counts.
+/// Invalid entries are ignored.
 #[test]
 fn odd_entries_do_not_count() {
     case(|scene| {

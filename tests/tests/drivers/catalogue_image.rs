@@ -1,5 +1,4 @@
-//! A driver in the image of a file system whose files have no time of their own (docs/catalogue.md): there its build id says whether it is
-//! the one that was asked.
+//! A driver in a file-system image whose files have no times of their own (docs/catalogue.md): its build id shows if it is the driver that was asked.
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case, skip};

@@ -1,10 +1,10 @@
-//! What the other cases rely on when they are run with a driver catalogue (`make test-catalogue`).
+//! Precondition of the other cases when they run with a driver catalogue (`make test-catalogue`).
 
 use super::catalogue::opened;
 use loader_tests::case;
 use std::env;
 
-/// That the cases have the catalogue in place that `VKL_TEST_CATALOGUE` asks for: without it, they would show nothing.
+/// The cases have the catalogue that `VKL_TEST_CATALOGUE` asks for: without it, they would show nothing.
 #[test]
 fn the_catalogue_that_was_asked_for_is_in_place() {
     case(|scene| {

@@ -146,7 +146,7 @@ struct Devices {
     root: PathBuf,
 }
 
-/// Where the card is on the bus.
+/// Address of the card on the bus.
 const CARD: &str = "0000:01:00.0";
 
 impl Devices {
@@ -190,7 +190,7 @@ impl Devices {
         }
     }
 
-    /// Lets a kernel driver have the card.
+    /// Makes a kernel driver own the card.
     fn bind(&self, driver: &str) {
         let link = self.root.join(Self::of_card("driver"));
         let _ = fs::remove_file(&link);
@@ -198,7 +198,7 @@ impl Devices {
     }
 }
 
-/// That the machine has this card.
+/// Adds this card to the machine of a catalogue.
 fn with_card(known: &mut Value) {
     known["machine"]["cards"] = json!([{"address": CARD}]);
 }
@@ -237,7 +237,7 @@ fn devices_that_come_and_go_are_seen() {
             scene.on_disk(|| devices.remove(node));
             same(scene, node);
         }
-        // What is no graphics device.
+        // A device that is not a graphics device.
         scene.on_disk(|| devices.write("dev/sda", ""));
         same(scene, "a disk");
         for driver in ["vfio-pci", "nouveau"] {

@@ -14,9 +14,9 @@ use std::thread;
 
 /// Programs at a time.
 const PROGRAMS: usize = 10;
-/// How often each begins.
+/// Number of queries in each program.
 const TIMES: usize = 20;
-/// What the one catalogue lists, what the other does, and what the driver itself does.
+/// Extensions in the one catalogue, in the other, and of the driver itself.
 const LISTS: [[&str; 2]; 3] = [
     ["VK_KHR_display", "VK_KHR_surface"],
     ["VK_KHR_surface", "VK_KHR_display"],
@@ -186,8 +186,8 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
     });
 }
 
-/// A driver that is wrongly known to have no device stays left out beside another one, since nothing is asked of it: only another
-/// update, other devices or another file end that.
+/// A driver that is wrongly known to have no device stays left out beside another one, because it is not asked. Only another update, other devices or
+/// another file end that.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn the_system_file_is_never_that_of_its_reader() {
             file::write_at(scene, &system, &both(), |_| ());
             scene.on_disk(|| chown(&system, Some(owner), None).expect("the superuser may"));
             let outcome = scene.run_unloaded(|scratch| {
-                // SAFETY: takes numbers.
+                // SAFETY: the call only takes plain numbers.
                 assert_eq!(unsafe { libc::setuid(NOBODY) }, 0);
                 query(&scratch.load());
             });

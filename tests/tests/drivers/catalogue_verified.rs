@@ -59,7 +59,7 @@ fn a_policy_leaves_no_program_without_a_device() {
     });
 }
 
-/// What `verify` tells of a driver, each beside its name.
+/// `verify` reports these words about each driver.
 #[test]
 fn all_that_differs_is_told() {
     case(|scene| {

@@ -386,7 +386,7 @@ fn app_146_the_device_record_uses_the_devices_callbacks() {
     });
 }
 
-/// DRV-136, DRV-192: a driver's code that is no error, where it failed to do something, becomes one: nothing was written.
+/// DRV-136, DRV-192: a driver's code that is not an error becomes one if the driver did not do its work, because nothing was written.
 #[test]
 fn drv_136_a_positive_code_of_a_driver_that_failed_becomes_an_error() {
     const COUNT: &str = "vkEnumerateDeviceExtensionProperties";

@@ -286,7 +286,7 @@ fn app_050_debug_marker_without_the_extension_ends_the_process() {
     });
 }
 
-/// Null objects: a NULL non-dispatchable handle is no error (APP-185).
+/// Null objects: a NULL non-dispatchable handle is not an error (APP-185).
 #[test]
 fn app_185_null_non_dispatchable_handles_pass() {
     case(|scene| {

@@ -213,7 +213,7 @@ fn drv_006a_paths_are_used_as_given() {
     });
 }
 
-/// DRV-13, DRV-250: things named like manifests that are no regular files never block the scan.
+/// DRV-13, DRV-250: files that are named like manifests but are not regular never block the scan.
 #[test]
 fn drv_013_what_is_no_regular_file_never_blocks() {
     case(|scene| {

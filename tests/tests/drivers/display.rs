@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 pub(crate) const DISPLAY: [&str; 3] = ["VK_KHR_surface", "VK_KHR_display", "VK_KHR_get_display_properties2"];
 pub(crate) const NONE: vk::DisplayKHR = vk::DisplayKHR::null();
 
-/// What a driver with both generations answers comes through.
+/// The answers of a driver with both generations are passed on.
 #[test]
 fn drv_161_display_queries_pass_through() {
     case(|scene| {

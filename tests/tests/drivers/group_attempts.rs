@@ -1,4 +1,4 @@
-//! How often drivers are asked for their groups.
+//! Number of attempts to query the drivers' groups.
 
 use loader_tests::case;
 

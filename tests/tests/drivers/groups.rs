@@ -190,7 +190,7 @@ fn app_125_a_null_count_is_an_error() {
     });
 }
 
-/// Lets a driver answer the fill call with `code`, for which the application is to get `expected`.
+/// Makes a driver answer the second call with `code`; the application must get `expected`.
 fn failing_fill_call(scene: &mut Scene, code: i32, expected: vk::Result) {
     scene.driver("a").device("one");
     let outcome = scene.run(|vk| {
@@ -219,7 +219,7 @@ fn drv_151_a_failing_fill_call_is_returned() {
     case(|scene| failing_fill_call(scene, -4, vk::Result::ERROR_DEVICE_LOST));
 }
 
-/// DRV-151: a code that is no error must not tell the application that groups were written.
+/// DRV-151: a code that is not an error must not suggest to the application that groups were written.
 #[test]
 fn drv_151_a_fill_call_that_is_not_done_is_a_failure() {
     case(|scene| failing_fill_call(scene, 1, vk::Result::ERROR_UNKNOWN));

@@ -173,7 +173,7 @@ fn drv_132_at_most_sixteen_values_count() {
     });
 }
 
-/// DRV-134, APP-120: counts refer to what passes; nothing left is no error.
+/// DRV-134, APP-120: counts refer to the devices that pass; an empty result is not an error.
 #[test]
 fn drv_134_counts_refer_to_the_filtered_list() {
     case(|scene| {

@@ -7,7 +7,7 @@ fn names(vk: &Vk) -> Vec<String> {
     vk.instance().device_names()
 }
 
-/// Runs with driver `odd` under the manifest `text` and a good driver behind it; `used` says whether `odd` counts.
+/// Runs with driver `odd` under the manifest `text` and a valid driver after it; `used` is `true` if `odd` counts.
 #[track_caller]
 fn run(scene: &mut Scene, number: usize, text: &str, used: bool) -> Outcome {
     let name = format!("odd{number}");
@@ -68,7 +68,7 @@ fn drv_051_rejected_manifests() {
     });
 }
 
-/// DRV-51, DRV-55, DRV-251: what is no JSON object.
+/// DRV-51, DRV-55, DRV-251: a file that is not a JSON object.
 #[test]
 fn drv_051_invalid_json() {
     case(|scene| {
@@ -106,7 +106,7 @@ fn drv_251_a_very_large_manifest_is_refused() {
     });
 }
 
-/// DRV-51: a layer manifest in the wrong folder is no reason to warn.
+/// DRV-51: a layer manifest in the wrong folder causes no warning.
 #[test]
 fn drv_051_a_layer_manifest_is_skipped_silently() {
     case(|scene| {
@@ -139,7 +139,7 @@ fn drv_046_members() {
     });
 }
 
-/// DRV-47: the format version is no gate.
+/// DRV-47: the format version does not exclude a manifest.
 #[test]
 fn drv_047_any_format_version_is_used() {
     case(|scene| {

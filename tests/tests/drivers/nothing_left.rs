@@ -9,12 +9,12 @@ use loader_tests::{Outcome, Scene, Vk, case};
 const UTILS: &str = "VK_EXT_debug_utils";
 /// The level of the line when an instance is made.
 const CREATION: &str = "ERROR | DRIVER";
-/// How that line begins before and after the layers.
+/// Start of the line above and below the layers.
 const ABOVE: &str = "vkCreateInstance: Found no drivers!";
 const BELOW: &str = "terminator_CreateInstance: Found no drivers!";
-/// How the line begins when devices are listed.
+/// Start of the line when devices are listed.
 const DEVICES: &str = "setup_loader_term_phys_devs:  Failed to detect any valid GPUs in the current config";
-/// How it ends where the program that explains is installed.
+/// End of the line if `vkloader` is installed.
 const MORE: &str = " (vkloader explain tells more)";
 
 fn refused(vk: &Vk) {

@@ -49,7 +49,7 @@ fn drv_056_symbols_stay_local() {
 loader_tests::left_out!(drv_056_symbols_stay_local);
 
 #[cfg(unix)]
-/// Whether a symbol can be found among all that are global in this process.
+/// Returns a function that finds out if a symbol is global in this process.
 fn libloading_this() -> impl Fn(&str) -> bool {
     let this = libloading::os::unix::Library::this();
     move |name| {
@@ -100,7 +100,7 @@ fn drv_077_the_loaders_own_device_functions_are_refused() {
             let instance = vk.instance();
             let plain = instance.device(instance.first(), &[]);
             assert_eq!(plain.address("vkCmdDraw"), 0);
-            // The terminator of an enabled extension stays, and finds no function behind it.
+            // The terminator of an enabled extension stays, but finds no function of the driver.
             let device = instance.device(instance.first(), &["VK_KHR_swapchain"]);
             let info = vk::SwapchainCreateInfoKHR::default();
             let mut swapchain = vk::SwapchainKHR::null();

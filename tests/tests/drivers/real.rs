@@ -14,7 +14,7 @@ pub(crate) fn lavapipe() -> String {
     found.expect("lavapipe is installed (mesa-vulkan-drivers)")
 }
 
-/// Mock drivers before and behind lavapipe.
+/// Mock drivers before and after lavapipe.
 fn mixed(scene: &mut Scene) {
     scene.usual_driver("a").unlisted();
     scene.driver("old").api("1.0.0").interface(2).device("old").unlisted();

@@ -442,7 +442,7 @@ fn odd_manifest() -> String {
     manifest.to_string()
 }
 
-/// LSV-39: what is no key is given to nobody, least of all to the file system.
+/// LSV-39: an invalid key is passed to nobody, least of all to the file system.
 #[test]
 fn lsv_39_a_path_in_a_published_manifest_is_never_opened() {
     case(|scene| {

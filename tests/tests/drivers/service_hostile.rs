@@ -27,7 +27,7 @@ pub(crate) fn changed(
     outcome
 }
 
-/// One that concerns the answer with the first library only.
+/// Starts a service whose answer with the first library is bad.
 pub(crate) fn with_bad(
     change: impl Fn(&mut Reply) -> Then + Send + Sync + 'static,
 ) -> impl Fn(&Request, &mut Reply) -> Then {

@@ -53,7 +53,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
         let outcome = scene.run(|vk| {
             let listener = bound(&socket(vk));
             let descriptor = std::os::fd::AsRawFd::as_raw_fd(&listener);
-            // SAFETY: a bound socket.
+            // SAFETY: the socket is bound and open.
             let listens = unsafe { libc::listen(descriptor, 0) };
             assert_eq!(listens, 0);
             // Fill the queue of waiting connections.
@@ -70,8 +70,8 @@ fn lsv_42_a_silent_service_has_a_limit() {
     });
 }
 
-/// LSV-42: a service that says itself that it needs more time is asked again by the next scan; one that answers each time in the nick of
-/// time holds up a scan for twice the limit of one answer, and not for that of each driver.
+/// LSV-42: a service that asks for more time is asked again by the next scan. A service that answers each time just before the limit delays a scan by
+/// twice the limit of one answer, not by the limit for each driver.
 #[test]
 fn lsv_42_all_answers_of_a_slow_service_have_a_limit() {
     case(|scene| {
@@ -152,7 +152,7 @@ fn lsv_42_a_busy_service_is_asked_again() {
 fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStrExt;
-    // SAFETY: a structure of numbers.
+    // SAFETY: zero is valid for a structure of numbers.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
     for (place, &byte) in address.sun_path.iter_mut().zip(path.as_os_str().as_bytes()) {

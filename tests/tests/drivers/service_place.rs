@@ -1,4 +1,4 @@
-//! Where a service is looked for when no variable says so, and what an elevated program trusts there (LSV-33, LSV-37, LSV-48).
+//! Default places of a service, and those that an elevated program trusts (LSV-33, LSV-37, LSV-48).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};

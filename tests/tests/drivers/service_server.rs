@@ -26,7 +26,7 @@ pub(crate) struct Package {
     pub(crate) key: String,
     /// The text of its manifest.
     pub(crate) manifest: String,
-    /// Where the bytes of the library are.
+    /// Path of the file with the library's bytes.
     pub(crate) library: PathBuf,
 }
 
@@ -65,7 +65,7 @@ impl Package {
     }
 }
 
-/// What a client asked for.
+/// Request of a client.
 pub(crate) struct Request {
     pub(crate) header: Header,
     pub(crate) payload: Value,
@@ -77,7 +77,7 @@ impl Request {
     }
 }
 
-/// What it is answered.
+/// Answer to a request.
 pub(crate) struct Reply {
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
@@ -104,7 +104,7 @@ impl Reply {
     }
 }
 
-/// What becomes of an answer.
+/// Fate of an answer.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Then {
     Send,
@@ -139,7 +139,7 @@ impl Server {
         Self::start(path, packages, None, |_, _| Then::Send)
     }
 
-    /// One that changes its answers.
+    /// Starts a service that changes its answers.
     pub(crate) fn changed(
         path: &Path,
         packages: &[Package],
@@ -148,7 +148,7 @@ impl Server {
         Self::start(path, packages, None, change)
     }
 
-    /// One that another user runs.
+    /// Starts a service that another user runs.
     pub(crate) fn of_user(path: &Path, packages: &[Package], user: u32) -> Self {
         Self::start(path, packages, Some(user), |_, _| Then::Send)
     }
@@ -169,7 +169,7 @@ impl Server {
                 let changed = unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) };
                 assert_eq!(changed, 0, "the superuser can become another one");
             }
-            // SAFETY: a bound socket.
+            // SAFETY: the socket is bound and open.
             assert_eq!(unsafe { libc::listen(of_thread.as_raw_fd(), 16) }, 0);
             ready.send(()).expect("the other thread waits");
             let accept = || {
@@ -193,12 +193,12 @@ impl Server {
         }
     }
 
-    /// How many connections there were.
+    /// Returns the number of connections so far.
     pub(crate) fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// How many requests there were.
+    /// Returns the number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.shared.requests.load(Ordering::SeqCst)
     }
@@ -339,12 +339,12 @@ pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
 /// A memory file.
 pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
     let name = std::ffi::CString::new(name).expect("no name has a NUL");
-    // SAFETY: a terminated name.
+    // SAFETY: the name is a terminated string.
     let file = made(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) });
     let file = file.expect("memory files can be made");
     let mut writer = File::from(file.try_clone().expect("a descriptor can be copied"));
     io::Write::write_all(&mut writer, bytes).expect("memory suffices");
-    // SAFETY: an open file.
+    // SAFETY: the descriptor is that of an open file.
     assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }, 0);
     file
 }
@@ -356,10 +356,10 @@ fn made(descriptor: RawFd) -> Option<OwnedFd> {
 
 /// A socket at a path, which does not listen yet.
 pub(crate) fn bound(path: &Path) -> OwnedFd {
-    // SAFETY: takes numbers.
+    // SAFETY: the call only takes plain numbers.
     let socket = made(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) });
     let socket = socket.expect("sockets can be made");
-    // SAFETY: a structure of numbers.
+    // SAFETY: zero is valid for a structure of numbers.
     let mut address: libc::sockaddr_un = unsafe { zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
     let bytes = path.as_os_str().as_bytes();

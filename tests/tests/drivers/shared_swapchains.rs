@@ -10,7 +10,7 @@ const WSI: [&str; 2] = ["VK_KHR_surface", "VK_EXT_headless_surface"];
 const SHARED: &str = "VK_KHR_display_swapchain";
 const BOTH: [&str; 2] = ["VK_KHR_swapchain", SHARED];
 
-/// What the handles hold before a call that may write none.
+/// Handles before a call that must not write any.
 const BEFORE: [vk::SwapchainKHR; 2] = [vk::SwapchainKHR::null(); 2];
 
 fn create(device: &Device<'_>, surfaces: &[vk::SurfaceKHR]) -> (vk::Result, [vk::SwapchainKHR; 2]) {

@@ -31,7 +31,7 @@ fn present(instance: &Instance<'_>, devices: &[vk::PhysicalDevice]) -> Result<()
     used
 }
 
-/// What a program does with drivers, all of it with one allocator, up to the first failure.
+/// Uses drivers as a program does, with one allocator for everything, up to the first failure.
 fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     let spec = vk.spec().api("1.3").extensions(&EXTENSIONS).allocator(allocator);
     let instance = spec.create()?;

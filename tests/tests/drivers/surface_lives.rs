@@ -1,4 +1,4 @@
-//! How long surfaces live, and in whose memory (DRV-170 to DRV-189).
+//! Lifetime of surfaces, and the allocators of their memory (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};

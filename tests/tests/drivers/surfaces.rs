@@ -182,8 +182,8 @@ fn drv_171_old_drivers_read_the_loaders_layout() {
             }
         });
         let outcome = outcome.ok();
-        // Two pointers behind the base; the union is as large as the display surface, 48 bytes where a handle of 64 bits begins
-        // at a multiple of 8, and 40 where it begins behind the base. The sizes follow it.
+        // Two pointers after the base. The union is as large as the display surface: 48 bytes where a 64-bit handle is aligned to 8 bytes, 40
+        // elsewhere. The sizes come after it.
         let (platform, union) = (3 * size_of::<usize>(), 32 + 2 * align_of::<u64>());
         let lines = outcome.calls("a", "vkGetPhysicalDeviceSurfaceSupportKHR");
         let expected = [

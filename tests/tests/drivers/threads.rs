@@ -8,7 +8,7 @@ use loader_tests::{Vk, case};
 const EXTENSIONS: [&str; 3] = ["VK_KHR_surface", "VK_EXT_headless_surface", "VK_EXT_debug_utils"];
 const THREADS: usize = 6;
 
-/// One thread of several that share an instance: everything an instance is asked while others ask the same.
+/// A thread of several that share an instance: makes all queries of the instance while the others make the same.
 fn guest(instance: &Instance<'_>, number: usize) {
     let devices = instance.devices().expect("devices");
     assert_eq!(devices.len(), 2);
@@ -28,7 +28,7 @@ fn guest(instance: &Instance<'_>, number: usize) {
     assert_eq!(instance.groups().expect("groups").len(), 2);
 }
 
-/// One thread with an instance of its own and guests on it.
+/// A thread with its own instance, on which guests work.
 fn host(vk: &Vk, number: usize) {
     for round in 0..10 {
         if number.is_multiple_of(3) {

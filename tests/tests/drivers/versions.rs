@@ -3,7 +3,7 @@
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, call, case};
 
-/// What the driver saw of the application info: from `app=` to before the flags.
+/// Returns the application info that the driver saw: the text from `app=` to the flags.
 #[track_caller]
 fn seen(outcome: &Outcome, driver: &str) -> String {
     let calls = outcome.calls(driver, "vkCreateInstance");

@@ -1,4 +1,4 @@
-//! What only Windows has: drivers that the registry lists, and surfaces of its windows.
+//! Tests of features that only Windows has: drivers that the registry lists, and surfaces of its windows.
 
 use std::ptr;
 
@@ -144,7 +144,7 @@ fn lay_053_names_beyond_ascii() {
     });
 }
 
-/// DRV-52, DRV-56: a library is looked for beside its manifest, and with the words of the system where it is none.
+/// DRV-52, DRV-56: a library is searched beside its manifest; a file that is not a library gives the system's error text.
 #[test]
 fn drv_059_what_is_no_library_is_named() {
     case(|scene| {
@@ -304,7 +304,7 @@ fn drv_171_old_drivers_read_the_layout_of_a_window() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        // Two handles behind the base; the sizes follow the union, which is as large as the display surface.
+        // Two handles after the base; the sizes come after the union, which is as large as the display surface.
         let (platform, union) = (3 * size_of::<usize>(), 40 + align_of::<u64>());
         let line = format!("surface platform=2 first=0x11 second=0x12 sizes=[4, {platform}, {union}]");
         let lines = outcome.calls("a", "vkGetPhysicalDeviceSurfaceSupportKHR");

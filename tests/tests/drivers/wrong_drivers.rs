@@ -1,4 +1,4 @@
-//! One wrong driver among four never changes what the other three offer (DRV-243).
+//! One wrong driver among four never changes the results of the other three (DRV-243).
 
 use std::collections::BTreeSet;
 
@@ -136,7 +136,7 @@ const IN_USE: [Wrong; 12] = [
     ("no swapchains", |driver| driver.missing("vkCreateSwapchainKHR")),
 ];
 
-/// What a device and everything made with it does, as one line.
+/// Returns the results of a device and of everything made with it, as one line.
 fn offer(instance: &Instance<'_>, name: &str, physical: vk::PhysicalDevice, surface: vk::SurfaceKHR) -> String {
     let extensions = instance.device_extensions(physical);
     let support = instance.surface_support(physical, surface);
@@ -175,7 +175,7 @@ fn offer(instance: &Instance<'_>, name: &str, physical: vk::PhysicalDevice, surf
     )
 }
 
-/// Tells what all drivers but the bad one offer, in their order.
+/// Reports the results of all drivers but the bad one, in their order.
 fn tell(vk: &Vk) {
     let known: BTreeSet<String> = vk.extensions().expect("the query succeeds").into_iter().collect();
     vk.say("offer", format_args!("{known:?}"));
@@ -199,7 +199,7 @@ fn tell(vk: &Vk) {
     instance.destroy_surface(surface);
 }
 
-/// Nothing is left in the good mock drivers; a bad one may have been left with what it gives no way to end.
+/// Checks that the good mock drivers have no objects left. A bad one may have objects that it gives no way to destroy.
 fn good_drivers_are_empty(outcome: &Outcome) {
     let left = |line: &&&str| line.contains(" unload live=[") && !line.ends_with("live=[]");
     let journal = outcome.journal();
@@ -229,7 +229,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
         let driver = scene.usual_driver(&name).unlisted();
         spoil(driver);
         let bad = scene.manifest(&name).display().to_string();
-        // Between the others: there are drivers before and behind it in every walk.
+        // The bad driver is between the others, so there are drivers before and after it in every walk.
         let files = [&good[0], &good[1], &bad, &good[2]].map(String::as_str);
         scene.env("VK_DRIVER_FILES", files.join(":"));
         let outcome = scene.run(tell);

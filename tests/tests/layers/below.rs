@@ -1,4 +1,4 @@
-//! What a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (LAY-220 to LAY-263).
+//! Tests of the entities that a layer finds below it: the end of the instance chain, the loader's nodes, its callbacks (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::CREATE_WINDOW_SURFACE;
@@ -8,7 +8,7 @@ use loader_tests::{Outcome, Scene, call, case};
 use crate::kit::{EXPLICIT, Layer, place};
 use crate::unknown::device_number;
 
-/// What the two look-ups below layer `a` answer for these names, as `null own physical-null physical`.
+/// Returns the answers of the two look-ups below layer `a` for these names, as `null own physical-null physical`.
 fn answers(scene: &mut Scene, api: &'static str, extensions: &'static [&'static str], names: &[&str]) -> Outcome {
     let layer = names
         .iter()
@@ -175,8 +175,8 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
     });
 }
 
-/// LAY-240, LAY-314: a layer that keeps what it found there as its way down reaches the driver, known command or not, on
-/// devices of every driver, made before it asked and after. It is never called again by its own call.
+/// LAY-240, LAY-314: a layer that keeps a function found there as its way down reaches the driver, for known and unknown commands. That holds on
+/// devices of every driver, made before or after the layer asked. The layer is never called again by its own call.
 #[test]
 fn lay_240_a_device_command_from_the_instance_s_end_reaches_the_driver_of_any_device() {
     const NAMES: [&str; 2] = ["vkDeviceWaitIdle", "vkMockDevice"];

@@ -1,4 +1,4 @@
-//! What a device's table is filled with, and what the look-up at the end of its chain answers (LAY-254, LAY-290, APP-49).
+//! Tests of the functions in a device's table, and of the answers of the look-up at the end of its chain (LAY-254, LAY-290, APP-49).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -120,8 +120,8 @@ fn lay_290_calling_the_trampoline_of_such_a_command_ends_the_process() {
     });
 }
 
-/// APP-49: the look-up at the end of the chain answers itself for its own name, and not the driver's: what a layer asks through it
-/// still leads to the loader's terminators, with which alone the loader's surface becomes the driver's.
+/// APP-49: the look-up at the end of the chain answers with itself for its own name, not with the driver's. A layer that asks through it still
+/// reaches the loader's terminators, which alone convert the loader's surface to the driver's.
 #[test]
 fn app_049_the_look_up_at_the_end_answers_itself() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Where layers are found (LAY-1 to LAY-6, LAY-10 to LAY-33, LAY-60 to LAY-67).
+//! Tests of the places in which layers are found (LAY-1 to LAY-6, LAY-10 to LAY-33, LAY-60 to LAY-67).
 
 use loader_tests::case;
 

@@ -1,4 +1,4 @@
-//! What enumeration of layers and of their extensions gives (LAY-320 to LAY-326).
+//! Tests of the enumeration of layers and of their extensions (LAY-320 to LAY-326).
 
 use std::ffi::CStr;
 use std::ptr;

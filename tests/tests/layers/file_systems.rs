@@ -1,4 +1,4 @@
-//! What is remembered of folders on different file systems (LAY-24).
+//! Tests of the results that are remembered for folders on different file systems (LAY-24).
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,10 +9,10 @@ use crate::kit::{EXPLICIT, Layer, place};
 use crate::scan_cache::reads_of;
 use loader_tests::settle;
 
-/// A folder that every Linux has, on a file system whose times do not tell of changes: the kernel's own.
+/// A folder that every Linux has, on a file system whose times do not show changes: the kernel's own.
 const ELSEWHERE: &str = "/sys/kernel";
 
-/// LAY-24: a folder of another file system spoils what would be remembered, also behind folders of this machine's own.
+/// LAY-24: a folder on another file system prevents remembering, even after folders on a local one.
 #[test]
 fn lay_24_a_folder_of_another_file_system_is_read_each_time() {
     case(|scene| {

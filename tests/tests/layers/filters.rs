@@ -298,8 +298,8 @@ fn lay_130_the_enable_filter_takes_the_place_of_the_enable_variable() {
     });
 }
 
-/// LAY-142, LAY-143, LAY-127: such warnings come behind the search for drivers, once for the look at the extensions and once for
-/// the chain; a request that fails before gets the first ones only, or none.
+/// LAY-142, LAY-143, LAY-127: such warnings come after the search for drivers, once for the list of extensions and once for the chain. A request that
+/// fails earlier gets only the first ones, or none.
 #[test]
 fn lay_142_what_variables_add_is_told_for_the_extensions_and_for_the_chain() {
     const ADDED: [&str; 3] = [

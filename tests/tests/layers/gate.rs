@@ -364,10 +364,10 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
                     thread::yield_now();
                 }
                 thread::sleep(Duration::from_micros(300));
-                // SAFETY: not joined yet.
+                // SAFETY: the thread has not been joined yet.
                 unsafe { libc::pthread_cancel(thread) };
                 drop(vk.instance());
-                // SAFETY: joined once.
+                // SAFETY: the thread is joined only here.
                 unsafe { libc::pthread_join(thread, ptr::null_mut()) };
             }
         });

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, Vk, built, call, hide};
 
-/// What the mock layer writes over an object, as eight bytes of it: words with this value.
+/// Value with which the mock layer overwrites eight bytes of an object.
 pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
     "0x51515151"
 } else {
@@ -18,8 +18,8 @@ pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// The same for implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
 
-/// A layer in the making. Without further choices its name is `VK_LAYER_` and the short name, its version 1.3.0, and the
-/// mock behind it passes everything on and notes creations and destructions.
+/// A layer that is being configured. By default, its name is `VK_LAYER_` and the short name, its version is 1.3.0, and its mock library passes
+/// everything on and records creations and destructions.
 #[derive(Clone)]
 pub(crate) struct Layer {
     short: String,
@@ -260,7 +260,7 @@ pub(crate) fn scan_once(vk: &Vk) -> u32 {
 /// Makes a library of 64 bits one of 32, or the other way round.
 pub(crate) fn of_32_bits(library: &mut [u8]) {
     if cfg!(windows) {
-        // The machine behind the signature of the header: x86-64 becomes x86.
+        // The machine comes after the signature of the header: x86-64 becomes x86.
         let header = usize::from(u16::from_le_bytes([library[0x3c], library[0x3d]]));
         library[header + 4..header + 6].copy_from_slice(&0x14c_u16.to_le_bytes());
     } else {

@@ -7,10 +7,10 @@ use loader_tests::{Scene, Vk, call, case, is_peer, processor_time};
 
 use crate::kit::{EXPLICIT, IMPLICIT, Layer, place, put_manifest, scan_once};
 
-/// How much memory a file may take for each of its bytes.
+/// Upper bound on the memory for each byte of a file.
 const TIMES: u64 = 20;
 
-/// Lets children run for that many seconds. A Khronos loader that is in need of minutes has failed long before.
+/// Limits the run time of children to that many seconds. A Khronos loader that needs minutes fails long before.
 fn limit(scene: &mut Scene, seconds: u64) -> &mut Scene {
     scene.limit(if is_peer() { 30 } else { seconds })
 }
@@ -87,7 +87,7 @@ fn lay_072_many_layers_take_at_most_twenty_times_the_size_of_their_file() {
     });
 }
 
-/// What one call costs with few layers and with eight times as many.
+/// Returns the cost of one call with few layers and with eight times as many.
 #[track_caller]
 fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&Vk) + Copy) {
     const FEW: usize = 2_000;

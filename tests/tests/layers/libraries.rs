@@ -1,4 +1,4 @@
-//! What is opened, how often, and what is told about it.
+//! Tests of the libraries that are opened, how often, and the messages about them.
 
 use loader_tests::ash::vk;
 use loader_tests::case;

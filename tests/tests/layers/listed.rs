@@ -193,8 +193,7 @@ fn app_251_the_first_place_for_other_layers_counts() {
     });
 }
 
-/// APP-68: a layer that is off has no extensions, which is no error; one that the file merely lists and that is not there has
-/// none to ask for.
+/// APP-68: a layer that is off has no extensions, which is not an error. A layer that the file lists but that does not exist cannot be asked for any.
 #[test]
 fn app_068_a_layer_that_is_off_has_no_extensions() {
     case(|scene| {

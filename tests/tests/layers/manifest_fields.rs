@@ -385,7 +385,7 @@ fn bi_7_bytes_that_are_no_utf_8_are_kept() {
     });
 }
 
-/// LAY-91, BI-17: each required field, absent and of each wrong type; a skipped layer leaves nothing behind.
+/// LAY-91, BI-17: each required field, absent and of each wrong type; a skipped layer has no effect on later ones.
 #[test]
 fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
     const FIELDS: [&str; 6] = [

@@ -1,4 +1,4 @@
-//! What is said of meta-layers that are refused, and what the others get from their components (LAY-160 to LAY-168).
+//! Tests of messages about refused meta-layers, and of what the others get from their components (LAY-160 to LAY-168).
 
 use loader_tests::case;
 

@@ -17,7 +17,7 @@ use loader_tests::{Scene, Vk, built, call, case, is_peer, retried, under_test};
 const NAME: &str = "VK_LAYER_SAMPLE_SampleLayer";
 /// Frames of vkcube; it records a command buffer for each image of its swapchain, and some before the first frame.
 const FRAMES: &str = "20";
-/// How long vkcube and the display may take.
+/// Time limit for vkcube and the display.
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Copies library and manifest into a folder of the scene, as a user installs them.
@@ -48,7 +48,7 @@ fn implicit(scene: &Scene) {
     );
 }
 
-/// What the layer printed, without the addresses.
+/// Returns the output of the layer, without the addresses.
 fn printed(output: &str) -> Vec<String> {
     let lines = output.lines().filter_map(|line| line.split_once("Command buffer 0x"));
     lines
@@ -87,7 +87,7 @@ fn record(vk: &Vk, layer: Option<&str>) {
     device.destroy_pool(pool);
 }
 
-/// What it prints of [`record`].
+/// Output of the layer for [`record`].
 const RECORDED: [&str; 3] = [
     "2 draws, 2 instances and 42 vertices",
     "3 draws, 13 instances and 52 vertices",

@@ -52,7 +52,7 @@ fn manifest(vk: &Vk) -> (PathBuf, impl Fn(char) -> String) {
     })
 }
 
-/// Gives a file these times of its content.
+/// Sets the time of the last change to a file's content.
 fn set_modified(path: &Path, time: SystemTime) {
     let file = fs::File::options().write(true).open(path).expect("the file opens");
     file.set_modified(time).expect("times can be set");

@@ -1,4 +1,4 @@
-//! What is remembered of driver manifests beside a settings file that names drivers (DRV-7, APP-243).
+//! Tests of the driver manifests that are remembered beside a settings file which names drivers (DRV-7, APP-243).
 
 use std::fs;
 

@@ -18,7 +18,7 @@ const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
 /// Numbers of which each is tried in every run.
 const FIRST: usize = 16;
-/// How many of the others are tried, evenly spread.
+/// Number of the other allocations that are refused, evenly spread.
 const SAMPLE: usize = 24;
 
 /// Files and folders that a call may open between two looks at whether memory ran out: the places of one search.
@@ -37,7 +37,7 @@ const QUERIES: [fn(&Vk) -> Answer; 3] = [
     },
 ];
 
-/// What a program does with the loader. Each call stands for itself, so that a failure of one leaves the others to be made.
+/// Uses the loader as a program does. Each call is independent, so that the others are made after one fails.
 fn program(vk: &Vk) -> Vec<Answer> {
     let mut answers = Vec::new();
     each_answer(vk, &mut |answer| answers.push(answer));
@@ -86,7 +86,7 @@ fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
     answers.iter().filter(|answer| answer.is_err()).count()
 }
 
-/// What happens in a copy of the process: the program with a refusal, and then once more.
+/// Runs in a copy of the process: the program with a refusal, and then once more.
 fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
     heap.refuse(refusal);
     let (answers, opened) = program_and_openings(vk, heap);
@@ -176,7 +176,7 @@ fn extended(layer: Layer, number: usize, count: usize) -> Layer {
         .fold(layer, |layer, (key, json)| layer.member(key, json))
 }
 
-/// A manifest of many kinds: explicit and implicit layers, with escapes and without, meta-layers, and such as are no JSON.
+/// A manifest of many kinds: explicit and implicit layers, with and without escapes, meta-layers, and files that are not JSON.
 fn manifest(scene: &Scene, number: usize) {
     let short = format!("n{number:02}");
     let file = |folder: &str| format!("{folder}/{short}.json");

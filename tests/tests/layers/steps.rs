@@ -1,4 +1,4 @@
-//! Layers that fail at one step after another: the error comes up, nothing is left behind, and the next call works.
+//! Tests of layers that fail at one step after another: the error is returned, nothing stays allocated, and the next call works.
 
 use std::ptr;
 

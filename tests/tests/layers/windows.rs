@@ -1,4 +1,4 @@
-//! What only Windows has: layers that the registry lists, for all users and for one.
+//! Tests of features that only Windows has: layers that the registry lists, for all users and for one.
 
 use loader_tests::{Scene, built, case};
 

@@ -147,7 +147,7 @@ fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     place
 }
 
-/// Whether a name begins with the number of an entry: letters, a mark, digits, perhaps a letter, and a mark.
+/// Returns `true` if a name begins with the number of an entry: letters, a mark, digits, perhaps a letter, and a mark.
 fn has_number(name: &str) -> bool {
     let Some((kind, rest)) = name.split_once('_') else {
         return false;

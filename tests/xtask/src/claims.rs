@@ -68,7 +68,7 @@ pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(claims.judged(&files))
 }
 
-/// Whether only tests have a file.
+/// Returns `true` if only tests have a file.
 fn is_test(path: &str) -> bool {
     ["/tests/", "/testing/", "/golden/"]
         .iter()

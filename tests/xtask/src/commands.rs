@@ -158,7 +158,7 @@ impl Rows {
     }
 }
 
-/// Whether a word gives a variable a value.
+/// Returns `true` if a word gives a variable a value.
 fn is_setting(word: &str) -> bool {
     let name = word
         .split_once('=')

@@ -94,7 +94,7 @@ fn one_of<'a>(words: &[&str], text: &'a str) -> Option<&'a str> {
         .find_map(|word| text.strip_prefix(word).filter(|rest| !rest.starts_with(is_word)))
 }
 
-/// Whether a text names a commit: digits and letters from a to f, and both of them.
+/// Returns `true` if a text names a commit: digits and letters from a to f, and both of them.
 fn has_commit(text: &str) -> bool {
     text.split(|it| !is_word(it)).any(|word| {
         let is_hexadecimal = word

@@ -55,7 +55,7 @@ pub fn with_header(path: &str, text: &str, header: &str) -> Result<String, Strin
     }
 }
 
-/// Whether a line names the header, and not a longer number that has it in it.
+/// Returns `true` if a line names the header, and not a longer number that has it in it.
 fn names(line: &str, header: &str) -> bool {
     line.match_indices(header).any(|(place, _)| {
         let after = line[place + header.len()..].trim_start_matches('.');

@@ -157,7 +157,7 @@ fn paragraph(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether one may have something under licences that are allowed. What cannot be read is not.
+/// Returns `true` if one may have something under licences that are allowed. What cannot be read is not.
 fn satisfied(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();

@@ -65,7 +65,7 @@ struct Row {
     mentions: Vec<Mention>,
     /// The numbers of its cases.
     cases: Vec<usize>,
-    /// Why no case shows it.
+    /// Reason why no case shows it.
     reason: Option<String>,
 }
 
@@ -431,7 +431,7 @@ fn written(sections: &[Section], found: &[Case]) -> (String, Vec<String>) {
     (text, missing)
 }
 
-/// Whether a case has the row's number in its name.
+/// Returns `true` if a case has the row's number in its name.
 fn is_named_for(row: &Row, case: &Case) -> bool {
     let number = row
         .title

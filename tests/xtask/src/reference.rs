@@ -53,7 +53,7 @@ pub struct Entry {
     pub page: String,
     /// The line at which it begins.
     pub line: usize,
-    /// Why no case shows it, if the page says so.
+    /// Reason why no case shows it, if the page says so.
     pub reason: Option<String>,
     anchor: String,
 }
@@ -172,7 +172,7 @@ fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     })
 }
 
-/// Why no case shows an entry: what stands in parentheses at the end of one of its lines.
+/// Returns the reason why no case shows an entry: what stands in parentheses at the end of one of its lines.
 fn reason(part: &str) -> Option<String> {
     const MARK: &str = " (no case: ";
     part.match_indices(MARK).find_map(|(place, _)| {

@@ -77,14 +77,14 @@ impl<'ast> Visit<'ast> for Tests<'_> {
     }
 }
 
-/// Whether a function with these attributes is a test.
+/// Returns `true` if a function with these attributes is a test.
 pub fn is_test(attributes: &[Attribute]) -> bool {
     attributes
         .iter()
         .any(|attribute| matches!(&attribute.meta, Meta::Path(path) if path.is_ident("test")))
 }
 
-/// Whether something with these attributes is only there in tests.
+/// Returns `true` if something with these attributes is only there in tests.
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     let names_test = |tokens: &TokenStream| Tokens::new(tokens.clone()).words.contains("test");
     attributes.iter().any(|attribute| match &attribute.meta {
@@ -198,12 +198,12 @@ impl Tokens {
         self.quoted.insert(text);
     }
 
-    /// Whether these tokens stand here in a row.
+    /// Returns `true` if these tokens stand here in a row.
     pub fn has_row(&self, wanted: &[String]) -> bool {
         self.row.windows(wanted.len()).any(|row| row == wanted)
     }
 
-    /// Whether a name has this part.
+    /// Returns `true` if a name has this part.
     pub fn has_part(&self, part: &str) -> bool {
         self.words.iter().any(|word| word.contains(part))
     }

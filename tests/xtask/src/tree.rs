@@ -52,7 +52,7 @@ impl Tree {
         &self.root
     }
 
-    /// Whether there is such a file or folder.
+    /// Returns `true` if there is such a file or folder.
     pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }

@@ -1,6 +1,6 @@
 //! Prose: words, lines and code in documents.
 
-/// Whether a character is part of a word.
+/// Returns `true` if a character is part of a word.
 pub fn is_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
@@ -10,7 +10,7 @@ pub fn line(text: &str, place: usize) -> usize {
     text[..place].matches('\n').count() + 1
 }
 
-/// Whether `word` stands in `text` as a whole word.
+/// Returns `true` if `word` stands in `text` as a whole word.
 pub fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word)
         .any(|(place, _)| !text[..place].ends_with(is_word) && !text[place + word.len()..].starts_with(is_word))

@@ -15,7 +15,7 @@ const MOST: usize = 12;
 /// One structure in a block of exactly its own size, so that reading past its end is noticed.
 struct Member {
     words: Box<[u64]>,
-    /// Whether a call that answers may fill in what stands behind the head.
+    /// `true` if a call that answers may fill in what stands behind the head.
     written: bool,
 }
 
@@ -239,12 +239,12 @@ impl Chain {
             .map_or(null_mut(), |member| member.words.as_mut_ptr().cast())
     }
 
-    /// Whether the chain holds no structure.
+    /// Returns `true` if the chain holds no structure.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Whether the chain gives a usable driver to an instance.
+    /// Returns `true` if the chain gives a usable driver to an instance.
     pub fn gives_driver(&self) -> bool {
         let is_list = |member: &&Member| member.words[0] as u32 as i32 == POINTERS[2].0;
         self.members.iter().find(is_list).is_some_and(|list| {

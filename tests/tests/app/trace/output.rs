@@ -1,4 +1,4 @@
-//! Where a trace goes: into which files, in crashes, threads and copies of a process, and with elevated privileges.
+//! Tests of the output of a trace: files, crashes, threads, copies of a process, and elevated privileges.
 
 use super::{named, of, records};
 use loader_tests::{case, retried};
@@ -6,7 +6,7 @@ use std::fs;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::symlink;
 
-/// What a crash leaves: the library and the call that began and did not end.
+/// A trace after a crash: the library, and the call that began and did not end.
 #[test]
 fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     case(|scene| {
@@ -29,7 +29,7 @@ fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     });
 }
 
-/// What cannot be written to is one line on standard error, and harms nothing.
+/// A file that cannot be written gives one line on standard error, and does no harm.
 #[test]
 fn trace_that_cannot_be_written_is_one_line() {
     case(|scene| {
