@@ -21,7 +21,7 @@ pub(crate) struct Catalogue {
     pub(crate) plays: Vec<Play>,
 }
 
-/// What the file defines by name.
+/// Definitions of the file, by name.
 #[derive(Default)]
 struct Parts {
     worlds: BTreeMap<String, Vec<Item>>,

@@ -112,7 +112,7 @@ impl Player<'_> {
         }
     }
 
-    /// What the program got of messages, and whether its allocators got all back.
+    /// Records the messages that the program got, and the blocks that its allocators did not get back.
     fn finish(&mut self) {
         for message in self.messages.all() {
             let objects: Vec<String> = message

@@ -1,4 +1,4 @@
-//! What a scene has on disk and in the environment, from the lines of its worlds.
+//! Files and environment of a scene, from the lines of its worlds.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use loader_tests::{Driver, Scene};
 use crate::catalogue::Item;
 use crate::kit::Layer;
 
-/// Where a settings file lies that is found.
+/// Path at which a settings file is found.
 const SETTINGS: &str = "xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
 /// Builds everything. In a child the same calls are made, and only the paths they give matter.

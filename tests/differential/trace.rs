@@ -1,4 +1,4 @@
-//! What could be seen of a run, and what of it differs from another.
+//! Observable events of a run, and their differences from another run.
 
 use std::path::Path;
 
@@ -97,7 +97,7 @@ fn is_lookup(line: &str) -> bool {
     line.split(' ').nth(1).is_some_and(|word| LOOKUPS.contains(&word))
 }
 
-/// What stands for numbers that mean nothing: the names that the program gave to addresses, and one for all others.
+/// Replacements for numbers without meaning: the names that the program gave to addresses, and one for all others.
 struct Names {
     root: String,
     known: Vec<(String, String)>,

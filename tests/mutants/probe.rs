@@ -54,7 +54,7 @@ fn open() {
             // SAFETY: the place of the thread's error number is always valid.
             let error = unsafe { *__errno_location() };
             NOTES.store(map(), Ordering::Release);
-            // SAFETY: as above.
+            // SAFETY: the address is that of this thread's own number.
             unsafe { *__errno_location() = error };
             STATE.store(KNOWN, Ordering::Release);
         }
@@ -93,7 +93,7 @@ fn map() -> *mut u8 {
     }
 }
 
-/// The argument behind `--exact`.
+/// Returns the argument after `--exact`.
 fn name(arguments: &[u8]) -> Option<&[u8]> {
     let mut words = arguments.split(|byte| *byte == 0);
     words.find(|word| *word == b"--exact")?;

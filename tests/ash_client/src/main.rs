@@ -39,7 +39,7 @@ fn tour() -> Result<bool, Box<dyn Error>> {
 }
 
 fn work_on_all(instance: &Instance, mock: bool) -> Result<bool, Box<dyn Error>> {
-    // SAFETY: the instance is alive.
+    // SAFETY: the instance is alive during this call.
     let devices = unsafe { instance.enumerate_physical_devices() }?;
     println!("\nDevices: {}", devices.len());
     let mut worked = 0;

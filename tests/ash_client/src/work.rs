@@ -70,7 +70,7 @@ fn on_device(
     let info = vk::BufferCreateInfo::default()
         .size((WORDS * size_of::<u32>()) as u64)
         .usage(vk::BufferUsageFlags::TRANSFER_DST);
-    // SAFETY: the device is alive.
+    // SAFETY: the device is alive during this call.
     let buffer = unsafe { device.create_buffer(&info, None) }?;
     let outcome = allocate(device, memory, buffer).and_then(|block| {
         let outcome = with_memory(device, family, buffer, block, back);
@@ -101,7 +101,7 @@ fn allocate(
     let info = vk::MemoryAllocateInfo::default()
         .allocation_size(needs.size)
         .memory_type_index(index as u32);
-    // SAFETY: the device is alive.
+    // SAFETY: the device is alive during this call.
     Ok(unsafe { device.allocate_memory(&info, None) }?)
 }
 
@@ -121,7 +121,7 @@ fn with_memory(
 /// Records and submits one command buffer, and waits for its end.
 fn submit(device: &Device, family: u32, buffer: vk::Buffer) -> Result<(), Failure> {
     let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
-    // SAFETY: the device is alive.
+    // SAFETY: the device is alive during this call.
     let pool = unsafe { device.create_command_pool(&info, None) }?;
     let result = record(device, pool, buffer).and_then(|commands| run(device, family, commands));
     // SAFETY: `run` waited for the queue; destroying the pool frees its command buffers.

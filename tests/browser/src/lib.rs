@@ -1,6 +1,6 @@
-//! Pages, looked at in headless Chromium, where that is installed.
+//! Pages in headless Chromium, on machines that have it.
 //!
-//! A page that was not looked at, for want of a browser, is `None`: the test says so and counts as skipped.
+//! A page that could not be loaded without a browser is `None`: the test reports that and counts as skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -74,10 +74,10 @@ impl Page {
         Some(found)
     }
 
-    /// The document after its scripts ran, with this behind the `#` of its address.
+    /// Returns the document after its scripts ran, with `fragment` after the `#` of its address.
     ///
     /// # Panics
-    /// When the browser does not end.
+    /// The browser does not end.
     pub fn document(&self, fragment: &str) -> Option<String> {
         self.browse(&["--dump-dom".into()], fragment)
     }

@@ -71,7 +71,7 @@ fuzz_target!(|text: &[u8]| {
     FILES.write("explicit/a.json", text);
     let (list, activation, decisions, _) = twice(scan);
     list.reported().for_each(check_layer);
-    // An override layer moves the search, also when it is dropped for want of its components.
+    // An override layer changes the search, even if it is dropped because its components are missing.
     let overridden = decisions.iter().any(|decision| decision.name == OVERRIDE_LAYER);
     assert!(
         overridden || list.find(b"VK_LAYER_good").is_some(),

@@ -12,7 +12,7 @@ use discovery::search::{ManifestKind, Search, find};
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, Lines, Variables, twice};
 
-/// What the values are for, in their order.
+/// Names of the values, in their order.
 const NAMES: [&str; 8] = [
     "VK_DRIVER_FILES",
     "VK_ADD_DRIVER_FILES",

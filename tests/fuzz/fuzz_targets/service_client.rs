@@ -1,4 +1,4 @@
-//! What a driver service answers. The first byte of the input says what the rest is: a whole packet, the payload of a good one, or the list
+//! Answers of a driver service. The first byte of the input selects the meaning of the rest: a whole packet, the payload of a valid one, or the list
 //! of manifests in a file.
 #![no_main]
 

@@ -41,7 +41,7 @@ static FILES: LazyLock<(Files, Reader)> = LazyLock::new(|| {
     (files, reader)
 });
 
-/// What a manifest is published as has a key that names its instance, and says the same but for that.
+/// Checks that a published manifest has a key that names its instance, and is otherwise unchanged.
 fn check_manifest(text: &[u8]) {
     let Ok(manifest) = twice(|| Manifest::read(text, "m.json")) else {
         return;

@@ -1,4 +1,4 @@
-//! What a client sends to the driver service: it is a request, is refused, or ends the connection, and whatever is answered is a packet.
+//! Packets of a client to the driver service: each is a request, is refused, or ends the connection, and every answer is a packet.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Packet};
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// How many values are inside each other.
+/// Returns the nesting depth of a value.
 fn depth(json: &Json) -> usize {
     let inner = match json {
         Json::List(values) => values.iter().map(depth).max(),
@@ -50,7 +50,7 @@ fn check_json(text: &[u8]) {
     }
 }
 
-/// What becomes of a request before anything was seen, and after a look that found nothing.
+/// Checks the answers to a request before anything was read, and after a scan that found nothing.
 fn check_answer(request: &Request) {
     let awaited = match request {
         Request::Get(key) => {
@@ -105,7 +105,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(packet) = twice(|| Packet::read(bytes, MOST_IN_REQUEST)) {
         check_packet(&packet);
     }
-    // The same with a header that is one, so that what is behind it is reached.
+    // The same with a valid header, so that the code after it is reached.
     let Some((operation, payload)) = bytes.split_first() else {
         return;
     };

@@ -1,15 +1,14 @@
-//! What holds for any text that may be JSON.
+//! Properties of any text that may be JSON.
 
 use discovery::manifest::json::{Document, Value};
 
 /// Levels of a tree that are compared, so that the comparison needs no deep stack.
 const LEVELS: usize = 8;
 
-/// Parses a text alone and as an element of an array behind a string with an escape, and compares. Neither may lose or invent
-/// anything.
+/// Parses a text alone, and as an element of an array after a string with an escape, and compares. Neither may lose or invent anything.
 ///
 /// # Panics
-/// When they differ.
+/// The results differ.
 pub fn check_json(text: &[u8]) {
     let alone = Document::parse(text.to_vec());
     let wrapped = Document::parse([b"[\"\\/\",", text, b"]"].concat());

@@ -1,5 +1,4 @@
-//! What the fuzz targets share: a folder for files, an environment and a log of their own, and checks that hold for any
-//! text.
+//! Helpers for the fuzz targets: a folder for files, a private environment and log, and checks for any text.
 
 mod files;
 mod json;

@@ -9,7 +9,7 @@ use discovery::env::Source;
 pub struct Variables(Vec<(&'static str, Vec<u8>)>);
 
 impl Variables {
-    /// No variables at all.
+    /// Returns an environment without variables.
     pub fn none() -> Self {
         Self::default()
     }

@@ -36,7 +36,7 @@ const MEMORY: u64 = 1 << 20;
 /// # Safety
 /// `count` may be written.
 pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a writable `count`.
     unsafe { *count = 0 };
     vk::Result::SUCCESS
 }
@@ -46,7 +46,7 @@ pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
 /// # Safety
 /// `count` may be read and written, and `out`, if not null, has room for `*count` elements.
 unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a writable `count`.
     let room = unsafe { *count };
     if !out.is_null() && room == 0 {
         return vk::Result::INCOMPLETE;
@@ -55,7 +55,7 @@ unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
         // SAFETY: there is room for an element.
         unsafe { out.write(element) };
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a writable `count`.
     unsafe { *count = 1 };
     vk::Result::SUCCESS
 }

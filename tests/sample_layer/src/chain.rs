@@ -1,8 +1,7 @@
-//! What passes between a loader and a layer, and what the layer keeps of each instance and device.
+//! Data that loader and layer exchange, and the layer's data about each instance and device.
 //!
-//! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself: the first word of every
-//! dispatchable object points to data of the loader, the same for a device, its queues and its command buffers, and
-//! serves as the key of a map.
+//! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself. The first word of every dispatchable object points to
+//! data of the loader, which is the same for a device, its queues and its command buffers. It serves as the key of a map.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
@@ -54,10 +53,10 @@ pub(crate) struct LinkNode<L> {
     pub(crate) link: *mut L,
 }
 
-/// The loader's link node in a `pNext` chain. All layers share it: a layer moves it on before it calls down.
+/// Returns the loader's link node in a `pNext` chain. All layers share it: a layer advances it before it calls down.
 ///
 /// # Safety
-/// `next` is a valid chain, and the links behind `kind` are of type `L`.
+/// `next` is a valid chain, and the links of nodes of type `kind` are of type `L`.
 pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::StructureType) -> Option<&'n mut LinkNode<L>> {
     while !next.is_null() {
         let node = next.cast_mut().cast::<LinkNode<L>>();
@@ -73,7 +72,7 @@ pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::Structu
     None
 }
 
-/// What the layer keeps of an instance.
+/// The layer's data about an instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Instance {
     pub(crate) handle: vk::Instance,
@@ -84,7 +83,7 @@ pub(crate) struct Instance {
     pub(crate) device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties,
 }
 
-/// What the layer keeps of a device: the next function of each command that it intercepts.
+/// The layer's data about a device: the next function of each command that it intercepts.
 #[derive(Clone, Copy)]
 pub(crate) struct Device {
     pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
@@ -106,7 +105,7 @@ fn key(object: impl Handle) -> Option<usize> {
     (!object.is_null()).then(|| unsafe { *object })
 }
 
-/// What is kept for an object of an instance: the instance or one of its physical devices.
+/// Returns the data for an object of an instance: the instance or one of its physical devices.
 pub(crate) fn instance(object: impl Handle) -> Option<Instance> {
     INSTANCES
         .lock()
@@ -115,7 +114,7 @@ pub(crate) fn instance(object: impl Handle) -> Option<Instance> {
         .copied()
 }
 
-/// What is kept for an object of a device: the device, a queue or a command buffer.
+/// Returns the data for an object of a device: the device, a queue or a command buffer.
 pub(crate) fn device(object: impl Handle) -> Option<Device> {
     DEVICES
         .lock()
@@ -179,6 +178,6 @@ pub(crate) unsafe fn device_command<F: Copy>(
     device: vk::Device,
     name: &CStr,
 ) -> Option<F> {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller promises a device, a terminated name and the function's type.
     unsafe { typed(next(device, name.as_ptr())) }
 }

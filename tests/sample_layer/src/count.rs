@@ -1,4 +1,4 @@
-//! What the layer is for: the draws, instances and vertices of each command buffer.
+//! Purpose of the layer: it counts the draws, instances and vertices of each command buffer.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -10,7 +10,7 @@ use ash::vk::Handle;
 
 use crate::chain;
 
-/// What was recorded into one command buffer since it began.
+/// Counts of one command buffer since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Counts {
     draws: u64,
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "system" fn begin_command_buffer(
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     counts(|all| all.insert(buffer.as_raw(), Counts::default()));
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { (below.begin_command_buffer)(buffer, info) }
 }
 
@@ -74,7 +74,7 @@ pub(crate) unsafe extern "system" fn cmd_draw(
 ) {
     let Some(below) = chain::device(buffer) else { return };
     counts(|all| all.entry(buffer.as_raw()).or_default().draw(vertices, instances));
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { (below.cmd_draw)(buffer, vertices, instances, first_vertex, first_instance) }
 }
 
@@ -92,7 +92,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed(
 ) {
     let Some(below) = chain::device(buffer) else { return };
     counts(|all| all.entry(buffer.as_raw()).or_default().draw(indices, instances));
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { (below.cmd_draw_indexed)(buffer, indices, instances, first_index, vertex_offset, first_instance) }
 }
 
@@ -106,9 +106,9 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
     };
     let counted = counts(|all| all.get(&buffer.as_raw()).copied().unwrap_or_default());
     let line = format!("Command buffer {:#x} ended with {counted}\n", buffer.as_raw());
-    // An application without a standard output must not end for want of one.
+    // An application without a standard output must not end because of that.
     let _ = std::io::stdout().write_all(line.as_bytes());
-    // SAFETY: the caller's own argument.
+    // SAFETY: the caller passes a valid parameter of this command.
     unsafe { (below.end_command_buffer)(buffer) }
 }
 
@@ -128,7 +128,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
         let freed = unsafe { std::slice::from_raw_parts(buffers, count as usize) };
         counts(|all| all.retain(|known, _| !freed.iter().any(|buffer| buffer.as_raw() == *known)));
     }
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     unsafe { (below.free_command_buffers)(device, pool, count, buffers) }
 }
 

@@ -27,7 +27,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     let result = unsafe { create(info, allocator, instance) };
     if result != vk::Result::SUCCESS {
         return result;
@@ -93,7 +93,7 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller's own arguments.
+    // SAFETY: the caller passes valid parameters of this command.
     let result = unsafe { create(physical_device, info, allocator, device) };
     if result != vk::Result::SUCCESS {
         return result;
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "system" fn create_device(
     let Some(kept) = kept else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: as above.
+    // SAFETY: the caller passes valid parameters of this command.
     chain::keep_device(unsafe { *device }, kept);
     result
 }

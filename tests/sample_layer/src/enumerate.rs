@@ -57,7 +57,7 @@ pub(crate) unsafe extern "system" fn instance_extension_properties(
 ) -> vk::Result {
     // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     match unsafe { is_own(layer) } {
-        // SAFETY: as above.
+        // SAFETY: the caller passes valid parameters of this command.
         true => unsafe { answer(&[], count, properties) },
         false => vk::Result::ERROR_LAYER_NOT_PRESENT,
     }
@@ -76,7 +76,7 @@ pub(crate) unsafe extern "system" fn device_extension_properties(
 ) -> vk::Result {
     // SAFETY: the caller passes valid arguments, as the Vulkan command requires.
     if unsafe { is_own(layer) } {
-        // SAFETY: as above.
+        // SAFETY: the caller passes valid parameters of this command.
         return unsafe { answer(&[], count, properties) };
     }
     let Some(below) = chain::instance(physical_device) else {

@@ -1,5 +1,4 @@
-//! What each module of a crate takes from the others: imports, paths in items and bodies, and the same in the tokens of
-//! macros, which no parser has read.
+//! Uses of other modules by each module of a crate: imports, paths in items and bodies, and paths in the tokens of macros, which no parser has read.
 
 use crate::scope::{Scopes, leaves};
 use crate::source::{Module, attributes, is_test};
@@ -12,7 +11,7 @@ use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Local, Macro, PatIdent, P
 /// Macros whose tokens are part of another program: the one that is written.
 const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
 
-/// What one file takes from one module.
+/// Uses of one module by one file.
 #[derive(Debug, Default)]
 pub struct Arrow {
     /// The files that take something.
@@ -54,7 +53,7 @@ pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) ->
 struct Reader<'a> {
     scopes: &'a Scopes,
     module: &'a [String],
-    /// How many modules without a file are around the place.
+    /// Number of modules without a file around the place.
     depth: usize,
     /// Names of variables, which may be those of functions that the module passes on.
     bound: BTreeSet<String>,
@@ -129,7 +128,7 @@ impl Reader<'_> {
         self.take_words(&mut words);
     }
 
-    /// What an import names. A module as a whole is counted where something of it is used.
+    /// Records the target of an import. A module as a whole counts where one of its items is used.
     fn take_import(&mut self, name: &str, target: &[String]) {
         match self.scopes.module(self.module, target) {
             Some(module) if name == "*" => {

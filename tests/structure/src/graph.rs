@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What each node leads to.
+/// Nodes to which each node leads.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The circles, each sorted, in the order of their first nodes.

@@ -32,13 +32,13 @@ struct Crate {
     outside: Vec<String>,
 }
 
-/// What counts as a module.
+/// Meaning of a module.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Modules {
     /// Each file.
     File,
-    /// What the root declares, with everything below it.
+    /// A declaration of the root, with everything below it.
     Top,
 }
 
@@ -109,7 +109,7 @@ pub fn differences(text: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result
 }
 
 impl Crate {
-    /// As what a module counts, if it does.
+    /// Returns the module as which a path counts, if it does.
     fn node(&self, path: &[String]) -> Option<String> {
         let length = match self.modules {
             Modules::File => path.len(),

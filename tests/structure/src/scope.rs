@@ -1,4 +1,4 @@
-//! What the names in the modules of a crate stand for.
+//! Meaning of the names in the modules of a crate.
 
 use crate::source::{Module, name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ pub struct Import {
     pub passed_on: bool,
 }
 
-/// What a module declares.
+/// Declarations of a module.
 #[derive(Default)]
 struct Scope {
     imports: Vec<Import>,
@@ -31,7 +31,7 @@ pub struct Scopes {
 /// Something that a path leads to: the module that has it, and its name there.
 pub type Home = (Vec<String>, String);
 
-/// What was found on the way along a path.
+/// Result of following a path.
 #[derive(Default)]
 struct Search {
     seen: BTreeSet<(Vec<String>, Vec<String>)>,
@@ -58,8 +58,8 @@ impl Scopes {
         self.scopes.get(module).map_or(&[], |scope| scope.imports.as_slice())
     }
 
-    /// What a path that is written in `module` leads to, in other modules or in this one; nothing for what other crates have,
-    /// for local names, and for a module as a whole.
+    /// Returns the targets of a path that is written in `module`, in other modules or in this one. There are none for items of other crates, for
+    /// local names, and for a module as a whole.
     pub fn resolve(&self, module: &[String], path: &[String]) -> Vec<Home> {
         let mut search = Search::default();
         self.follow(module, path, &mut search);
@@ -111,7 +111,7 @@ impl Scopes {
         }
     }
 
-    /// How far a path leads through modules, and the next name: what a macro declares there is seen nowhere.
+    /// Follows a path through modules as far as possible; returns the module and the next name. Declarations by macros are not visible.
     pub fn deepest(&self, module: &[String], path: &[String]) -> Option<Home> {
         let known = |length: &usize| self.module(module, &path[..*length]).is_some();
         let length = (1..path.len()).rev().find(known)?;
@@ -164,7 +164,7 @@ impl<'ast> Visit<'ast> for Scope {
         self.imports.extend(leaves(&item.tree, passed_on));
     }
 
-    /// Those of a module without a file are seen from another place.
+    /// Skips modules without a file, whose names are not visible here.
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 }
 

@@ -7,16 +7,16 @@ use syn::{Attribute, Expr, Item, ItemMod, Lit, Meta};
 pub struct Module {
     /// Its path in the crate; empty for the root.
     pub path: Vec<String>,
-    /// Where it stands.
+    /// Path of the file.
     pub file: PathBuf,
-    /// What is in it, less what only tests have.
+    /// Items of the file, without those that only tests have.
     pub items: Vec<Item>,
 }
 
-/// Reads a crate whose root is `root`; `read` gives the text of a file, if there is one.
+/// Reads a crate whose root is `root`; `read` returns the text of a file, if it exists.
 ///
 /// # Errors
-/// A file that is declared and not there, or that is no Rust.
+/// A declared file is missing or is not Rust.
 pub fn modules(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Result<Vec<Module>, String> {
     let mut found = Vec::new();
     let mut pending = vec![(Vec::new(), root.to_owned(), root.with_file_name(""))];

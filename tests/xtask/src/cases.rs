@@ -16,7 +16,7 @@ pub struct Case {
     pub name: String,
     /// Its text, without that of helpers.
     pub own: String,
-    /// What it and its helpers mention.
+    /// Names and texts in the case and its helpers.
     parts: Vec<Rc<Tokens>>,
 }
 
@@ -30,7 +30,7 @@ impl Case {
         }
     }
 
-    /// What the case and its helpers mention.
+    /// Iterates over the names and texts in the case and its helpers.
     pub fn parts(&self) -> impl Iterator<Item = &Tokens> {
         self.parts.iter().map(Rc::as_ref)
     }
@@ -137,7 +137,7 @@ fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     found.collect()
 }
 
-/// Where the comment before a place begins: an attribute, which is a sign and a group in brackets, for each of its lines.
+/// Returns the start of the comment before a place: a comment is an attribute per line, which is a sign and a group in brackets.
 fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     while let Some([TokenTree::Punct(mark), TokenTree::Group(_)]) = place.checked_sub(2).map(|first| &all[first..place])
         && mark.as_char() == '#'

@@ -1,5 +1,5 @@
-//! What documents say of all code, as far as the sources can show it: how long files and functions are, and which modules alone name
-//! something. `claims.toml` has the bounds, and each exception.
+//! Claims of documents about all code, as far as the sources can show them: the length of files and functions, and the only modules that name
+//! something. `claims.toml` has the bounds and the exceptions.
 
 use crate::rust::{Source, attributes, is_for_tests};
 use crate::tree::Tree;
@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, ImplItemFn, Item, ItemFn, ItemUse, Macro, Path, Signature, TraitItemFn, UseTree};
 
-/// Where the claims are.
+/// Path of the claims.
 const FILE: &str = "tests/xtask/claims.toml";
 
 /// The claims.
@@ -18,7 +18,7 @@ const FILE: &str = "tests/xtask/claims.toml";
 pub struct Claims {
     /// Folders whose crates are looked at, without what tests alone have.
     within: Vec<String>,
-    /// Most lines of a function, and of a file.
+    /// Upper bounds on the lines of a function, and of a file.
     function_lines: usize,
     file_lines: usize,
     /// Functions that are longer: the end of a file's path without `src`, two colons, the name.
@@ -33,7 +33,7 @@ pub struct Claims {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Only {
-    /// What the claim says.
+    /// Text of the claim.
     claim: String,
     /// Beginnings of paths and names of macros that stand for it.
     names: Vec<String>,
@@ -43,7 +43,7 @@ struct Only {
     within: String,
 }
 
-/// What a file has that claims are about.
+/// Facts about a file that claims need.
 #[derive(Default)]
 struct Facts {
     /// Name and lines of each function.

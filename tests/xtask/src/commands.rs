@@ -8,16 +8,16 @@ use crate::words::line;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// Where the rows are.
+/// Path of the rows.
 const FILE: &str = "tests/xtask/commands.toml";
-/// What fenced blocks for a shell begin with.
+/// Words after the fence of blocks for a shell.
 const SHELLS: [&str; 4] = ["", "sh", "bash", "console"];
 
 /// The rows.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rows {
-    /// What a command begins with, after settings of variables, beside scripts.
+    /// Programs with which a command begins, after settings of variables, beside scripts.
     programs: Vec<String>,
     /// Names of programs and files that prose speaks of.
     names: BTreeSet<String>,

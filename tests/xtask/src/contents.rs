@@ -1,6 +1,6 @@
-//! What is inside, from `Cargo.lock` and the pin, as SPDX 2.3. The same lock file gives the same list.
+//! List of the library's contents, from `Cargo.lock` and the pin, as SPDX 2.3. The same lock file gives the same list.
 //!
-//! Programs that write such lists put the time and a random name into them, and know nothing of the registry that code is generated from.
+//! Programs that write such lists add the time and a random name, and do not know the registry from which code is generated.
 
 use crate::metadata::{Metadata, Package};
 use crate::tree::Tree;
@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// What is installed on systems: the crates they are made of are the ones that users run.
+/// Packages that are installed on systems: users run the crates they are made of.
 const SHIPPED: [&str; 3] = ["vulkan-loader", "vkloader", "vk-loader-service"];
-/// What the registry's XML says of itself.
+/// Copyright line of the registry's XML.
 const REGISTRY: &str = "Copyright 2015-2026 The Khronos Group Inc.";
 const NAME: &str = "vulkan-loader-rs";
 const LICENCE: &str = "Apache-2.0 OR MIT";

@@ -48,8 +48,8 @@ fn counts(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// How long the count is that a text begins with: a number, perhaps `of` another one, up to two words, and a counted noun; or a number out
-/// of a group of cases.
+/// Returns the length of the count at the start of a text. A count is a number, perhaps `of` another one, up to two words, and a counted noun; or a
+/// number out of a group of cases.
 fn count(text: &str) -> Option<usize> {
     let first = number(text)?;
     let second = first
@@ -63,7 +63,7 @@ fn count(text: &str) -> Option<usize> {
         .map(|rest| text.len() - rest.len())
 }
 
-/// What follows a number, which may have commas.
+/// Returns the text after a number, which may contain commas.
 fn number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|it: char| it.is_ascii_digit() || it == ',');
     (rest.len() < text.len() && text.starts_with(|it: char| it.is_ascii_digit())).then_some(rest)
@@ -87,7 +87,7 @@ fn group(rest: &str) -> Option<&str> {
     one_of(&GROUPS, rest.strip_prefix(" of ")?)
 }
 
-/// What follows one of these words.
+/// Returns the text after one of these words.
 fn one_of<'a>(words: &[&str], text: &'a str) -> Option<&'a str> {
     words
         .iter()

@@ -1,4 +1,4 @@
-//! What documents have from the sources, and whether what they say holds.
+//! Parts of documents that come from the sources, and checks of their statements.
 
 use crate::cases::cases;
 use crate::matrix::matrix;
@@ -8,10 +8,10 @@ use crate::{claims, commands, counts, headers, links, prose, reference};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Where the matrix is written, which no commit has.
+/// Path of the matrix, which is not committed.
 const MATRIX: &str = "target/MATRIX.md";
 
-/// What follows from the sources.
+/// Documents and matrix, made from the sources.
 struct Made {
     /// The documents as they should be.
     documents: BTreeMap<String, String>,

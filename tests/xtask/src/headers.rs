@@ -2,7 +2,7 @@
 
 use crate::words::version;
 
-/// Where a document names the header of the day: the document, whether a line begins so, the text before the number, and after it.
+/// Places where a document names the current header: the document, `true` if a line begins so, the text before the number, and the text after it.
 const NAMED: [(&str, bool, &str, &str); 3] = [
     ("README.md", true, "Header ", "."),
     ("docs/packaging.md", true, "    libvulkan.so.", ","),

@@ -19,7 +19,7 @@ const RELEASED: &str = "packaging/debian/libvulkan1-rs.symbols";
 
 type Names = BTreeSet<String>;
 
-/// What the dynamic symbols of a library are.
+/// Dynamic symbols of a library.
 #[derive(Default)]
 struct Interface {
     exported: Names,
@@ -156,7 +156,7 @@ fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, St
     ])
 }
 
-/// What can be compared; a version without a number is that of something newer than all that are known.
+/// Returns the parts of a version that can be compared; a version without a number counts as newer than all known ones.
 fn number(version: &str) -> Vec<u32> {
     let parts = version
         .trim_start_matches("GLIBC_")

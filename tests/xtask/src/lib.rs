@@ -1,11 +1,13 @@
-//! What follows from the sources of the project, and checks of what documents say.
+//! Documents and tables that follow from the sources of the project, and checks of documents.
 //!
-//! [`tree`] reads the project, [`rust`] its Rust, by a parser, and [`words`] its prose. [`documents`] puts the rest together:
-//! [`mod@reference`] has the numbers of `docs/reference/`, [`cases`] the behaviour cases, [`matrix`] what shows each promise, [`tables`] the
-//! tables of documents, [`headers`] the header that they name, [`links`] where they lead, [`commands`] the commands that they show,
-//! [`counts`] the counts that they must not have, and [`claims`] what they say of all code. [`prose`] judges the English of pages and
-//! of [`comments`]. [`interface`], [`contents`] and [`licences`] are about
-//! what is built and packed.
+//! [`tree`] reads the project, [`rust`] parses its Rust, and [`words`] reads its prose. [`documents`] combines the other modules:
+//!
+//! - [`mod@reference`] has the numbers of `docs/reference/`, [`cases`] the behaviour cases, and [`matrix`] the cases that show each promise.
+//! - [`tables`] writes the tables of documents, and [`headers`] the header that they name.
+//! - [`links`], [`commands`], [`counts`] and [`claims`] check links, commands, counts, and claims about all code.
+//! - [`prose`] judges the English of pages and of [`comments`].
+//!
+//! [`interface`], [`contents`] and [`licences`] are about built and packed files.
 #![forbid(unsafe_code)]
 
 pub mod cases;

@@ -1,7 +1,7 @@
 //! The crates of an unpacked source archive as paragraphs of `debian/copyright`.
 //!
-//! Of a choice of licences the two that the project itself has are named, which every archive may be passed on under; the others follow with
-//! their texts, from the crates that have them. Here everything of the lock file is asked for, also what no feature takes; a licence that
+//! If a crate offers a choice of licences, only the two of this project are named, under which every archive may be passed on. Other licences follow
+//! with their texts, from the crates that have them. All crates of the lock file are included, even those that no feature uses. A licence that
 //! `deny.toml` does not allow is an error.
 
 use crate::metadata::{Metadata, Package};
@@ -104,7 +104,7 @@ fn allowed(rules: &toml::Table, name: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// As Debian writes it: ours where that will do, else everything that it asks for.
+/// Returns a licence expression as Debian writes it: the project's own licences if they suffice, otherwise the whole expression.
 fn chosen(expression: &str) -> String {
     let will_do = COMMON
         .iter()

@@ -1,4 +1,4 @@
-//! Where the links of documents lead.
+//! Targets of the links of documents.
 
 use crate::tree::Tree;
 use crate::words::{line, links, without_code};
@@ -35,7 +35,7 @@ pub fn problems(tree: &Tree, documents: &[String]) -> Result<Vec<String>, String
     Ok(wrong)
 }
 
-/// What a link to a page may name: its headings, and the places that it names itself.
+/// Returns the possible anchors of a page: its headings, and the places that it names itself.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut fenced = false;

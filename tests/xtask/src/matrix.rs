@@ -1,8 +1,8 @@
-//! What the library promises, row by row, and which cases show it.
+//! Promises of the library, row by row, and the cases that show them.
 //!
-//! The rows come from what defines them: the exported symbols, the table of variables, the members of JSON files that the parsers ask for,
-//! the interface versions, and the numbers of `docs/reference/`. A case belongs to a row when it, or a helper of its file, mentions what the
-//! row is about, or when it carries the number. A row without a case is an error, but for numbers whose entry says why there is none.
+//! The rows come from their definitions: the exported symbols, the table of variables, the members of JSON files that the parsers read, the interface
+//! versions, and the numbers of `docs/reference/`. A case belongs to a row if it, or a helper of its file, mentions the row's subject or has the
+//! number. A row without a case is an error, except for numbers whose entry says why there is none.
 
 use crate::cases::Case;
 use crate::reference::{self, Entry, FOLDER, Shown};
@@ -31,7 +31,7 @@ called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Lay
 `tests/abi`. The table names cases beyond these.
 ";
 
-/// How a case shows that it is about a row.
+/// Form in which a case mentions the subject of a row.
 enum Mention {
     /// A name, or a word of a text.
     Word(String),
@@ -84,7 +84,7 @@ impl Row {
 struct Section {
     title: String,
     prose: String,
-    /// How the names of its cases begin.
+    /// Prefixes of the names of its cases.
     within: &'static [&'static str],
     rows: Vec<Row>,
     /// Tables of cases show what no case shows by itself.

@@ -1,4 +1,4 @@
-//! What cargo knows of the packages of the lock file.
+//! Data of cargo about the packages of the lock file.
 
 use crate::tree::Tree;
 use serde::Deserialize;
@@ -16,18 +16,18 @@ pub struct Metadata {
 /// A package.
 #[derive(Debug, Deserialize)]
 pub struct Package {
-    /// How others name it.
+    /// Identifier by which other packages refer to it.
     pub id: String,
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Where it comes from, unless it is of this project.
+    /// Origin of the package; `None` for those of this project.
     pub source: Option<String>,
     license: Option<String>,
     /// The file that describes it.
     pub manifest_path: String,
-    /// Who made it.
+    /// Authors of the package.
     pub authors: Vec<String>,
 }
 

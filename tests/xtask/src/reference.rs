@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The folder of the pages.
 pub const FOLDER: &str = "docs/reference";
-/// Where a document has the places that its numbers lead to.
+/// Start of the part of a document that has the targets of its numbers.
 const BEGIN: &str = "<!-- written by make documents: numbers -->";
 const END: &str = "<!-- end -->";
 const KINDS: [&str; 6] = ["APP", "DRV", "LAY", "BI", "GEN", "LSV"];
-/// What may cite a number: files of these kinds, below these folders and at the root.
+/// Files that may cite a number: those of these kinds, below these folders and at the root.
 const FOLDERS: [&str; 8] = [
     "docs",
     "generated",
@@ -36,9 +36,9 @@ const BESIDE: [&str; 4] = [
 /// A number in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// Where it begins.
+    /// Start of the citation.
     pub place: usize,
-    /// How it is written.
+    /// Text of the citation.
     pub text: &'a str,
     kind: usize,
     value: u32,
@@ -128,7 +128,7 @@ pub fn pages(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
-/// What the pages define, in their order.
+/// Returns the entries of the pages, in their order.
 ///
 /// # Errors
 /// A page cannot be read.
@@ -290,7 +290,7 @@ pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<St
     (text, wrong)
 }
 
-/// What shows each number, and a line for each that is cited or defined in vain.
+/// Returns the cases that show each number, and a line for each number that is cited without a definition or defined without a case.
 ///
 /// # Errors
 /// A file cannot be read.

@@ -8,9 +8,9 @@ use syn::{Attribute, Expr, ExprLit, Item, ItemFn, Lit, Meta};
 
 /// A file with its syntax.
 pub struct Source {
-    /// Where it stands.
+    /// Path of the file.
     pub path: String,
-    /// What is in it.
+    /// Syntax of the file.
     pub file: syn::File,
     lines: Vec<String>,
 }
@@ -113,7 +113,7 @@ pub fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// What a documentation comment says, its lines joined by blanks.
+/// Returns the text of a documentation comment, with its lines joined by spaces.
 pub fn comment(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {

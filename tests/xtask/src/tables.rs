@@ -8,7 +8,7 @@ use promises::variable::{ReadAt, Separator, Trust};
 use quote::ToTokens;
 use syn::Item;
 
-/// What writes the lines of a table.
+/// Function that writes the lines of a table.
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// The document of each table, the name in its comments, and what writes its lines.
@@ -23,7 +23,7 @@ pub const TABLES: [(&str, &str, Write); 8] = [
     ("docs/figures.md", "bench", bench),
 ];
 
-/// Types of what never changes once the library is loaded, which is no state.
+/// Types of statics that never change after the library is loaded, and so are not state.
 const CONSTANT: [&str; 4] = ["u8", "ProcessHeap", "[Row;ROW_COUNT]", "[(Gate,DeviceGate);MOST_GATES]"];
 
 /// The text of a document with the lines between the two comments of a table replaced.
@@ -107,7 +107,7 @@ fn limits(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| what | at most | more |", rows))
 }
 
-/// What runs for other systems saw last.
+/// Returns the results of the last runs for other systems.
 fn seen(tree: &Tree) -> Result<Vec<String>, String> {
     let text = tree.read("tests/seen.txt")?;
     let rows = text.lines().filter(|line| !line.starts_with('#'));

@@ -73,7 +73,7 @@ pub fn without_tables(text: &str) -> String {
     plain + rest
 }
 
-/// One or more blanks that are as long as the character.
+/// Returns one or more spaces that are as long as the character.
 fn blank(character: char) -> char {
     match character {
         '\n' => '\n',

@@ -5,7 +5,7 @@ use std::path::Path;
 use xtask::reference::{entries, problems, with_places};
 use xtask::tree::Tree;
 
-/// What is right: an entry with a case, one in two lines with a reason, and a row.
+/// A valid page: an entry with a case, one in two lines with a reason, and a row.
 const ENTRIES: &str = "\
 # What is seen
 
@@ -107,7 +107,7 @@ fn a_number_is_defined_once_under_its_own_anchor_and_links_lead_to_one() {
 fn a_number_has_a_case_or_a_reason_and_not_both() {
     let bare = CODE.replace("/// APP-3a\n", "");
     said("application.md:9: no case shows APP-3a", ENTRIES, &bare);
-    // What a module says of itself, or a function that is no test, shows nothing.
+    // Documentation of a module, or of a function that is not a test, shows nothing.
     said(
         "no case shows APP-3a",
         ENTRIES,

@@ -9,7 +9,7 @@ fn rows() -> Rows {
     Rows::read(&tree).expect("rows")
 }
 
-/// What is said of a document with this text; of the rows themselves it shows none, and their tests are not asked for.
+/// Returns the messages about a document with this text. Messages about the rows are removed, because the text shows none and no tests are read.
 fn found(text: &str) -> Vec<String> {
     let mut lines = rows().problems(&[("a.md".to_owned(), text.to_owned())], |_| None);
     lines.retain(|line| line.starts_with("a.md"));

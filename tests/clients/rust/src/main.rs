@@ -22,7 +22,7 @@ use vulkano::sync::{self, GpuFuture};
 /// The shaders of the C programs, among them one that writes `i * i + 7`.
 const SHADERS: &str = include_str!("../../../programs/gpu_shaders.h");
 const COUNT: u32 = 4096;
-/// Of a workgroup of that shader.
+/// Width of a workgroup of that shader.
 const WIDTH: u32 = 64;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

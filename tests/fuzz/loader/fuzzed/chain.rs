@@ -15,7 +15,7 @@ const MOST: usize = 12;
 /// One structure in a block of exactly its own size, so that reading past its end is noticed.
 struct Member {
     words: Box<[u64]>,
-    /// `true` if a call that answers may fill in what stands behind the head.
+    /// `true` if a call that answers may fill in the members after the head.
     written: bool,
 }
 
@@ -54,7 +54,7 @@ unsafe extern "system" fn hear(
     message: *const c_char,
     heard: *mut c_void,
 ) -> VkBool32 {
-    // SAFETY: as above.
+    // SAFETY: the loader passes valid callback data.
     unsafe {
         assert!(crate::ffi::c_text(message).len() <= 511);
         *heard.cast::<u32>() += 1;

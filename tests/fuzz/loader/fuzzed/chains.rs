@@ -1,8 +1,8 @@
-//! `pNext` chains of every call that looks at one: whatever is in a chain, in whatever order and how often, the call ends
-//! well, the chain stays linked as it was, and structures that the loader does not know stay untouched.
+//! `pNext` chains of every call that reads one. Whatever a chain contains, in any order and number, the call succeeds. The chain stays linked as it
+//! was, and structures that the loader does not know stay unchanged.
 //!
-//! Structures are as small as their type says, and unknown ones no more than a head, so AddressSanitizer sees it when one
-//! is taken for another. The driver is part of the target and offers Vulkan 1.0: the loader itself answers newer queries.
+//! Structures are as small as their type, and unknown ones only a head, so AddressSanitizer detects it if one is taken for another. The driver is
+//! part of the target and offers Vulkan 1.0: the loader itself answers newer queries.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
@@ -27,7 +27,7 @@ const EXTENSIONS: [&CStr; 6] = [
 /// # Safety
 /// `T` starts as every structure with a chain does, and zeros are a value of it.
 unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a structure that begins with a type and a chain, and for which zeros are valid.
     unsafe {
         let mut structure: T = std::mem::zeroed();
         let base = std::ptr::from_mut(&mut structure).cast::<VkBaseOutStructure>();
@@ -45,7 +45,7 @@ fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
     info.enabledExtensionCount = names.len() as u32;
     info.ppEnabledExtensionNames = names.as_ptr();
     let mut instance = InstanceHandle::NULL;
-    // SAFETY: all structures are valid.
+    // SAFETY: all structures are valid during the call.
     let result = unsafe { vk::vkCreateInstance(&info, null(), &mut instance) };
     chain.check(false);
     if chain.gives_driver() {
@@ -70,7 +70,7 @@ fn devices(instance: VkInstance<App>) -> [VkPhysicalDevice<App>; 2] {
 /// Calls a query with a structure whose chain the input describes.
 fn query<T>(of_type: VkStructureType, input: &mut Input<'_>, call: impl FnOnce(*mut T)) {
     let mut chain = Chain::read(input, &[]);
-    // SAFETY: all these structures hold numbers behind the head.
+    // SAFETY: all these structures consist of numbers after the head.
     let mut structure: T = unsafe { head(of_type, chain.head()) };
     call(&mut structure);
     chain.check(true);
@@ -177,7 +177,7 @@ fn surface(instance: VkInstance<App>, device: VkPhysicalDevice<App>, input: &mut
 /// Both handles are live.
 unsafe fn capabilities(device: VkPhysicalDevice<App>, surface: VkSurfaceKHR<App>, input: &mut Input<'_>) {
     let (mut asked, mut answered) = (Chain::read(input, &[]), Chain::read(input, &[]));
-    // SAFETY: by this function's contract, and all structures are valid.
+    // SAFETY: all structures and chains are valid during the calls, and the handles are live.
     unsafe {
         let mut info: VkPhysicalDeviceSurfaceInfo2KHR<App> =
             head(VkPhysicalDeviceSurfaceInfo2KHR::<App>::STRUCTURE_TYPE, asked.head());

@@ -40,7 +40,7 @@ unsafe extern "system" fn extensions(_: *const c_char, count: *mut u32, out: *mu
         set_fixed_text(&mut extension.extensionName, name.to_bytes());
         extension
     });
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { write_all(count, out, &offered) }
 }
 
@@ -50,7 +50,7 @@ unsafe extern "system" fn no_extensions(
     count: *mut u32,
     out: *mut VkExtensionProperties,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { write_all(count, out, &[]) }
 }
 
@@ -59,7 +59,7 @@ unsafe extern "system" fn create_instance(
     _: Callbacks,
     out: *mut VkInstance<Driver>,
 ) -> VkResult {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { *out = InstanceHandle::from_raw(from_ref(&INSTANCE).cast_mut().cast()) };
     VkResult::VK_SUCCESS
 }
@@ -69,7 +69,7 @@ unsafe extern "system" fn destroy_instance(_: VkInstance<Driver>, _: Callbacks) 
 unsafe extern "system" fn enumerate(_: VkInstance<Driver>, count: *mut u32, out: *mut Device) -> VkResult {
     let devices =
         [0, 1].map(|index: usize| PhysicalDeviceHandle::from_raw(from_ref(&DEVICES[index]).cast_mut().cast()));
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { write_all(count, out, &devices) }
 }
 
@@ -78,7 +78,7 @@ unsafe extern "system" fn enumerate(_: VkInstance<Driver>, count: *mut u32, out:
 /// # Safety
 /// `out` is writable, and any bytes are a value of its type.
 unsafe fn fill<T>(out: *mut T) {
-    // SAFETY: by this function's contract.
+    // SAFETY: the caller promises a writable structure for which any bytes are valid.
     unsafe { out.cast::<u8>().write_bytes(1, size_of::<T>()) };
 }
 
@@ -140,7 +140,7 @@ unsafe extern "system" fn sparse(
     count: *mut u32,
     _: *mut VkSparseImageFormatProperties,
 ) {
-    // SAFETY: the loader's parameters.
+    // SAFETY: the loader passes valid pointers, as Vulkan requires.
     unsafe { *count = 0 };
 }
 
@@ -161,7 +161,7 @@ unsafe extern "system" fn destroy_device(device: VkDevice, _: Callbacks) {
 }
 
 unsafe extern "system" fn device_lookup(_: VkDevice, name: *const c_char) -> PFN_vkVoidFunction {
-    // SAFETY: the loader's terminated name.
+    // SAFETY: the loader passes a terminated name.
     let function = match unsafe { c_text(name) } {
         b"vkDestroyDevice" => destroy_device as *const c_void,
         _ => null(),
@@ -175,7 +175,7 @@ unsafe extern "system" fn device_lookup(_: VkDevice, name: *const c_char) -> PFN
 /// # Safety
 /// `name` is a terminated text.
 pub unsafe extern "system" fn lookup(_: VkInstance<Driver>, name: *const c_char) -> PFN_vkVoidFunction {
-    // SAFETY: the loader's terminated name.
+    // SAFETY: the loader passes a terminated name.
     let function = match unsafe { c_text(name) } {
         b"vk_icdNegotiateLoaderICDInterfaceVersion" => negotiate as *const c_void,
         b"vkEnumerateInstanceExtensionProperties" => extensions as *const c_void,

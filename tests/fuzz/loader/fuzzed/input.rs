@@ -1,6 +1,6 @@
 //! The bytes of an input, taken one after the other.
 
-/// What is left of an input. Behind its end there are zeros.
+/// The rest of an input; zeros follow its end.
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {

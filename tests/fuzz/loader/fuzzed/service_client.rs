@@ -1,4 +1,4 @@
-//! What a driver service answers. The first byte of the input says what the rest is: a whole packet, the payload of a good one, or the list
+//! Answers of a driver service. The first byte of the input selects the meaning of the rest: a whole packet, the payload of a valid one, or the list
 //! of manifests in a file.
 
 use crate::service::{Described, Failure, Manifest, described_library, listed_manifests, packet_for, read_reply};
@@ -9,7 +9,7 @@ fn asked() -> Header {
     Header::request(Operation::Get, 7)
 }
 
-/// Nothing but memory that runs out may hide what is wrong.
+/// Returns the result. Panics if memory ran out, because that would hide other faults.
 fn told<T>(result: Result<T, Failure>) -> Option<T> {
     assert!(!matches!(result, Err(Failure::OutOfMemory)));
     result.ok()
