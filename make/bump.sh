@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# bump.sh 1.4.N: moves the project to another header, or leaves everything as it is. `latest` stands for the newest.
+# bump.sh 1.4.N: moves the project to another header, or leaves everything unchanged. `latest` stands for the newest header.
 #
-# All work happens in a worktree of git below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. When all of
-# that went well, what it wrote becomes one commit, which the ref PENDING names: from then on one command of git brings it into the tree, ready
-# to be committed, with registry-diff.md and registry-diff.html beside it. That command may be done again, so that an interruption at any point,
-# even a power failure, is made good by the next call. Without a version the script does only that.
+# All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all of that
+# succeeds, the result becomes one commit, to which the ref PENDING points. From then on, one git command brings it into the tree, ready to be
+# committed, with registry-diff.md and registry-diff.html beside it. That command may be repeated, so the next call completes it after an
+# interruption at any point, even a power failure. Without a version, the script does only that.
 #
-# BUMP_TEST is the command that tests the worktree (default: make test). A header that breaks what was built for the old one is
-# taken only with BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
+# BUMP_TEST is the command that tests the worktree (default: make test). A header that breaks programs built for the old one is taken only with
+# BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
 . "$(dirname "$0")/common.sh"
 
 # What a bump writes in the repository, and nothing else.
@@ -58,8 +58,8 @@ own_git() {
         git -c core.hooksPath=/dev/null -c core.fsync=all -c core.fsyncMethod=fsync -c gc.auto=0 "$@"
 }
 
-# snapshot FOLDER START PARENT [PATH...]: makes a commit of START with what a folder has at these paths, also where git ignores them; without
-# paths, with all that git does not ignore.
+# snapshot FOLDER START PARENT [PATH...]: makes a commit of START with the content of a folder at these paths, even if git ignores them; without
+# paths, with everything that git does not ignore.
 snapshot() (
     folder=$1 start=$2 parent=$3
     shift 3

@@ -47,8 +47,8 @@ die() {
     exit "$status"
 }
 
-# whole COMMAND...: runs a function, which ends at the first command in it that fails, and sets STATUS to how it ended. In a condition
-# bash would go on behind a failure, and what an earlier run left would stand in for what was not made. Not to be used in one itself.
+# whole COMMAND...: runs a function that ends at its first failing command, and sets STATUS to its result. In a condition, bash would continue
+# after a failure, and results of an earlier run would stand in for missing ones. Do not use this in a condition either.
 whole() {
     set +e
     (
@@ -59,7 +59,7 @@ whole() {
     set -e
 }
 
-# not COMMAND...: fails when the command does not. A mere `!` ends nothing: bash goes on behind it, whatever came of the command.
+# not COMMAND...: fails unless the command fails. A plain `!` is not enough: bash continues after it, whatever the result of the command.
 not() {
     ! "$@"
 }
@@ -143,8 +143,8 @@ counted() {
         /^test result: / && suite { printf "%s%s: %d passed, %d failed", sep, suite, $4, $6; sep = "; "; suite = "" }' "$1"
 }
 
-# check WHAT COMMAND...: the line that counts as a case of GROUP, and what the command said of itself: lines that begin with one of the
-# words in SHOWN, and figures. Its output lies in HERE. A failure sets `failed`.
+# check WHAT COMMAND...: prints the line that counts as a case of GROUP, and the command's own results: lines that begin with one of the words in
+# SHOWN, and figures. Its output is in HERE. A failure sets `failed`.
 failed=0
 SHOWN="ok|device|sum"
 check() {
@@ -162,7 +162,7 @@ check() {
     fi
 }
 
-# The system's own loader, or nothing; an installed copy of this library is none.
+# Prints the path of the system's own loader, if it is not an installed copy of this library.
 peer_library() {
     local file
     PATH=$PATH:/sbin:/usr/sbin ldconfig -p |
@@ -175,8 +175,8 @@ peer_library() {
         done
 }
 
-# The loader to compare with, as PEER says: the path of a library; `sid`, the newest Khronos loader, in a root of Debian sid; or
-# nothing, the system's own. Sets PEER_LIBRARY to its path, and PEER_RUN to the words before a program that is to use it.
+# Chooses the loader to compare with. PEER is the path of a library; `sid` for the newest Khronos loader, in a root of Debian sid; or empty for
+# the system's own. Sets PEER_LIBRARY to its path, and PEER_RUN to the words before a program that uses it.
 use_peer() {
     PEER_RUN=()
     check_peer
@@ -193,7 +193,7 @@ use_peer() {
     esac
 }
 
-# cargo, whose test programs run where the peer is.
+# Runs cargo with test programs that run where the Khronos loader is.
 cargo_beside_peer() {
     local host
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
@@ -224,7 +224,7 @@ build_programs() {
     return $status
 }
 
-# Ends the script if PEER names a file, and that is no loader. What builds something for the comparison asks before it does.
+# Ends the script if PEER names a file that is not a loader. Scripts that build something for the comparison call this first.
 check_peer() {
     case ${PEER:-} in
     "" | sid) return 0 ;;

@@ -54,15 +54,15 @@ rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
 # What vkloader carries, for machines where programs get another loader or none.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
-# Behind the rules of systemd that give devices their names.
+# After the rules of systemd that name devices.
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
 # The first line of files whose names are other loaders' too.
 MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
 
-# The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64; object files of Apple's systems begin with a number of their own,
-# those for several processors with another.
+# The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64. Object files of Apple's systems begin with their own number, and files for
+# several processors with another.
 pointer_size() {
     case $(od -An -tx1 -N5 "$1" | tr -d ' ') in
     7f454c4601) echo 4 ;;
@@ -159,7 +159,7 @@ install_all() {
     local pointer_size
     pointer_size=$(pointer_size "$LIBRARY")
     install -d "$to/pkgconfig" "$package"
-    # The programs read what Linux tells of processes and devices.
+    # The programs read files of Linux about processes and devices.
     if [ "$PLAIN" = libvulkan.so ]; then
         install -d "$programs"
         local name

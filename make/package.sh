@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# package.sh dist | deb | rpm: the source archive, and packages from it, in folders of their own and without a network. REVISION is the number behind
-# the header's.
+# package.sh dist | deb | rpm: makes the source archive, and packages from it, in separate folders and without a network. REVISION is the number
+# after the header's.
 . "$(dirname "$0")/common.sh"
 
 NAME=vulkan-loader-rs
@@ -156,7 +156,7 @@ rpm() {
     spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
     printf '%s\n' "$spec" >"$here/SPECS/$NAME.spec"
 
-    # rpmbuild makes the home that it is told of.
+    # rpmbuild creates the folder in HOME.
     [ -d "${HOME:-}" ] || export HOME=$here
     alone=()
     ! unshare --net true 2>/dev/null || alone=(unshare --net)

@@ -2,18 +2,18 @@
 # runs.sh peer | differential | catalogue | clients | soak ARGUMENT...: longer runs of the cases, and of real programs.
 . "$(dirname "$0")/common.sh"
 
-# The behaviour tests, run on a Khronos loader: what they demand must be what is there to be replaced. PEER names it: a path,
-# `sid`, or nothing for the system's own. Cases that it is known to fail are listed with reasons in tests/peer.txt; one that
-# passes all the same is a failure. Arguments go to cargo.
+# Runs the behaviour tests on a Khronos loader, to show that they demand the behaviour of the replaced library. PEER names it: a path, `sid`, or
+# nothing for the system's own. tests/peer.txt lists the known failures with reasons; a listed case that passes is a failure. Arguments go to
+# cargo.
 peer() {
     use_peer
     say "Behaviour tests on $PEER_LIBRARY${PEER:+ ($PEER)}"
     VKL_PEER=1 VKL_LIBRARY=$PEER_LIBRARY CARGO="timeout 1800 $CARGO" cargo_beside_peer test --locked --no-fail-fast -p loader-tests "$@"
 }
 
-# Plays the scenes of tests/differential under the library and under a Khronos loader, and compares all that drivers, layers
-# and the program can see. PEER names that loader: a path, or `sid`, which is the default here, since the explanations of
-# tests/differential.txt are about the newest. Arguments are words: only scenes with one of them in their names.
+# Plays the scenes of tests/differential under the library and under a Khronos loader, and compares everything that drivers, layers and the
+# program can see. PEER names that loader: a path, or `sid`, which is the default here because tests/differential.txt explains the newest one.
+# Arguments select scenes by words in their names.
 differential() {
     PEER=${PEER:-sid}
     check_peer
@@ -51,8 +51,8 @@ catalogue() {
     return "$failed"
 }
 
-# Real programs as package managers have them, under the library and under another loader (PEER, as for peer);
-# tests/clients does the work. Arguments choose clients by parts of their names; without any all run, and tests/clients.md is written.
+# Runs real programs of package managers under the library and under another loader (PEER, as for peer); tests/clients does the work. Arguments
+# select clients by parts of their names; without any, all run, and tests/clients.md is written.
 clients() {
     check_peer
     library_built

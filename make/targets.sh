@@ -122,7 +122,7 @@ cases() {
     *) ran="cases of $CASES" ;;
     esac
     [ "${CASES:-}" = all ] || read -r -d '' -a words <<<"${CASES:-${RUNNER:+$EMULATED}}" || true
-    # Behind a program, whichever, each child gets the time that it takes on a busy machine.
+    # With any wrapper, each child gets the time that it takes on a busy machine.
     with_std VKL_TARGET="$GROUP" VKL_LIBRARY="$SHARED" VKL_WRAP="${RUNNER:-env}" timeout --kill-after=10 "$LIMIT" \
         cargo test --locked --no-fail-fast -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
         "${suites[@]/#/--test=}" -- "${words[@]}" >"$log" 2>&1 || status=$?

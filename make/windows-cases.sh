@@ -23,8 +23,8 @@ GROUP=windows
 THREADS=$(($(nproc) + 1))
 # Modules of the quick run: those whose cases are about what differs on this system, and one of each other kind.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: manifest_text:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
-# Modules of the group `app` in 32 bits. Left out are those that need adapters, which Wine lists with OpenGL only, and those whose calls end in
-# functions of the mocks that take no arguments: there a function removes its arguments from the stack.
+# Modules of the group `app` for 32 bits. The list leaves out modules that need adapters, which Wine lists only with OpenGL. It also leaves out
+# those whose calls end in functions of the mocks without arguments: on x86, a function removes its arguments from the stack.
 I686="allocation:: callbacks:: chains:: device_lookup:: elevated:: handles:: logging:: lookup:: lookup_table:: messages:: messengers:: settings:: \
 settings_drivers:: threads:: waiting:: windows::"
 
@@ -47,8 +47,8 @@ if [ -n "$lacking" ]; then
     exit 0
 fi
 
-# of_debian FOLDER WORD ARGUMENT...: cargo with the compiler that has the source of the standard library, which is built without what prints
-# backtraces: they would take a sixth of its time, and name nothing in stripped programs.
+# of_debian FOLDER WORD ARGUMENT...: runs cargo with the compiler that has the source of the standard library. The library is built without
+# backtraces, which would take a sixth of the time and name nothing in stripped programs.
 of_debian() {
     local folder=$1 word=$2
     shift 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds vulkan-1.dll for Windows x86-64, compares what it exports with generated/exports/windows.def, and runs the C program
-# tests/windows/devices.c on it under Wine: it finds Wine's own driver through the registry, and lavapipe behind that. The program
-# tests/windows/sources.c tries what only this system has, with a registry of its own.
+# Builds vulkan-1.dll for Windows x86-64 and compares its exports with generated/exports/windows.def. Then runs the C program
+# tests/windows/devices.c on it under Wine: it finds Wine's own driver through the registry, which uses lavapipe. The program
+# tests/windows/sources.c tests features that only Windows has, with its own registry.
 . "$(dirname "$0")/common.sh"
 . make/windows-build.sh
 

@@ -52,7 +52,7 @@ def run(program, words):
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
     variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
-    # A file, as the end of a pipe would be waited for until the last process that a case left behind has closed it.
+    # A file, because the end of a pipe would be waited for until the last process left by a case has closed it.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run([executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - begin

@@ -114,8 +114,8 @@ def _slopes(results):
 
 
 def _file(results, stripped):
-    # 700 until the library could trace what it does, which takes 38 KiB of code that only runs when it is asked to. The client of a
-    # driver service with its checksums takes another 37, the reader of the driver catalogue 39, of which 4 doubt what it says and mend it.
+    # 700 KiB until the library got the trace, which takes 38 KiB of code that only runs on request. The client of a driver service with its
+    # checksums takes another 37, and the reader of the driver catalogue 39, of which 4 check its content and correct it.
     yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 830, "KiB")
     yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
 

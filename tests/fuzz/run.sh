@@ -63,7 +63,7 @@ targets=("$@")
 if [ $# = 0 ]; then
     mapfile -t targets < <(cd tests/fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
 fi
-# The targets write files thousands of times a second, which is no work for a disk.
+# The targets write files thousands of times a second, which would wear out a disk.
 if [ -w /dev/shm ]; then scratch=$(mktemp -d -p /dev/shm); else scratch=$(mktemp -d); fi
 trap 'rm -rf "$scratch"' EXIT
 failed=0

@@ -25,7 +25,7 @@ import mutate  # noqa: E402
 import runs  # noqa: E402
 import tree  # noqa: E402
 
-# How many behaviour cases run before the unit tests are built, and how many more at a time behind them.
+# Number of behaviour cases that run before the unit tests are built, and number at a time after them.
 FIRST_CASES = (12, 48)
 MORE_CASES = 200
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-# Comments, texts and characters: what may hold a brace that is none. A lifetime is no character.
+# Comments, texts and characters, which may contain a brace that does not count. A lifetime is not a character.
 TEXTS = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?c?r(?P<hashes>#*)".*?"(?P=hashes)|b?c?"(?:\\.|[^"\\])*"|b?\'(?:\\(?:u\{\w+\}|x\w\w|.)|[^\'\\\n])\'',
     re.S,

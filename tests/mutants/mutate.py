@@ -26,7 +26,7 @@ DEFAULTS = (
 )
 # What only says how much room is usual, or is made before something is added: nothing can tell when it is one element more.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
-# One call or assignment on a line of its own; what begins with these words is no such thing.
+# A call or assignment on a line of its own; lines that begin with these words are something else.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
 SWAPS = {
     "comparison": {" == ": " != ", " != ": " == ", " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > "},

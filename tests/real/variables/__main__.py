@@ -31,8 +31,8 @@ COMMON = re.compile(
     r"VK_\w+|VKL_\w+|LD_\w+|RUST\w*|DBUS_\w+|MALLOC_\w+|GCONV_PATH|LOCPATH|NLSPATH|TZ|TZDIR|ICU_\w+|POSIXLY_CORRECT|GLIBC_TUNABLES|NO_COLOR|"
     r"COLUMNS|TERMINFO\w*|XLOCALEDIR|XKB_\w+|GETCONF_DIR|SUDO_\w+|PKEXEC_UID|CLICOLOR\w*)$"
 )
-# What documents of vendors say of variables of drivers that are not at hand: layers and programs read these, and what they change is no
-# part of a catalogue.
+# Variables that vendors document for drivers which are not available here. Layers and programs read them, and their effects are not part of a
+# catalogue.
 DOCUMENTED = {
     "DRI_PRIME": ("unknown", "unset"),
     "DZN_DEBUG": ("unknown", "counts"),
