@@ -18,8 +18,8 @@ toml_strings() {
     printf '[%s]' "${list%, }"
 }
 
-# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so ours must go to the source that the packager
-# uses: an environment variable, or the configuration, where cargo joins the flags of all matching targets.
+# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so ours must go to the source that the packager uses.
+# That is an environment variable, or the configuration, in which cargo joins the flags of all matching targets.
 add_rustflags() {
     local flag own flags=("$@")
     if [ -n "${CARGO_ENCODED_RUSTFLAGS:-}${RUSTFLAGS:-}" ]; then

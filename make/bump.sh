@@ -58,8 +58,8 @@ own_git() {
         git -c core.hooksPath=/dev/null -c core.fsync=all -c core.fsyncMethod=fsync -c gc.auto=0 "$@"
 }
 
-# snapshot FOLDER START PARENT [PATH...]: makes a commit of START with the content of a folder at these paths, even if git ignores them; without
-# paths, with everything that git does not ignore.
+# snapshot FOLDER START PARENT [PATH...]: makes a commit of START with the content of a folder at these paths, even if git ignores them. Without
+# paths, it has everything that git does not ignore.
 snapshot() (
     folder=$1 start=$2 parent=$3
     shift 3

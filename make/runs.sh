@@ -51,7 +51,7 @@ catalogue() {
     return "$failed"
 }
 
-# Runs real programs of package managers under the library and under another loader (PEER, as for peer); tests/clients does the work. Arguments
+# Runs real programs of package managers under the library and under another loader (PEER, as for the cases); tests/clients does the work. Arguments
 # select clients by parts of their names; without any, all run, and tests/clients.md is written.
 clients() {
     check_peer

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A root of Debian sid, which has the newest Khronos loader, drivers and layers; its libraries need a newer libc than many a
-# system has, so that programs which use them run inside. It is made at first use and then kept (`make clean` removes it).
+# A root of Debian sid, which has the newest Khronos loader, drivers and layers. Its libraries need a newer libc than many
+# systems have, so programs that use them run inside. It is made at first use and then kept (`make clean` removes it).
 #
 #   make/sid.sh                 makes the root if need be, and prints the path of its libvulkan.so.1, as seen from inside
 #   make/sid.sh run COMMAND...  runs a command in it
@@ -12,10 +12,10 @@
 # that are reached through /tmp. What was built outside runs inside: a libc is compatible with older ones. The mounts
 # are seen by the command alone, and end with it. It takes the superuser, as making the root does.
 #
-# Other scripts say `use_peer` of common.sh, and put "${PEER_RUN[@]}" in front of what is to run beside the peer:
+# Other scripts say `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
 #
 #   use_peer                    # PEER=sid make VERB
-#   "${PEER_RUN[@]}" vulkaninfo # in the root; with another PEER on this system
+#   "${PEER_RUN[@]}" vulkaninfo # in the root; on this system if PEER is another loader
 here=$PWD
 . "$(dirname "$0")/common.sh"
 

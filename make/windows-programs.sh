@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs programs for Windows on vulkan-1.dll under Wine, on Wine's own driver, which uses lavapipe. They are the compute and render program of
-# tests/programs, and small programs on libraries that others built for Windows: wgpu and GLFW, which open vulkan-1.dll themselves, and the
-# backend of llama.cpp, which is linked with it. make/windows.sh builds the things on which they run.
+# Runs programs for Windows on vulkan-1.dll under Wine, on Wine's own driver, which uses lavapipe. One is the compute and render program of
+# tests/programs. The others are small programs on libraries that others built for Windows: wgpu and GLFW, which open vulkan-1.dll themselves,
+# and the backend of llama.cpp, which is linked with it. make/windows.sh builds the things on which they run.
 . "$(dirname "$0")/common.sh"
 
 WINDOWS=$TARGET/windows

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Archives and packages of this commit, twice: in folders with other names and depths, at another time, in another language and time zone,
-# with another home, file mode and number of jobs, and as root also by another user on a machine of another name. All files must be the
-# same, byte for byte; diffoscope says where they are not. No path of the machine may be in what is installed, nor in its debugging symbols.
-# RPM=1 does so for Fedora's packages too, which builds everything once more each. KEEP=1 compares what an earlier run has built.
+# Makes archives and packages of this commit twice: in folders with other names and depths, at another time, in another language and time zone,
+# with another home, file mode and number of jobs. As root, another user on a machine with another name does so too. All files must be equal,
+# byte for byte; diffoscope shows the differences. Neither installed files nor their debugging symbols may contain a path of the machine. RPM=1
+# includes Fedora's packages, which builds everything once more each. KEEP=1 compares the results of an earlier run.
 . "$(dirname "$0")/../make/common.sh"
 
 GROUP=reproducible

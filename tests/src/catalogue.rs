@@ -1,5 +1,5 @@
-//! Runs of every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` asks: `current`, with the answers that the drivers of the scene gave
-//! to `vkloader`, or `lying`, in which every entry says something else.
+//! Runs of every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` asks. With `current`, it has the answers that the drivers of the
+//! scene gave to `vkloader`; with `lying`, every entry says something else.
 //!
 //! `catalogue.txt` lists the cases that then cannot have the same result, each with the reason; these must fail.
 

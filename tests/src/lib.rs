@@ -19,8 +19,8 @@
 //! }
 //! ```
 //!
-//! [`case()`] runs the function twice: in the test process it builds the scene on disk and starts a child, which runs the same
-//! function, builds nothing, and executes the closure given to [`Scene::run`]. `tests/README.md` describes the whole.
+//! [`case()`] runs the function twice. In the test process, the function builds the scene on disk and starts a child. The child
+//! runs the same function, builds nothing, and executes the closure that [`Scene::run`] gets. `tests/README.md` describes the whole.
 
 mod case;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,7 @@
-//! What a reduced registry becomes, file by file, and what each kind of addition makes of it.
+//! Output for a reduced registry, file by file, and the changes that each kind of addition makes to it.
 //!
-//! A folder of `golden/kinds` has records that are added to the reduced registry, rows that are added to its policy, and the lines
-//! that every emitted file gains or loses by them. After a wanted change run the tests with `VKGEN_REFRESH=1` and review the
-//! differences of `golden/`.
+//! A folder of `golden/kinds` has three parts: records that are added to the reduced registry, rows that are added to its policy, and the lines that
+//! every emitted file then gains or loses. After an intended change, run the tests with `VKGEN_REFRESH=1` and review the differences of `golden/`.
 
 use crate::common::{crate_root, generate, policy, reduced, registry};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +54,7 @@ fn gen_61_each_kind_adds_the_expected_lines() {
     assert_eq!(emitters, BTreeSet::new(), "no kind shows what they emit");
 }
 
-/// What emits a file, by its path: functions in files by first parameter are emitted alike.
+/// Returns the emitter of a file, by the file's path: files that are named after the first parameter have the same one.
 fn emitter(path: &str) -> &str {
     match path.split_once('/') {
         Some((folder @ ("trampoline" | "terminator"), _)) => folder,
@@ -127,7 +126,7 @@ fn add_rows(base: &mut Table, rows: Table) {
     }
 }
 
-/// What changes in each file: lines that go, lines that come. A file that comes is there as a whole, without its banner.
+/// Returns the changes to each file: removed and added lines. A new file is shown as a whole, without its banner.
 fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> String {
     let mut text = String::new();
     for (path, new) in after {
@@ -149,7 +148,7 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
     text
 }
 
-/// The lines that two texts do not share, in order, each behind its sign.
+/// Returns the lines that two texts do not share, in order, each after its sign.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     // How many lines the rests have in common, from each pair of places on.

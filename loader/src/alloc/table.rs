@@ -32,7 +32,7 @@ struct Owned<T> {
     allocator: HostAllocator,
 }
 
-// SAFETY: the table owns the values behind its pointers, and `T: Send` lets them move to another thread.
+// SAFETY: the table owns the values at its addresses, and `T: Send` lets them move to another thread.
 unsafe impl<T: Send> Send for HostTable<T> {}
 
 /// Memory for one more value and for the places that the table then needs.

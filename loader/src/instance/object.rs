@@ -85,7 +85,7 @@ pub(crate) struct Instance {
     pub supports_properties2: AtomicU32,
 }
 
-// SAFETY: the table is written word by word through atomics; every other member is immutable after creation, atomic or behind a lock.
+// SAFETY: the table is written word by word through atomics; every other member is immutable after creation, atomic or under a lock.
 unsafe impl Sync for Instance {}
 // SAFETY: the object has no thread of its own, and its raw pointers are to objects that live as long as the instance.
 unsafe impl Send for Instance {}

@@ -132,7 +132,7 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// The same with the instance's table, after replacing the handle by the chain's.
+// Loads the instance's table from the object's first word, replaces the handle by the chain's, and jumps through a slot of the table.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),

@@ -41,7 +41,7 @@ pub(super) fn null_input(command: &str, parameter: &str) -> ! {
     os::abort()
 }
 
-/// Returns the output behind a pointer; NULL ends the process.
+/// Returns the output at a pointer; NULL ends the process.
 ///
 /// # Safety
 /// `pointer` is NULL or valid for writes, and nothing else refers to its target while the reference lives.
@@ -50,7 +50,7 @@ pub(super) unsafe fn output<'a, T>(pointer: *mut T, command: &str, parameter: &s
     unsafe { pointer.as_mut() }.unwrap_or_else(|| null_parameter(command, parameter))
 }
 
-/// Returns the structure behind a pointer; NULL ends the process.
+/// Returns the structure at a pointer; NULL ends the process.
 ///
 /// # Safety
 /// `pointer` is NULL or valid, and its target does not change while the reference lives.

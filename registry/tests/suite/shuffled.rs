@@ -1,5 +1,5 @@
-//! The complete registry, shuffled: order of attributes and of independent siblings, white space and line ends say
-//! nothing (GEN-85), so the model, and with it every byte of the output, stays the same.
+//! The complete registry, shuffled. The order of attributes and of independent siblings, white space and line ends have no meaning (GEN-85), so the
+//! model, and every byte of the output, stays the same.
 
 use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};

@@ -1,5 +1,5 @@
-//! Layer manifests, read by the rules of implicit and of explicit layers: a good layer beside them is found, names fit
-//! their place in the API, and activation gives each layer once.
+//! Layer manifests, read by the rules of implicit and of explicit layers. A valid layer beside them is found, names fit into their place in the API,
+//! and the activation returns each layer once.
 #![no_main]
 
 use std::collections::BTreeSet;

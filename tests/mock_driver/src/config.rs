@@ -1,4 +1,4 @@
-//! What a test may choose: the text file beside the library, one `key value...` a line.
+//! Choices of a test: the text file beside the library, with one `key value...` per line.
 //!
 //! | key | meaning |
 //! |---|---|
@@ -197,7 +197,7 @@ impl Config {
         self.flags.contains(word)
     }
 
-    /// How many elements more than there is room for the fill call of `name` reports.
+    /// Returns the number of elements that the second call of `name` reports beyond the room.
     pub(crate) fn grows(&self, name: &str) -> u32 {
         self.grow.get(name).copied().unwrap_or(0)
     }

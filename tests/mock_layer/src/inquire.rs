@@ -1,7 +1,11 @@
 //! Requests of a layer to the loader beyond passing calls on, and mistakes with a device that the layer wrapped (APP-186).
 //!
-//! The requests are: the look-ups below, with and without an instance (LAY-240, LAY-241); the look-up of a device for its own name (APP-49); the
-//! loader's nodes until the call returns (LAY-232); the data callbacks with a foreign parent (LAY-251).
+//! The requests are:
+//!
+//! - the look-ups below, with and without an instance (LAY-240, LAY-241);
+//! - the look-up of a device for its own name (APP-49);
+//! - the loader's nodes until the call returns (LAY-232);
+//! - the data callbacks with a foreign parent (LAY-251).
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};

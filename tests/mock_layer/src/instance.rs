@@ -132,7 +132,7 @@ pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     let _exclusive = layer.exclusive("vkCreateInstance");
     // SAFETY: the caller passes a valid create info.
     let nodes = unsafe { read_nodes((*info).p_next) };
-    // SAFETY: as above, for the lists and the handle.
+    // SAFETY: the caller passes a valid create info, with valid lists, and a writable handle.
     unsafe { record_creation(&layer, &*info, &nodes, *instance) };
     if layer.config.lists("reenter", "vkCreateInstance") {
         reenter::enumerate(&layer);

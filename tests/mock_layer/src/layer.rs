@@ -139,7 +139,7 @@ impl Layer {
             return unsafe { (device.next)(device.handle, name.as_ptr()) };
         }
         let instance = self.instance(key)?;
-        // SAFETY: as above, for the instance link.
+        // SAFETY: the look-up came from the loader's instance link, and the handle from the call that it served.
         let found = unsafe { (instance.next)(instance.handle, name.as_ptr()) };
         match (found, instance.next_physical) {
             // SAFETY: the caller passes valid parameters, and the layer below returned the function.

@@ -1,8 +1,8 @@
 //! A Vulkan layer whose behaviour is chosen at run time.
 //!
-//! A test copies the library under a name of its own, writes a manifest that points to the copy, and beside the copy a
-//! text file with the extension `.conf` that says what the layer does. The library has four layers; the lines before
-//! the first `[n]` head are for layer 0, those under `[1]` to `[3]` for the others, those under `[all]` for every one.
+//! A test copies the library under its own name and writes a manifest that points to the copy. Beside the copy, it writes a
+//! text file with the extension `.conf` that configures the layer. The library has four layers. The lines before the first
+//! `[n]` head are for layer 0, those under `[1]` to `[3]` for the others, those under `[all]` for every one.
 //! Layer 0 has the usual symbols, layer n has `layernNegotiate`, `layernGetInstanceProcAddr` and
 //! `layernGetDeviceProcAddr`, which a manifest names under `functions`.
 //!
@@ -27,7 +27,7 @@
 //! | `api-version N` | change the application's version on the way down |
 //! | `add-instance-extension NAME`, `add-device-extension NAME` | ask for one more on the way down |
 //! | `remove-instance-extension NAME`, `remove-device-extension NAME` | take one out on the way down |
-//! | `clobber instance`, `clobber device` | overwrite the handle before calling down; with `-null` behind it, by NULL |
+//! | `clobber instance`, `clobber device` | overwrite the handle before calling down; with `-null` after it, by NULL |
 //! | `ask NAME` | ask both look-ups below, with and without an instance, after `vkCreateInstance` succeeded |
 //! | `call-globals` | call the three global queries that the look-up below answers without an instance, and record what they say |
 //! | `ask-device NAME` | ask the look-up below for a command after `vkCreateDevice` succeeded, and through that look-up what it answers for itself |

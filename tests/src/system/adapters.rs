@@ -58,9 +58,9 @@ unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HR
 
 /// In place of the library's `GetProcAddress`.
 pub(super) unsafe extern "system" fn look_up(module: HMODULE, name: *const c_char) -> FARPROC {
-    // SAFETY: passed on. A small number stands in place of a name.
+    // SAFETY: the library passes valid arguments; a number below 65536 may replace the name.
     let found = unsafe { GetProcAddress(module, name.cast()) };
-    // SAFETY: a name is terminated.
+    // SAFETY: the name is not a number, so it is a terminated string.
     if found.is_none() || name.addr() < 1 << 16 || unsafe { CStr::from_ptr(name) } != c"CreateDXGIFactory1" {
         return found;
     }

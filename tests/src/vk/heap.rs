@@ -1,7 +1,7 @@
 //! The C library's heap for the library under test, which can refuse chosen requests.
 //!
-//! The functions with which the library requests memory from the C library are replaced in its own table of imports, so that requests of drivers,
-//! layers and the test itself are neither counted nor refused.
+//! The library's own table of imports has replacements for the functions that request memory from the C library. So requests of drivers, layers and
+//! the test itself are neither counted nor refused.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};

@@ -410,7 +410,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
             r#"{"file_format_version": "1.0.0", "settings": {"driver_policy": ["software-last", "unknown", 7]}}"#,
         );
         assert_eq!(devices(scene), "gpu");
-        // The variable takes precedence.
+        // The variable takes precedence over the settings file.
         scene.env("VK_LOADER_DRIVER_POLICY", "");
         assert_eq!(devices(scene), "cpu,gpu");
     });

@@ -244,8 +244,8 @@ fn drv_234_unloading_the_loader_lets_libraries_go() {
     });
 }
 
-/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened: with an instance, with a failed one, after a query that kept
-/// them open, and after one of them was closed early.
+/// DRV-235, DRV-232, DRV-240: libraries close in the order in which they were opened. That holds with an instance, with a failed one, after a query
+/// that kept them open, and after one of them was closed early.
 #[test]
 fn drv_235_libraries_close_in_the_order_in_which_they_were_opened() {
     const NAMES: [&str; 5] = ["idle", "a", "b", "c", "d"];

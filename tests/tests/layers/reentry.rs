@@ -6,8 +6,8 @@ use loader_tests::case;
 
 use crate::kit::{Layer, chain, place};
 
-/// Returns the number of rounds of each thread, and their time limit in seconds: few by default, `LAYER_ROUNDS` for a long run, which may use a
-/// sanitizer and therefore has more time.
+/// Returns the number of rounds of each thread, and their time limit in seconds. Both are small by default; `LAYER_ROUNDS` is for a long run, which
+/// may use a sanitizer and therefore has more time.
 fn rounds() -> (u32, u64) {
     let chosen = std::env::var("LAYER_ROUNDS").ok().and_then(|text| text.parse().ok());
     chosen.map_or((150, 60), |rounds| (rounds, 60 + 6 * u64::from(rounds)))

@@ -311,8 +311,8 @@ fn lay_314_layers_are_not_asked_again_from_below() {
 type LookUp =
     unsafe extern "system" fn(instance: vk::Instance, name: *const std::ffi::c_char) -> vk::PFN_vkVoidFunction;
 
-/// LAY-241, LAY-313: the pointer that a layer gets from below for a device command works on devices made before and after it asked, even if nothing
-/// else ever asks for the command.
+/// LAY-241, LAY-313: the pointer that a layer gets from below for a device command works on devices made before and after it asked. That holds even
+/// if nothing else ever asks for the command.
 #[test]
 fn lay_241_a_device_command_that_a_layer_asks_for_late_works_on_earlier_devices() {
     case(|scene| {

@@ -1,6 +1,6 @@
 //! List of the library's contents, from `Cargo.lock` and the pin, as SPDX 2.3. The same lock file gives the same list.
 //!
-//! Programs that write such lists add the time and a random name, and do not know the registry from which code is generated.
+//! Other programs for such lists add the time and a random name, and do not know the registry from which code is generated.
 
 use crate::metadata::{Metadata, Package};
 use crate::tree::Tree;

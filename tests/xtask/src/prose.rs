@@ -416,11 +416,17 @@ fn without_spans(text: &str) -> String {
     joined
 }
 
-/// Returns the words of a sentence, in small letters without the marks around them.
+/// Returns the words of a sentence without the marks around them, in lower case but for names in capitals.
 fn words(sentence: &str) -> Vec<String> {
     let parts = sentence.split_whitespace();
-    let bare = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase());
-    bare.filter(|word| !word.is_empty()).collect()
+    let bare = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()));
+    let bare = bare.filter(|word| !word.is_empty());
+    let is_name = |word: &str| word.len() > 1 && !word.contains(char::is_lowercase);
+    bare.map(|word| match is_name(word) {
+        true => word.to_owned(),
+        false => word.to_lowercase(),
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -468,7 +474,7 @@ limits = { \"a/\" = { beginnings = 0, words = 0, sentences = 0, safety = 0 } }
             "// What is plain may begin so.",
             "/// Whatever.",
             "// There is no x. X is no longer y.",
-            "// `mend` mending",
+            "// `mend` mending MEND",
             "/// A b c d. E f g h.\n///\n/// - I j k l\n/// - m n o p\n/// ```\n/// a b c d e f g h i j\n/// ```",
             "// SAFETY: the file is still open.",
         ] {

@@ -4,8 +4,8 @@ use crate::text::{Text, folder_of, join};
 use os::memory::OutOfMemory;
 use os::{is_absolute, is_separator};
 
-/// Returns the file to open for a `library_path`: an absolute path as it is, a relative one below the folder of the manifest, a bare name unchanged
-/// for the system's own search (DRV-52, LAY-97).
+/// Returns the file to open for a `library_path` (DRV-52, LAY-97). An absolute path stays as it is, a relative one is below the folder of the
+/// manifest, and a bare name stays unchanged for the system's own search.
 ///
 /// # Errors
 /// There is not enough memory.

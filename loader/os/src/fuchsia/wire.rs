@@ -1,8 +1,8 @@
 //! Messages of the protocol `fuchsia.vulkan.loader.Loader` as bytes (LSV-2).
 //!
-//! A message begins with a header: four bytes for the number of the call, which the kernel writes, then flags, the magic number of the format, and
-//! eight bytes for the method. Numbers are little-endian, and everything is padded with zeros to eight bytes. A handle is four bytes that say if one
-//! comes with the message. A text is its length and a mark for its presence, each padded to eight bytes; its bytes come after everything else.
+//! A message begins with a header. It has four bytes for the number of the call, which the kernel writes, then flags, the magic number of the format,
+//! and eight bytes for the method. Numbers are little-endian, and everything is padded with zeros to eight bytes. A handle is four bytes that say if
+//! one comes with the message. A text is its length and a mark for its presence, each padded to eight bytes; its bytes come after everything else.
 
 /// Upper bound on the name's length that the service allows, in bytes (LSV-2).
 pub(super) const LONGEST_NAME: usize = 64;

@@ -1,6 +1,6 @@
 //! Locks that are held while a layer or a driver runs.
 //!
-//! A [`ReentrantGate`] lets one thread pass at a time, and the same thread again: a layer or a callback may call the loader on the thread that called
+//! A [`ReentrantGate`] lets one thread pass at a time, and the same thread again. A layer or a callback may call the loader on the thread that called
 //! it, and never waits for itself.
 //!
 //! A thread cannot be cancelled while it holds a gate, because the code of a driver has cancellation points.

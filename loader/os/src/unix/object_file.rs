@@ -1,7 +1,7 @@
 //! The machine for which an object file is built, read from its header.
 //!
-//! The GNU C library reports a wrong word size in its error text. Other C libraries give the same text as for any file that is not a library, or do
-//! not mention it; there the file is read after it failed to open.
+//! The GNU C library reports a wrong word size in its error text. Other C libraries give the same text as for any file that is not a library, or
+//! none. There the file is read after it failed to open.
 
 use super::File;
 use core::ffi::CStr;

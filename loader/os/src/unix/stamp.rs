@@ -1,8 +1,8 @@
 //! Detection of changes to files and folders on Linux.
 //!
 //! A [`Stamp`] identifies a content only if every later change gives another stamp. The file system must therefore keep its own times with this
-//! machine's clock, and the last change must be so old that the next one cannot fall into the same tick. Everything else is never taken as unchanged.
-//! Stores through a shared mapping may not update the times at all; such changes are missed until something else about the file changes.
+//! machine's clock. The last change must also be so old that the next one cannot fall into the same tick. Everything else is never taken as
+//! unchanged. Stores through a shared mapping may not update the times at all; such changes are missed until something else about the file changes.
 
 use super::Status;
 use core::ffi::c_int;

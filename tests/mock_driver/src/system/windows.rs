@@ -12,8 +12,8 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 
-/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped, which also
-/// happens at the end of the process.
+/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped. At the end of
+/// the process, it is unmapped too.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
         /// Entry point that the C runtime calls.

@@ -23,7 +23,7 @@ pub enum FileReason {
     Changed,
     /// The text is not valid JSON from this place on; without a place, the JSON value has the wrong type.
     InvalidJson(Option<Place>),
-    /// It holds valid JSON whose root is no object, in a place where that is not worth a word (LAY-81).
+    /// The file holds valid JSON whose root is not an object, in a place where this is not logged (LAY-81).
     NotAnObject,
     /// The path does not end in `.json`, so nothing was opened. Carries what kind of file was looked for.
     NotJsonName(FileKind),

@@ -11,8 +11,8 @@ use super::tree::{Kind, Node};
 use crate::text::Place;
 use os::memory::{Grow, OutOfMemory};
 
-/// Levels of a value that are kept. Deeper ones are checked and then left out, without recursion: no file the loader knows
-/// has a member below the ninth level, and threads with small stacks call into the loader too.
+/// Levels of a value that are kept. Deeper ones are checked and then left out, without recursion. No file that the loader knows has a member below
+/// the ninth level, and threads with small stacks call into the loader too.
 const KEPT_LEVELS: usize = 12;
 /// Bytes of text for each node that there is room for at once.
 const USUAL_BYTES: usize = 12;
