@@ -47,5 +47,9 @@ pub(crate) fn of(page: &str) -> Option<&'static str> {
 
 /// Returns the section of the manual for a program or one of its commands: 8 is for what administrators run.
 pub(crate) fn number(name: &str) -> &'static str {
-    if name.starts_with("vk-loader-service") { "8" } else { "1" }
+    if name.starts_with("vk-loader-service") {
+        "8"
+    } else {
+        "1"
+    }
 }
