@@ -142,7 +142,7 @@ pub struct Listing {
     pub files: Vec<Found>,
     /// `true` if manifests of a service follow (LSV-38), because nothing replaced the usual ones.
     pub with_service: bool,
-    /// Whether the user has a driver catalogue (DRV-274).
+    /// `true` if the user has a driver catalogue (DRV-274).
     pub is_marked: bool,
     filters: DriverFilters,
 }

@@ -187,6 +187,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
                 "layers::settings",
                 "drivers::catalogue",
                 "drivers::visible",
+                "layers::order",
             ],
             settings.into_iter().flatten().collect(),
         ),

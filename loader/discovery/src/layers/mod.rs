@@ -22,7 +22,7 @@ use os::memory::OutOfMemory;
 
 pub use order::UserOrder;
 
-/// What decides which layers are found.
+/// The inputs that decide which layers are found.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerScan<'a> {
     /// Names places and filters.

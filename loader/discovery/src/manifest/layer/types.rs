@@ -80,7 +80,7 @@ impl LayerManifest {
         self.pre_instance_functions != PreInstanceFunctions::default()
     }
 
-    /// Whether this is an override layer (LAY-4, LAY-170).
+    /// Returns `true` for an override layer (LAY-4, LAY-170).
     pub fn is_override(&self) -> bool {
         self.implicit && self.components().is_some() && self.name == OVERRIDE_LAYER
     }
