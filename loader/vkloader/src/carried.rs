@@ -1,22 +1,43 @@
-//! Files installed with this program for machines where programs get another loader, or none: the library, and a program of 32 bits.
+//! Files that come with this program for machines where programs get another loader, or none: the library, and a program of 32 bits.
 
-use std::path::PathBuf;
+use crate::itself;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The folder of both, below the one that this program is installed in.
 const FOLDER: &str = "libexec/vulkan-loader-rs";
 
-/// Returns the library that this program carries, where it is installed.
+/// Names of the library in the folder of this program: where `vkloader` is one file, and where both were built.
+const BESIDE: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
+
+/// Returns the library that this program carries: the one installed with it, or the one beside it.
 pub(crate) fn library() -> Option<PathBuf> {
-    file("libvulkan.so.1")
+    let program = itself::path().ok()?;
+    let folder = program.parent()?;
+    let installed = installed(&program, "libvulkan.so.1");
+    let beside = || BESIDE.map(|name| folder.join(name));
+    installed.or_else(|| beside().into_iter().find(|library| has_owner_of(library, &program)))
 }
 
 /// Returns this program for 32 bits, which carries a library of its own, where it is installed.
 pub(crate) fn program_of_32_bits() -> Option<PathBuf> {
-    file("32/bin/vkloader")
+    installed(&itself::path().ok()?, "32/bin/vkloader")
 }
 
-fn file(name: &str) -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
+fn installed(program: &Path, name: &str) -> Option<PathBuf> {
     let path = program.parent()?.parent()?.join(FOLDER).join(name);
     path.is_file().then_some(path)
+}
+
+/// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, a file of that name could be
+/// anybody's.
+fn has_owner_of(library: &Path, program: &Path) -> bool {
+    let owner = |path: &Path| {
+        fs::metadata(path)
+            .ok()
+            .filter(fs::Metadata::is_file)
+            .map(|status| status.uid())
+    };
+    owner(library).is_some_and(|uid| Some(uid) == owner(program))
 }

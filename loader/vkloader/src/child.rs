@@ -4,7 +4,7 @@
 use crate::crash::Supervisor;
 use crate::crash::{Crash, Outcome, Unsupervised};
 use crate::events::{self, Record};
-use crate::signals;
+use crate::{scratch, signals};
 use rustix::io::FdFlags;
 use std::fs::File;
 use std::io::{self, Read};
@@ -72,15 +72,6 @@ pub(crate) struct Watched {
     pub(crate) is_program: bool,
 }
 
-/// Creates a folder for temporary files, which is also removed if a signal asks this process to end.
-///
-/// # Errors
-/// Returns the system's error if the folder cannot be created.
-pub(crate) fn scratch(place: &Path) -> io::Result<TempDir> {
-    signals::note_requests_to_end();
-    tempfile::tempdir_in(place)
-}
-
 /// Runs a command with the trace on, for at most `limit`. A user's program keeps the terminal, and gets the signals that are sent from
 /// there. Any other command has its own process group, which does not receive such signals. A signal that asks this process to end
 /// ends the command too, with all that it started.
@@ -90,7 +81,7 @@ pub(crate) fn scratch(place: &Path) -> io::Result<TempDir> {
 /// this process to end.
 pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watched: Watched) -> io::Result<Finished> {
     let limit = limit.into();
-    let folder = scratch(&std::env::temp_dir())?;
+    let folder = scratch::folder()?;
     let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
     command.env("VK_LOADER_TRACE", &trace);
     match watched.is_program {

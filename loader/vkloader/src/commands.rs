@@ -105,6 +105,9 @@ pub(crate) struct Library {
     /// The time limit of a process in seconds. The default is 30, and no limit for a program of yours.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: Option<u32>,
+    /// `true` if this program chose the library, because programs get another loader.
+    #[arg(skip)]
+    pub(crate) is_carried: bool,
 }
 
 /// What a sandbox is for, and in which form its files are told.
@@ -218,7 +221,7 @@ impl Library {
 
     /// A command that runs the probe.
     pub(crate) fn probe(&self) -> io::Result<Process> {
-        let mut command = Process::new(std::env::current_exe()?);
+        let mut command = Process::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(self.path());
         Ok(command)
     }

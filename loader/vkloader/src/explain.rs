@@ -66,7 +66,10 @@ impl Explain {
             false => None,
         };
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
+        // A program that brings a loader of its own is explained with that one, unless the user named another.
+        let is_known = self.library.is_carried && report.loader.is_some();
         if let (Some(folder), Some(program)) = (&folder, self.program.first())
+            && !is_known
             && let Some(why) = folder.missed_by(program, &finished.records)
         {
             return Err(without_trace(&report, why));
@@ -128,7 +131,7 @@ impl Explain {
     /// Runs the probe with the library and the layers that a program had.
     fn beside(&self, report: &Report) -> io::Result<Finished> {
         let library = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
-        let mut command = Process::new(std::env::current_exe()?);
+        let mut command = Process::new(crate::itself::path()?);
         command.arg(crate::probe::ARGUMENT);
         let asked = report.layers.iter().filter(|layer| layer.is_asked_for);
         command.args(asked.map(|layer| format!("--layer={}", layer.name)));

@@ -17,6 +17,7 @@ mod explain;
 #[cfg(target_os = "linux")]
 mod files;
 mod installed;
+mod itself;
 mod layers;
 mod library_folder;
 mod names;
@@ -25,6 +26,7 @@ mod other;
 mod probe;
 mod report;
 mod run;
+mod scratch;
 #[cfg(target_os = "linux")]
 mod service;
 mod show;

@@ -4,13 +4,13 @@
 //! loader. Calls between that loader's own functions would reach the preloaded library, and the program would crash.
 
 use crate::causes::elf::{Identity, folders_before_variable};
-use crate::child::{self, naming};
+use crate::child::naming;
 use crate::events::{Event, Record};
+use crate::{itself, scratch};
 use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,9 +21,6 @@ const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
 /// Variable that names the folders which the dynamic linker searches before the folders of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
-
-/// Characters with a meaning in the variable; a folder whose name has one of them cannot be listed there.
-const MEANT: &[u8] = b":;$";
 
 /// The folder, which is removed when the value is dropped.
 pub(crate) struct LibraryFolder {
@@ -44,7 +41,7 @@ impl LibraryFolder {
         if !status.is_file() {
             return Err(naming(&library, io::Error::other("not a file")));
         }
-        let folder = child::scratch(&place(&env::temp_dir())?)?;
+        let folder = scratch::folder()?;
         for name in NAMES {
             symlink(&library, folder.path().join(name))?;
         }
@@ -92,7 +89,7 @@ impl LibraryFolder {
         };
         let executable = other.and_then(|other| other.executable.as_deref().map(PathBuf::from));
         let why = executable
-            .or_else(|| found(program))
+            .or_else(|| itself::find(program))
             .and_then(|program| self.obstacle(&program));
         Some(match why {
             Some(why) => format!("{got}: {why}"),
@@ -123,47 +120,5 @@ impl LibraryFolder {
         let real = |path: &Path| fs::canonicalize(path).ok();
         Path::new(path).starts_with(self.folder.path())
             || real(Path::new(path)).is_some_and(|path| Some(path) == real(&self.library))
-    }
-}
-
-/// Returns `usual`, or `/tmp` if the name of `usual` is empty or the dynamic linker would misread it.
-///
-/// # Errors
-/// Returns the system's error if no absolute path can be formed.
-fn place(usual: &Path) -> io::Result<PathBuf> {
-    if usual.as_os_str().is_empty() {
-        return Ok("/tmp".into());
-    }
-    let usual = std::path::absolute(usual)?;
-    let is_plain = !usual.as_os_str().as_bytes().iter().any(|byte| MEANT.contains(byte));
-    Ok(if is_plain { usual } else { "/tmp".into() })
-}
-
-/// Returns the file that a command starts.
-fn found(program: &OsStr) -> Option<PathBuf> {
-    if program.as_bytes().contains(&b'/') {
-        return Some(program.into());
-    }
-    let folders = env::var_os("PATH")?;
-    env::split_paths(&folders)
-        .map(|folder| folder.join(program))
-        .find(|path| path.is_file())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_that_the_dynamic_linker_would_misread_is_not_taken() {
-        for (usual, place_) in [
-            ("/var/tmp", "/var/tmp"),
-            ("/a:b", "/tmp"),
-            ("/a;b", "/tmp"),
-            ("/$LIB", "/tmp"),
-            ("", "/tmp"),
-        ] {
-            assert_eq!(place(Path::new(usual)).ok(), Some(place_.into()), "{usual}");
-        }
     }
 }

@@ -41,6 +41,7 @@ impl Library {
         }
         let seen = Seen::last(&finished.output).unwrap_or_default();
         self.library = Some(own);
+        self.is_carried = true;
         Ok(Some(Other { finished, seen }))
     }
 }

@@ -10,9 +10,15 @@ use std::path::{Path, PathBuf};
 
 /// A machine with `vkloader` installed, a driver with a card, and a folder of libraries that programs find first.
 fn machine() -> Machine {
+    let mut machine = not_installed();
+    machine.install();
+    machine
+}
+
+/// The same machine without an installation of `vkloader`.
+fn not_installed() -> Machine {
     let mut machine = Machine::new();
     machine.driver("card", "device card\ndevice.vendor 4318\ndevice.id 7\ndevice.uuid 1");
-    machine.install();
     let folder = machine.path("first");
     fs::create_dir(&folder).expect("a folder");
     machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
@@ -179,6 +185,55 @@ fn a_machine_whose_loader_does_not_open_says_so() {
     let repaired = machine.explain_with(&[]);
     assert_eq!((repaired.code, repaired.devices()), (0, vec!["card"]));
     assert_eq!(repaired.report["other_loader"], Value::Null);
+}
+
+/// A folder in which both were built, and one with both as a package of one file unpacks them.
+#[test]
+fn the_library_beside_the_program_is_asked_where_programs_get_another() {
+    for name in ["libvulkan.so", "libvulkan.so.1"] {
+        let mut machine = not_installed();
+        let library = format!("build/{name}");
+        machine.install_as("build/vkloader", &library);
+        machine.file("first/libvulkan.so.1", "no library");
+        let explained = machine.explain_with(&[]);
+        assert_eq!(
+            (explained.code, explained.first()),
+            (1, "loader.not-opened"),
+            "{:#}",
+            explained.report
+        );
+        let asked = explained.report["loader"]["path"].as_str().expect("a path");
+        assert!(asked.ends_with(&library), "{asked}");
+        assert_eq!(explained.report["hidden"][0]["name"], "card");
+    }
+}
+
+#[test]
+fn a_library_beside_the_program_that_belongs_to_another_user_is_not_opened() {
+    if !steady::is_superuser() {
+        return skip("only the superuser can give a file to another user");
+    }
+    let mut machine = not_installed();
+    machine.install_as("build/vkloader", "build/libvulkan.so");
+    machine.file("first/libvulkan.so.1", "no library");
+    std::os::unix::fs::chown(machine.path("build/libvulkan.so"), Some(65534), None).expect("the superuser may");
+    let output = machine.run(&["explain", "--json"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("no Vulkan loader could be opened"), "{said}");
+}
+
+/// Temporary files are written to the next place that takes them.
+#[test]
+fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
+    let mut machine = machine();
+    symlink(machine::library(), machine.path("first/libvulkan.so.1")).expect("a link");
+    machine.variable("TMPDIR", "/nowhere/tmp");
+    let program = env!("CARGO_BIN_EXE_vkloader");
+    for words in [&[][..], &["--", program, "probe", "libvulkan.so.1"]] {
+        let explained = machine.explain_with(words);
+        assert_eq!((explained.code, explained.devices()), (0, vec!["card"]), "{words:?}");
+    }
 }
 
 /// A driver stands for the loader that fails.

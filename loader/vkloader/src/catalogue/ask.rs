@@ -65,7 +65,7 @@ impl<'a> Asker<'a> {
         Ok(Self {
             asking,
             user: place.user,
-            home: child::scratch(&std::env::temp_dir())?,
+            home: crate::scratch::folder()?,
         })
     }
 
@@ -127,7 +127,7 @@ impl<'a> Asker<'a> {
     /// Runs the process, with the driver of a manifest or with none. `linker` lets the dynamic linker tell what it looks for.
     fn run(&self, depth: Depth, manifest: Option<&str>, linker: bool) -> io::Result<Finished> {
         let library = probe::library(self.asking.library.as_deref());
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg("--driver");
         if depth == Depth::Extensions {
             command.arg("--extensions-only");

@@ -20,7 +20,7 @@ pub(super) const FAILURE: &str = "VKLOADER_START_FAILURE";
 /// # Errors
 /// The system's, if this program does not find itself.
 pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(crate::itself::path()?);
     command.arg(COMMAND).arg("--").arg(program).args(arguments);
     Ok(command)
 }

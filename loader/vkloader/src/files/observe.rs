@@ -33,9 +33,9 @@ pub(super) struct Observed {
 /// # Errors
 /// The system's, where it cannot be run.
 pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, layers: bool) -> io::Result<Observed> {
-    let scratch = child::scratch(&std::env::temp_dir())?;
+    let scratch = crate::scratch::folder()?;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(crate::itself::path()?);
     command.arg(work::ARGUMENT).arg(library).stdin(Stdio::from(theirs));
     for cache in CACHES {
         command.env(cache, scratch.path());

@@ -185,11 +185,18 @@ impl Machine {
             }
             words
         };
-        let words = words(self);
-        let possible = Command::new(&words[0]).args(&words[1..]).arg("true").output();
-        if !possible.is_ok_and(|made| made.status.success()) {
-            skip("bubblewrap makes no namespace here in which a system is made up");
-            return false;
+        self.start_with(words(self))
+    }
+
+    /// Lets a program start `vkloader`: its words, or none for no program. Reports the test as skipped and returns `false` if it does not
+    /// start programs here.
+    pub(crate) fn start_with(&mut self, words: Vec<String>) -> bool {
+        if let Some((program, rest)) = words.split_first() {
+            let possible = Command::new(program).args(rest).arg("true").output();
+            if !possible.is_ok_and(|made| made.status.success()) {
+                skip(&format!("{program} makes no namespace here"));
+                return false;
+            }
         }
         self.starter = words;
         true
@@ -261,15 +268,20 @@ impl Machine {
 
     /// Installs the program with the library that it carries, below a prefix of this machine.
     pub(crate) fn install(&mut self) {
+        self.install_as("bin/vkloader", "libexec/vulkan-loader-rs/libvulkan.so.1");
+    }
+
+    /// Copies the program and the library to these places.
+    pub(crate) fn install_as(&mut self, program: &str, carried: &str) {
         for (from, to) in [
-            (Path::new(env!("CARGO_BIN_EXE_vkloader")), "bin/vkloader"),
-            (&library(), "libexec/vulkan-loader-rs/libvulkan.so.1"),
+            (Path::new(env!("CARGO_BIN_EXE_vkloader")), program),
+            (&library(), carried),
         ] {
             let to = self.path(to);
             fs::create_dir_all(to.parent().expect("a file has a folder")).expect("folders");
             steady::copy_program(from, &to, 0o755);
         }
-        self.program = self.path("bin/vkloader");
+        self.program = self.path(program);
     }
 
     /// What there is to say about this machine.
