@@ -170,6 +170,10 @@ rpm() {
         scripts=$(rpm -qp --scripts "$package")
         [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"
     done
+    # The library that vkloader carries must not stand for the one that programs get.
+    for package in "$OUT"/RPMS/*/vkloader-[0-9]*.rpm; do
+        [ -z "$(rpm -qp --provides "$package" | sed -n '/^libvulkan/p')" ] || die 1 "$package provides the library that vkloader carries"
+    done
     find "$OUT" -name '*.rpm'
 }
 

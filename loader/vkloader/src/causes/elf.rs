@@ -7,7 +7,8 @@ use super::packages;
 use crate::installed;
 use crate::report::{Dropped, rank};
 pub(crate) use closure::{
-    Closure, Identity, Needs, folders, folders_before_variable, interpreter, is_usual, locate, named_path, read,
+    Closure, Identity, Needs, folders, folders_before_variable, interpreter, is_usual, locate,
+    named_path, read,
 };
 use reasons::Code;
 use rustix::fs::{Access, access};
@@ -64,7 +65,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
         return;
     }
     if !missing(dropped, &path, own) {
-        in_words_of_the_linker(dropped);
+        in_words_of_the_linker(dropped, &path);
     }
 }
 
@@ -133,7 +134,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
 }
 
 /// Explains what the dynamic linker says of symbols, versions and files in front of the right ones.
-fn in_words_of_the_linker(dropped: &mut Dropped) {
+fn in_words_of_the_linker(dropped: &mut Dropped, path: &Path) {
     let prefix = "the system says: ";
     let mut findings = dropped.findings.iter();
     let Some(words) = findings
@@ -153,7 +154,7 @@ fn in_words_of_the_linker(dropped: &mut Dropped) {
     }
     let said = too_old(&words)
         .or_else(|| undefined(&words))
-        .or_else(|| not_executable(&words));
+        .or_else(|| not_executable(&words, path));
     if let Some((finding, advice)) = said {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
@@ -174,10 +175,22 @@ fn too_old(words: &str) -> Option<(String, String)> {
     let (version, rest) = rest.split_once("' not found (required by ")?;
     let by = rest.split(')').next()?;
     let library = library.rsplit(' ').next()?;
-    let owner = owned(library);
+    let folder = Path::new(library)
+        .parent()
+        .filter(|folder| closure::is_in_variable(folder));
+    let advice = match (folder, owned(library)) {
+        (Some(folder), _) => format!(
+            "Take {} out of LD_LIBRARY_PATH: its {} is too old.",
+            shown(folder),
+            file_name(library)
+        ),
+        (None, owner) => {
+            format!("{owner} is too old for {by}: update it, or install a driver that is built for this system.")
+        }
+    };
     Some((
         format!("{library} lacks the version {version} of its symbols, which {by} needs"),
-        format!("{owner} is too old for {by}: update it, or install a driver that is built for this system."),
+        advice,
     ))
 }
 
@@ -195,13 +208,25 @@ fn undefined(words: &str) -> Option<(String, String)> {
     ))
 }
 
-/// A file system on which nothing may be executed.
-fn not_executable(words: &str) -> Option<(String, String)> {
-    words.contains("failed to map segment").then(|| {
-        (
-            "the system does not let code of this file run".into(),
-            "Look whether its file system is mounted with noexec, and whether a security policy forbids it.".into(),
-        )
+/// A file whose code may not run: because of its file system, or of a policy.
+fn not_executable(words: &str, path: &Path) -> Option<(String, String)> {
+    if !words.contains("failed to map segment") {
+        return None;
+    }
+    // The library that was refused may be one that the driver needs.
+    let refused = words.split(": ").map(Path::new).find(|file| file.is_absolute());
+    let path = refused.unwrap_or(path);
+    let flags = rustix::fs::statvfs(path).ok()?.f_flag;
+    let file = shown(path);
+    Some(match flags.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+        true => (
+            format!("{file} lies in a file system that is mounted with noexec"),
+            "Install the driver in another file system, or mount this one without noexec.".into(),
+        ),
+        false => (
+            format!("{file} may not run: a security policy may forbid it, such as that of SELinux"),
+            format!("Look for the denial (ausearch -m avc), and restore the label of the file: restorecon -v {file}"),
+        ),
     })
 }
 

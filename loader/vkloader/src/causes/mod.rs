@@ -5,10 +5,13 @@ pub(crate) mod elf;
 mod hardware;
 mod instance;
 mod linker;
+mod manifest;
 mod multiarch;
 mod origin;
 mod overriding;
 mod packages;
+mod spelling;
+mod unsearched;
 pub(crate) mod words;
 
 pub(crate) use linker::worth_watching;
@@ -25,6 +28,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
     for dropped in &mut report.dropped {
         elf::explain(dropped, loader.map(Path::new));
+        manifest::explain(dropped);
         if dropped.code == codes::PROGRAM_CRASHED.name && Path::new(&dropped.name).is_file() {
             let library = dropped.name.clone();
             elf::damaged(dropped, Path::new(&library));

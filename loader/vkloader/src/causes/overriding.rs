@@ -1,7 +1,7 @@
 //! What wins without a word: a variable that replaces the search, a settings file, an override layer; two manifests for one library;
 //! and a machine without any driver.
 
-use super::variables;
+use super::{spelling, unsearched, variables};
 use crate::events::{Decision, Event, Record, Searched};
 use crate::report::{Dropped, Report, codes, rank};
 use std::collections::BTreeMap;
@@ -31,7 +31,10 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             },
             reason: format!("{name} is set, so drivers are looked for nowhere else."),
             findings: vec![format!("its value: {value}")],
-            advice: format!("If this is unintended: unset {name}"),
+            advice: match spelling::advice(value) {
+                Some(advice) => format!("{advice}, or: unset {name}"),
+                None => format!("If this is unintended: unset {name}"),
+            },
             ..codes::SEARCH_REPLACED.about(name)
         });
     } else if !report.is_usable()
@@ -39,7 +42,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         && searched(records).next().is_some()
         && !has_manifests(records)
     {
-        found.push(nothing_installed(records));
+        found.push(nothing_installed(records, &report.surroundings));
     }
     for decision in kept(records, "settings") {
         found.push(Dropped {
@@ -54,6 +57,10 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             ..codes::LAYER_OVERRIDE_ACTIVE.about(&decision.name)
         });
     }
+    for dropped in &mut report.dropped {
+        left_by_configurator(dropped);
+        listed_by_mesa(dropped);
+    }
     found.extend(twice(records));
     found.extend(none_has_device(report));
     let mut seen = Vec::new();
@@ -63,6 +70,26 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         is_new
     });
     report.dropped.append(&mut found);
+}
+
+/// Says what makes the override layer, where it does not work.
+fn left_by_configurator(dropped: &mut Dropped) {
+    if dropped.name == OVERRIDE {
+        let file = dropped.file.as_deref().unwrap_or("its manifest");
+        dropped.advice += &format!(" Vulkan Configurator makes this layer; if you do not use it, delete {file}.");
+    }
+}
+
+/// Names the variable that lets Mesa's layer list the devices and end the program.
+fn listed_by_mesa(dropped: &mut Dropped) {
+    const NAME: &str = "MESA_VK_DEVICE_SELECT";
+    let is_layer = |finding: &String| finding.contains("VK_LAYER_MESA_device_select");
+    let is_set = std::env::var(NAME).is_ok_and(|value| value == "list");
+    if is_set && dropped.code == codes::PROGRAM_EXITED.name && dropped.findings.iter().any(is_layer) {
+        let words = format!("{NAME}=list lets Mesa's layer print the devices and end the program");
+        dropped.findings.insert(0, words);
+        dropped.advice = format!("Name a device instead of list, or: unset {NAME}");
+    }
 }
 
 fn kept<'a>(records: &'a [&Record], subject: &'a str) -> impl Iterator<Item = &'a Decision> {
@@ -126,7 +153,20 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
     })
 }
 
-fn nothing_installed(records: &[&Record]) -> Dropped {
+/// What helps in a sandbox that brings its drivers itself.
+const IN_SANDBOX: [(&str, &str); 2] = [
+    (
+        "flatpak",
+        "Install the drivers of the runtime: flatpak update, and flatpak install org.freedesktop.Platform.GL.default; for NVIDIA, the \
+         extension org.freedesktop.Platform.GL.nvidia of the version that the host has.",
+    ),
+    (
+        "snap",
+        "Connect the snap that brings drivers, such as mesa-core22: snap connections NAME shows the plugs of graphics.",
+    ),
+];
+
+fn nothing_installed(records: &[&Record], surroundings: &[String]) -> Dropped {
     let mut findings: Vec<String> = Vec::new();
     for folder in searched(records) {
         let why = folder.system.as_deref().unwrap_or("no manifest in it");
@@ -135,8 +175,18 @@ fn nothing_installed(records: &[&Record]) -> Dropped {
             findings.push(line);
         }
     }
-    Dropped {
-        findings,
-        ..codes::DRIVER_NONE_INSTALLED.about("no driver")
+    let mut found = codes::DRIVER_NONE_INSTALLED.about("no driver");
+    let folders: Vec<&str> = searched(records).map(|folder| folder.folder.as_str()).collect();
+    let unsearched = unsearched::find(Path::new("/"), &folders);
+    let in_sandbox = IN_SANDBOX
+        .iter()
+        .find(|(sandbox, _)| surroundings.iter().any(|word| word == sandbox));
+    match (in_sandbox, unsearched.first()) {
+        (Some((_, advice)), _) => found.advice = (*advice).into(),
+        (None, Some(first)) => found.advice.clone_from(&first.advice),
+        (None, None) => {}
     }
+    // What is there and not found says more than what is not there.
+    found.findings = unsearched.into_iter().map(|one| one.finding).chain(findings).collect();
+    found
 }

@@ -1,6 +1,6 @@
 //! Words in variables that match nothing: a misspelt name has no effect, and nothing says so.
 
-use super::variables;
+use super::{spelling, variables};
 use crate::events::{Event, Record};
 use crate::report::{Device, Dropped, Report, codes, rank};
 use crate::show;
@@ -84,6 +84,8 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
     };
     // A program that asks for no explicit layer does not make the loader look for those.
     let is_known = is_wanted || kind == Kind::DriverPattern || looked_for_explicit(records);
+    let is_of_layers = matches!(kind, Kind::Layer | Kind::LayerPattern);
+    let layer_path = is_of_layers.then(|| replaced_layers(records)).flatten();
     let describe = |word: &str| {
         let mut found = codes::VARIABLE_NO_MATCH.about(name);
         found.reason = match kind {
@@ -95,7 +97,13 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
             .then(|| format!("there are: {known}"))
             .into_iter()
             .collect();
-        found.advice = format!("Correct the word, or: unset {name}");
+        found.findings.extend(layer_path.clone());
+        let mistake = match kind {
+            Kind::Path => spelling::of_word(word),
+            _ if divider == ':' && word.contains([',', ';']) => Some("Divide the names by a colon"),
+            _ => None,
+        };
+        found.advice = format!("{}, or: unset {name}", mistake.unwrap_or("Correct the word"));
         found.rank = if is_wanted { found.rank } else { rank::ASIDE };
         found
     };
@@ -103,6 +111,14 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         .filter(|word| is_known && is_unmatched(word))
         .map(describe)
         .collect()
+}
+
+/// Says that a variable replaces the places where layers are looked for, if one does.
+fn replaced_layers(records: &[&Record]) -> Option<String> {
+    let (name, value) = variables(records).find(|(name, _)| *name == "VK_LAYER_PATH")?;
+    Some(format!(
+        "{name} is set, so explicit layers are looked for only in {value}"
+    ))
 }
 
 fn looked_for_explicit(records: &[&Record]) -> bool {

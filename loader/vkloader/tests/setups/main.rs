@@ -11,6 +11,7 @@ mod hardware;
 mod layers;
 mod libraries;
 mod manifests;
+mod users;
 mod variables;
 
 use machine::{Explained, Machine};
@@ -162,6 +163,7 @@ fn there_are_at_least_sixty_set_ups() {
         drivers::ROWS.len(),
         variables::ROWS.len(),
         layers::ROWS.len(),
+        users::ROWS.len(),
         hardware::COUNT,
     ];
     let rows: usize = tables.iter().sum();

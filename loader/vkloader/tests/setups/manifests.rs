@@ -32,7 +32,7 @@ const OTHER_SIZE: &str = if cfg!(target_pointer_width = "64") {
 pub(super) const ROWS: &[Row] = &[
     Row::new("no driver is installed", |_| {}, "driver.none-installed")
         .about("vulkan/icd.d")
-        .remedy("mesa-vulkan-drivers", good),
+        .remedy("", good),
     Row::new(
         "a manifest is cut off",
         |machine| write(machine, "{\"ICD\": "),

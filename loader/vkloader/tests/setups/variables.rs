@@ -142,7 +142,7 @@ pub(super) const ROWS: &[Row] = &[
         "driver.none-installed",
     )
     .about("/nowhere/data/vulkan/icd.d")
-    .remedy("Install a driver", |machine| machine.unset("XDG_DATA_HOME")),
+    .remedy("", |machine| machine.unset("XDG_DATA_HOME")),
 ];
 
 #[test]

@@ -1,0 +1,77 @@
+//! Mistakes in variables that list paths: signs that a shell replaces, and that nothing replaces where a variable is read.
+
+use std::path::Path;
+
+/// A mistake: whether a word has it, and what to do about it.
+struct Mistake {
+    is_in: fn(&str) -> bool,
+    advice: &'static str,
+}
+
+const MISTAKES: [Mistake; 6] = [
+    Mistake {
+        is_in: |word| word.contains(['"', '\'']),
+        advice: "Write the path without quotes, which count as part of its name",
+    },
+    Mistake {
+        is_in: |word| word.starts_with('~'),
+        advice: "Write the path in full: nothing replaces ~ by a home folder here",
+    },
+    Mistake {
+        is_in: |word| word.contains('$'),
+        advice: "Write the path in full: nothing replaces $ and a name by a value here",
+    },
+    Mistake {
+        is_in: |word| word.trim() != word,
+        advice: "Write the path without a blank before or after it",
+    },
+    Mistake {
+        is_in: |word| word.split([',', ';']).count() > 1,
+        advice: "Divide paths by a colon",
+    },
+    Mistake {
+        is_in: |word| word.ends_with(".so") || word.contains(".so."),
+        advice: "Name the manifest of the driver, a JSON file, and not its library",
+    },
+];
+
+/// Returns what to do about the first word in a list of paths that leads to nothing because of a known mistake.
+pub(super) fn advice(value: &str) -> Option<&'static str> {
+    value.split(':').find_map(of_word)
+}
+
+/// Returns what to do about one word.
+pub(super) fn of_word(word: &str) -> Option<&'static str> {
+    let leads_to_manifest = Path::new(word).exists() && !word.contains(".so");
+    if leads_to_manifest {
+        return None;
+    }
+    let mistake = MISTAKES.iter().find(|mistake| (mistake.is_in)(word))?;
+    Some(mistake.advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_mistakes_have_an_advice_each() {
+        for (value, words) in [
+            ("\"/a/x.json\"", Some("quotes")),
+            ("/dev:~/x.json", Some("~")),
+            ("$HOME/x.json", Some("$")),
+            (" /a/x.json", Some("blank")),
+            ("/a/x.json,/a/y.json", Some("colon")),
+            ("/a/libx.so.1", Some("JSON")),
+            ("/nowhere/x.json", None),
+            ("/dev", None),
+        ] {
+            let found = advice(value);
+            assert_eq!(found.is_some(), words.is_some(), "{value}");
+            assert!(
+                words.is_none_or(|words| found.is_some_and(|found| found.contains(words))),
+                "{value}"
+            );
+        }
+    }
+}
