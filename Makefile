@@ -57,12 +57,15 @@ ios-framework:
 uninstall:        ## remove the installed files
 	@make/install.sh uninstall
 
-.PHONY: dist dist-windows deb rpm reproducible test-system
+.PHONY: dist dist-windows single deb rpm reproducible test-system test-single
 dist:             ## write the source archive, which builds without a network; the same commit gives the same bytes
 	@make/package.sh dist
 
 dist-windows:     ## write a zip for Windows x86-64: the library, symbols, import libraries
 	@make/dist-windows.sh
+
+single:           ## write vkloader as one file for x86-64 systems with glibc 2.31 or musl
+	@make/single.sh
 
 deb:              ## build packages for Debian from that archive, without a network: REVISION=2, VKL_PROVIDES="1.3.239.0-1"
 	@make/package.sh deb
@@ -75,6 +78,9 @@ reproducible:     ## build and pack twice, in other folders, times and languages
 
 test-system:      ## install the packages in a whole Debian 12 in place of its loader, and go back
 	@tests/system/run.sh
+
+test-single:      ## try that file in roots of Debian and Ubuntu, with musl, and in a sandbox: SYSTEMS="sid musl" for some
+	@tests/single.sh $(SYSTEMS)
 
 run:              ## build the library, and run a Vulkan program on it
 	@make/run.sh

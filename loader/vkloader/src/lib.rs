@@ -31,9 +31,13 @@ mod scratch;
 mod service;
 mod show;
 mod signals;
+#[cfg(target_os = "linux")]
+mod single;
 mod vulkan;
 
 use clap::{CommandFactory, Parser};
+#[cfg(target_os = "linux")]
+pub use single::{Set, become_program_of};
 use std::process::ExitCode;
 
 /// Shows which Vulkan drivers, layers and devices programs get, and why.
@@ -53,11 +57,19 @@ pub fn command_line() -> clap::Command {
 /// Runs the command that the command line names.
 #[must_use]
 pub fn run() -> ExitCode {
-    match Arguments::parse().command.run() {
-        Ok(code) => code,
+    // Nothing below may end the process, so that the folder is removed.
+    #[cfg(target_os = "linux")]
+    let _unpacked = single::Unpacked::of_this_process();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
         Err(error) => {
-            anstream::eprintln!("vkloader: {error}");
-            ExitCode::from(commands::WRONG_USE)
+            // Nobody is left to tell if the standard streams are closed.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(commands::WRONG_USE));
         }
-    }
+    };
+    arguments.command.run().unwrap_or_else(|error| {
+        anstream::eprintln!("vkloader: {error}");
+        ExitCode::from(commands::WRONG_USE)
+    })
 }

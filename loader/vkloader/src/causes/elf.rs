@@ -7,7 +7,7 @@ use super::packages;
 use crate::installed;
 use crate::report::{Dropped, rank};
 pub(crate) use closure::{
-    Closure, Identity, Needs, folders, folders_before_variable, interpreter, is_usual, locate,
+    Closure, Identity, Needs, folders, folders_before_variable, interpreter, interpreter_in, is_usual, locate,
     named_path, read,
 };
 use reasons::Code;

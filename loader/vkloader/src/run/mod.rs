@@ -59,6 +59,8 @@ impl Run {
         let started = |error| child::naming(program.as_ref(), error);
         let words = self.devices.as_ref().filter(|_| !self.executable.is_empty());
         let Some(words) = words else {
+            #[cfg(target_os = "linux")]
+            crate::single::remove_own_folder();
             return Err(started(command.exec()));
         };
         let file = SettingsFile::write(words, &self.executable)?;

@@ -181,9 +181,14 @@ pub(crate) fn folders(library: &Path, needs: &Needs) -> Vec<String> {
 pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(program)?, &mut data).ok()?;
+    interpreter_in(&data)
+}
+
+/// The dynamic linker that the program in these bytes asks for.
+pub(crate) fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
     let name = match data.get(4)? {
-        &elf::ELFCLASS64 => interpreter_as::<elf::FileHeader64<Endianness>>(&data),
-        _ => interpreter_as::<elf::FileHeader32<Endianness>>(&data),
+        &elf::ELFCLASS64 => interpreter_as::<elf::FileHeader64<Endianness>>(data),
+        _ => interpreter_as::<elf::FileHeader32<Endianness>>(data),
     }?;
     Some(String::from_utf8_lossy(name).into_owned().into())
 }

@@ -1,0 +1,193 @@
+//! This program as one file for systems with different C libraries.
+//!
+//! The file is a static program that contains a set for each C library: this program and the library that it carries. It unpacks the set
+//! that fits into a folder of its own, and becomes the program of that set. That process removes the folder when it ends.
+
+use crate::causes::elf;
+use crate::child::naming;
+use crate::{commands, itself, scratch};
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command, ExitCode};
+
+/// Names of the two files in the folder. The program uses a library beside it.
+const NAMES: [&str; 2] = ["vkloader", "libvulkan.so.1"];
+
+/// A program that every system has. It shows the C library of the system where a second one is installed for some programs.
+const SHELL: &str = "/bin/sh";
+
+/// The files for one C library.
+pub struct Set {
+    /// The program.
+    pub program: &'static [u8],
+    /// The library that it asks with.
+    pub library: &'static [u8],
+}
+
+/// Becomes the program of the set that fits this system. Returns if no set does, or no folder takes the files.
+#[must_use]
+pub fn become_program_of(sets: &[Set]) -> ExitCode {
+    let linkers: Vec<_> = sets.iter().map(|set| elf::interpreter_in(set.program)).collect();
+    let shell = elf::interpreter(Path::new(SHELL));
+    let error = match choose(&linkers, shell.as_deref(), Path::exists) {
+        Some(place) => start(&sets[place]),
+        None => io::Error::other(format!(
+            "this system has none of {}: programs for its C library or processor are not in this file",
+            shown(&linkers)
+        )),
+    };
+    anstream::eprintln!("vkloader: {error}");
+    ExitCode::from(commands::WRONG_USE)
+}
+
+/// Returns the place of the dynamic linker that the system's shell uses, or else of the first one that is installed.
+fn choose(linkers: &[Option<PathBuf>], shell: Option<&Path>, is_there: impl Fn(&Path) -> bool) -> Option<usize> {
+    let there = |linker: &Option<PathBuf>| linker.as_deref().is_some_and(&is_there);
+    let of_shell = linkers
+        .iter()
+        .position(|linker| there(linker) && linker.as_deref() == shell);
+    of_shell.or_else(|| linkers.iter().position(there))
+}
+
+fn shown(linkers: &[Option<PathBuf>]) -> String {
+    let names: Vec<_> = linkers
+        .iter()
+        .flatten()
+        .map(|linker| linker.display().to_string())
+        .collect();
+    names.join(", ")
+}
+
+/// Becomes the program of a set. A place for temporary files may forbid programs, so each place is tried. Returns the error for the
+/// first place.
+fn start(set: &Set) -> io::Error {
+    let started = scratch::first(|place| {
+        let folder = unpack(set, place)?;
+        let mut words = env::args_os();
+        let mut command = Command::new(folder.join(NAMES[0]));
+        if let Some(name) = words.next() {
+            command.arg0(name);
+        }
+        let error = command.args(words).exec();
+        remove(&folder);
+        Err::<(), _>(error)
+    });
+    started.err().unwrap_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// Writes the files of a set into a new folder, which only this user may enter.
+fn unpack(set: &Set, place: &Path) -> io::Result<PathBuf> {
+    let folder = tempfile::Builder::new()
+        .prefix(&prefix())
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir_in(place)?
+        .keep();
+    for (name, bytes) in NAMES.into_iter().zip([set.program, set.library]) {
+        let path = folder.join(name);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path);
+        let written = file.and_then(|mut file| file.write_all(bytes));
+        if let Err(error) = written {
+            remove(&folder);
+            return Err(naming(&path, error));
+        }
+    }
+    Ok(folder)
+}
+
+/// The beginning of the name of the folder of this process. Processes that it starts have other numbers.
+fn prefix() -> String {
+    format!("vkloader-{}-", process::id())
+}
+
+/// Removes the folder with the two files, and nothing else.
+fn remove(folder: &Path) {
+    for name in NAMES {
+        let _ = fs::remove_file(folder.join(name));
+    }
+    // An error leaves an empty folder; there is nobody to tell.
+    let _ = fs::remove_dir(folder);
+}
+
+/// Folder that was unpacked for this process. It is removed when the value is dropped.
+pub(crate) struct Unpacked(PathBuf);
+
+impl Unpacked {
+    /// Returns the folder if this process was started from a single file.
+    pub(crate) fn of_this_process() -> Option<Self> {
+        let folder = itself::path().ok()?.parent()?.to_path_buf();
+        let name = folder.file_name()?.to_str()?.to_owned();
+        // Any other folder is not this program's to remove, so no value may exist for it even for a moment.
+        name.starts_with(&prefix()).then(|| Self(folder))
+    }
+}
+
+/// Removes the folder that was unpacked for this process, which is about to become another program.
+pub(crate) fn remove_own_folder() {
+    drop(Unpacked::of_this_process());
+}
+
+impl Drop for Unpacked {
+    fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_c_library_of_the_shell_is_chosen_and_else_one_that_is_there() {
+        let linkers = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"];
+        let [gnu, musl] = linkers;
+        let known: Vec<_> = linkers.iter().map(|linker| Some(PathBuf::from(linker))).collect();
+        for (there, shell, chosen) in [
+            (&[gnu][..], Some(gnu), Some(0)),
+            (&[musl], Some(musl), Some(1)),
+            // A C library that is installed beside the system's own.
+            (&[gnu, musl], Some(gnu), Some(0)),
+            (&[gnu, musl], Some(musl), Some(1)),
+            // A static shell, and one for a linker with another name.
+            (&[musl], None, Some(1)),
+            (&[gnu, musl], Some("/nix/ld.so"), Some(0)),
+            (&[], Some(gnu), None),
+        ] {
+            let is_there = |path: &Path| there.iter().any(|one| Path::new(one) == path);
+            assert_eq!(
+                choose(&known, shell.map(Path::new), is_there),
+                chosen,
+                "{there:?} {shell:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_folder_of_a_program_that_was_not_unpacked_is_left_alone() {
+        let own = env::current_exe().expect("a test has a file");
+        let named = own.with_file_name(NAMES[1]);
+        let was_there = named.exists();
+        assert!(Unpacked::of_this_process().is_none());
+        assert_eq!((own.exists(), named.exists()), (true, was_there));
+    }
+
+    #[test]
+    fn a_set_is_unpacked_for_this_user_alone_and_removed() {
+        let place = tempfile::tempdir().expect("a folder");
+        let set = Set {
+            program: b"program",
+            library: b"library",
+        };
+        let folder = unpack(&set, place.path()).expect("a place");
+        let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+        assert!(name.starts_with(&prefix()), "{name}");
+        let mode = fs::metadata(&folder).expect("made").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert_eq!(fs::read(folder.join("libvulkan.so.1")).expect("written"), b"library");
+        drop(Unpacked(folder));
+        assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 0);
+    }
+}
