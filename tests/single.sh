@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tries the single file of `make single` in systems with different C libraries: roots of Debian and Ubuntu with Mesa's software driver, a
-# root with musl and a driver in C, and a sandbox that sees only /usr. Arguments: the systems to try, of the list SYSTEMS; none means all.
+# Tries the single file of `make single` in systems with different C libraries. They are roots of Debian and Ubuntu with Mesa's software
+# driver, a root with musl and a driver in C, and a sandbox that sees only /usr. Arguments: the systems to try, of the list SYSTEMS; none means all.
 # Roots are made at first use and then kept. UBUNTU names a mirror of Ubuntu with the options of its line in sources.list, such as
 # "[signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] MIRROR"; without it, Ubuntu is skipped.
 . "$(dirname "$0")/../make/common.sh"

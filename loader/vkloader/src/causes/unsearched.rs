@@ -1,5 +1,5 @@
-//! Manifests of drivers that are installed and not found: they lie in a folder that a variable takes out of the search, or their names do
-//! not end as those of manifests.
+//! Manifests of drivers that are installed and not found. They lie in a folder that a variable takes out of the search, or their names
+//! do not end as those of manifests.
 
 use std::fs;
 use std::path::Path;

@@ -267,7 +267,7 @@ fn each_cause_that_users_describe_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// Changes that look wrong and are none.
+/// Changes that look wrong and prevent nothing.
 #[test]
 fn machines_that_look_odd_and_work_have_no_finding() {
     let odd: [(&str, Step); 6] = [
