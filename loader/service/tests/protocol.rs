@@ -375,6 +375,8 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
 fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     case(|mut machine| {
         machine.start();
+        // It answers once all its threads run.
+        assert!(machine.client().is_alive());
         let lingering = Lingering::new();
         let threads = || {
             fs::read_dir(format!("/proc/{}/task", machine.process()))
