@@ -94,7 +94,7 @@ impl Options {
         if !self.root.is_empty() {
             config.roots.clone_from(&self.root);
         }
-        config.udev &= !self.no_udev;
+        config.no_udev |= self.no_udev;
         Ok(config)
     }
 }

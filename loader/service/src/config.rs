@@ -1,9 +1,12 @@
 //! What the administrator decides: the configuration file (LSV-26), over which the command line goes.
 
 use crate::drivers::{Rule, Rules};
-use crate::json::Json;
+use crate::json;
 use crate::library::HandOut;
 use crate::package::is_name;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use tracing::warn;
@@ -15,41 +18,74 @@ pub const USER: u32 = 65530;
 /// Bytes of the longest file.
 const MOST: u64 = 1 << 20;
 
-/// All settings.
-#[derive(Clone, Debug, PartialEq)]
+/// All settings, as the file has them.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Where clients connect.
+    #[serde(with = "place")]
     pub socket: PathBuf,
     /// The folders that packages are in, in the order in which they are searched.
+    #[serde(rename = "root", with = "places")]
     pub roots: Vec<PathBuf>,
     /// The folder of device nodes.
+    #[serde(with = "place")]
     pub dri: PathBuf,
     /// Where sysfs is.
+    #[serde(with = "place")]
     pub sys: PathBuf,
     /// The folder in which `debug` is written.
+    #[serde(with = "place")]
     pub run: PathBuf,
-    /// Whether udev is listened to.
-    pub udev: bool,
+    /// Whether device nodes are watched without udev.
+    #[serde(rename = "no-udev")]
+    pub no_udev: bool,
     /// The user that a daemon of root becomes; root to stay root.
+    #[serde(deserialize_with = "user")]
     pub user: u32,
     /// How libraries are handed out.
     pub libraries: HandOut,
-    /// Which packages serve which devices.
-    pub rules: Rules,
+    devices: Vec<Entry>,
+    #[serde(deserialize_with = "package")]
+    fallback: String,
+    allow_fallback: bool,
+}
+
+/// An entry that assigns packages to devices.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+struct Entry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    driver: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "id")]
+    vendor: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none", with = "id")]
+    device: Option<u16>,
+    #[serde(deserialize_with = "packages")]
+    icds: Vec<String>,
 }
 
 impl Default for Config {
     fn default() -> Self {
+        let rules = Rules::default();
+        let entry = |rule: Rule| Entry {
+            driver: rule.driver,
+            vendor: rule.vendor,
+            device: rule.device,
+            icds: rule.packages,
+        };
         Self {
             socket: wire::SOCKET.into(),
             roots: vec!["/usr/lib/vulkan-icd".into(), "/usr/local/lib/vulkan-icd".into()],
             dri: "/dev/dri".into(),
             sys: "/sys".into(),
             run: "/run/vulkan-loader".into(),
-            udev: true,
+            no_udev: false,
             user: USER,
             libraries: HandOut::Memory,
-            rules: Rules::default(),
+            devices: rules.devices.into_iter().map(entry).collect(),
+            fallback: rules.fallback,
+            allow_fallback: rules.allow_fallback,
         }
     }
 }
@@ -59,21 +95,14 @@ impl Default for Config {
 pub enum ConfigError {
     /// It cannot be read.
     Io(PathBuf, String),
-    /// It is no JSON that is accepted.
+    /// It is malformed, or has an unknown member or one of the wrong type.
     Json(PathBuf, String),
-    /// A member is none that there is.
-    Unknown(PathBuf, String),
-    /// A member is of the wrong type.
-    Member(PathBuf, String, &'static str),
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(file, error) | Self::Json(file, error) => write!(formatter, "{}: {error}", file.display()),
-            Self::Unknown(file, key) => write!(formatter, "{}: there is no setting {key:?}", file.display()),
-            Self::Member(file, key, wanted) => write!(formatter, "{}: {key} must be {wanted}", file.display()),
-        }
+        let (Self::Io(file, error) | Self::Json(file, error)) = self;
+        write!(formatter, "{}: {error}", file.display())
     }
 }
 
@@ -102,182 +131,119 @@ impl Config {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(file: &Path, text: &[u8]) -> Result<Self, ConfigError> {
-        let json = Json::read(text).map_err(|error| ConfigError::Json(file.to_owned(), error.to_string()))?;
-        let at = |key: &str| At {
-            file: file.to_owned(),
-            key: key.to_owned(),
-        };
-        let Json::Object(members) = &json else {
-            return Err(ConfigError::Json(file.to_owned(), "it is no object".to_owned()));
-        };
-        let mut config = Self::default();
-        for (key, value) in members {
-            let at = at(key);
-            match key.as_str() {
-                "socket" => config.socket = at.path(value)?,
-                "root" => {
-                    config.roots = at
-                        .list(value)?
-                        .iter()
-                        .map(|root| at.path(root))
-                        .collect::<Result<_, _>>()?
-                }
-                "dri" => config.dri = at.path(value)?,
-                "sys" => config.sys = at.path(value)?,
-                "run" => config.run = at.path(value)?,
-                "no-udev" => config.udev = !at.truth(value)?,
-                "user" => config.user = at.user(value)?,
-                "libraries" => config.libraries = at.hand_out(value)?,
-                "devices" => {
-                    let rules = at.list(value)?.iter().map(|rule| at.rule(rule));
-                    config.rules.devices = rules.collect::<Result<_, _>>()?;
-                }
-                "fallback" => config.rules.fallback = at.name(value)?,
-                "allow_fallback" => config.rules.allow_fallback = at.truth(value)?,
-                _ => return Err(ConfigError::Unknown(at.file, at.key)),
-            }
-        }
-        Ok(config)
+        json::object(text).map_err(|error| ConfigError::Json(file.to_owned(), error.to_string()))
     }
 
     /// The settings as a text that [`Config::parse`] reads.
-    pub fn json(&self) -> Json {
-        let text = |text: &str| Json::Text(text.to_owned());
-        let path = |path: &Path| Json::Text(path.to_string_lossy().into_owned());
-        let id = |number: u16| Json::Text(format!("0x{number:04x}"));
-        let devices = self.rules.devices.iter().map(|rule| {
-            let packages = rule.packages.iter().map(|name| text(name)).collect();
-            let matches = [
-                ("driver", rule.driver.as_deref().map(text)),
-                ("vendor", rule.vendor.map(id)),
-                ("device", rule.device.map(id)),
-                ("icds", Some(Json::List(packages))),
-            ];
-            let members = matches
-                .into_iter()
-                .filter_map(|(key, value)| Some((key.to_owned(), value?)));
-            Json::Object(members.collect())
-        });
-        let libraries = match self.libraries {
-            HandOut::Memory => "memory",
-            HandOut::File => "file",
+    pub fn text(&self) -> String {
+        // Members are texts, numbers and lists of them, which are always JSON.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The settings as a value.
+    pub fn value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// Which packages serve which devices.
+    pub fn rules(&self) -> Rules {
+        let rule = |entry: &Entry| Rule {
+            driver: entry.driver.clone(),
+            vendor: entry.vendor,
+            device: entry.device,
+            packages: entry.icds.clone(),
         };
-        let members = [
-            ("socket", path(&self.socket)),
-            ("root", Json::List(self.roots.iter().map(|root| path(root)).collect())),
-            ("dri", path(&self.dri)),
-            ("sys", path(&self.sys)),
-            ("run", path(&self.run)),
-            ("no-udev", Json::Bool(!self.udev)),
-            ("user", Json::Number(self.user.into())),
-            ("libraries", text(libraries)),
-            ("devices", Json::List(devices.collect())),
-            ("fallback", text(&self.rules.fallback)),
-            ("allow_fallback", Json::Bool(self.rules.allow_fallback)),
-        ];
-        Json::Object(
-            members
-                .into_iter()
-                .map(|(key, value)| (key.to_owned(), value))
-                .collect(),
-        )
+        Rules {
+            devices: self.devices.iter().map(rule).collect(),
+            fallback: self.fallback.clone(),
+            allow_fallback: self.allow_fallback,
+        }
     }
 }
 
-/// A member of the file, for messages.
-struct At {
-    file: PathBuf,
-    key: String,
+/// An absolute path.
+mod place {
+    use super::*;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        checked(String::deserialize(deserializer)?)
+    }
+
+    pub(super) fn checked<E: Error>(path: String) -> Result<PathBuf, E> {
+        if path.starts_with('/') && !path.contains('\0') {
+            Ok(path.into())
+        } else {
+            Err(E::custom(format_args!("{path:?} is not an absolute path")))
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&path.to_string_lossy())
+    }
 }
 
-impl At {
-    fn wrong(&self, wanted: &'static str) -> ConfigError {
-        ConfigError::Member(self.file.clone(), self.key.clone(), wanted)
+/// A list of absolute paths.
+mod places {
+    use super::*;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+        let paths = Vec::<String>::deserialize(deserializer)?;
+        paths.into_iter().map(place::checked).collect()
     }
 
-    fn path(&self, value: &Json) -> Result<PathBuf, ConfigError> {
-        let path = value
-            .text()
-            .filter(|path| path.starts_with('/') && !path.contains('\0'));
-        path.map(PathBuf::from).ok_or_else(|| self.wrong("an absolute path"))
+    pub(super) fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(paths.iter().map(|path| path.to_string_lossy()))
     }
+}
 
-    fn list<'a>(&self, value: &'a Json) -> Result<&'a [Json], ConfigError> {
-        if let Json::List(values) = value {
-            Ok(values)
-        } else {
-            Err(self.wrong("a list"))
+/// A PCI number as a text, such as `0x1002`.
+mod id {
+    use super::*;
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let number = text.strip_prefix("0x").map(|digits| u16::from_str_radix(digits, 16));
+        match number {
+            Some(Ok(number)) => Ok(Some(number)),
+            _ => Err(D::Error::custom(format_args!(
+                "{text:?} is not a number like \"0x1002\""
+            ))),
         }
     }
 
-    fn truth(&self, value: &Json) -> Result<bool, ConfigError> {
-        if let Json::Bool(value) = value {
-            Ok(*value)
-        } else {
-            Err(self.wrong("true or false"))
+    pub(super) fn serialize<S: Serializer>(number: &Option<u16>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("0x{:04x}", number.unwrap_or_default()))
+    }
+}
+
+/// The number of a user; the last number means no user.
+fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let user = u32::deserialize(deserializer)?;
+    Some(user)
+        .filter(|user| *user < u32::MAX)
+        .ok_or_else(|| D::Error::custom("that is not the number of a user"))
+}
+
+/// The name of a package.
+fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    if is_name(&name) {
+        Ok(name)
+    } else {
+        Err(D::Error::custom(format_args!("invalid name of a package: {name:?}")))
+    }
+}
+
+/// The packages of a device. An invalid name is skipped, with a warning (LSV-26).
+fn packages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let mut names = Vec::new();
+    for value in Vec::<Value>::deserialize(deserializer)? {
+        match value.as_str().filter(|name| is_name(name)) {
+            Some(name) => names.push(name.to_owned()),
+            None => warn!("invalid name of a package, which is skipped: {value}"),
         }
     }
-
-    fn name(&self, value: &Json) -> Result<String, ConfigError> {
-        let name = value.text().filter(|name| is_name(name));
-        name.map(str::to_owned)
-            .ok_or_else(|| self.wrong("the name of a package"))
-    }
-
-    fn user(&self, value: &Json) -> Result<u32, ConfigError> {
-        let user = value.natural().and_then(|user| u32::try_from(user).ok());
-        // The last one means no user.
-        user.filter(|user| *user < u32::MAX)
-            .ok_or_else(|| self.wrong("the number of a user"))
-    }
-
-    fn hand_out(&self, value: &Json) -> Result<HandOut, ConfigError> {
-        match value.text() {
-            Some("memory") => Ok(HandOut::Memory),
-            Some("file") => Ok(HandOut::File),
-            _ => Err(self.wrong("\"memory\" or \"file\"")),
-        }
-    }
-
-    fn id(&self, value: &Json) -> Result<u16, ConfigError> {
-        let digits = value.text().and_then(|text| text.strip_prefix("0x"));
-        let number = digits.and_then(|digits| u16::from_str_radix(digits, 16).ok());
-        number.ok_or_else(|| self.wrong("entries whose vendor and device are numbers like \"0x1002\""))
-    }
-
-    fn rule(&self, value: &Json) -> Result<Rule, ConfigError> {
-        let Json::Object(members) = value else {
-            return Err(self.wrong("a list of objects"));
-        };
-        let mut rule = Rule::default();
-        for (key, value) in members {
-            match key.as_str() {
-                "driver" => {
-                    let driver = value
-                        .text()
-                        .ok_or_else(|| self.wrong("entries whose driver is a string"))?;
-                    rule.driver = Some(driver.to_owned());
-                }
-                "vendor" => rule.vendor = Some(self.id(value)?),
-                "device" => rule.device = Some(self.id(value)?),
-                "icds" => rule.packages = self.list(value)?.iter().filter_map(|name| self.package(name)).collect(),
-                _ => return Err(ConfigError::Unknown(self.file.clone(), format!("{}: {key}", self.key))),
-            }
-        }
-        Ok(rule)
-    }
-
-    /// A package on the list of a device. One that is none is passed over, with a word about it (LSV-26).
-    fn package(&self, value: &Json) -> Option<String> {
-        let name = value.text().filter(|name| is_name(name));
-        if name.is_none() {
-            warn!(
-                "{}: {value} is no name of a package, and is passed over",
-                self.file.display()
-            );
-        }
-        name.map(str::to_owned)
-    }
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -300,16 +266,16 @@ mod tests {
             vendor: Some(0x1002),
             device: None,
         };
-        assert_eq!(config.rules.packages(&identity), ["radv"]);
-        assert_eq!(config.rules.fallback(), Some("lavapipe"));
+        assert_eq!(config.rules().packages(&identity), ["radv"]);
+        assert_eq!(config.rules().fallback(), Some("lavapipe"));
     }
 
     #[test]
     fn what_is_printed_is_read_again() {
         let text = r#"{"socket":"/s","root":["/a","/b"],"dri":"/d","sys":"/y","run":"/r","no-udev":true,"user":7,"libraries":"file","devices":[{"vendor":"0x1002","device":"0x0001","icds":[]}],"fallback":"x","allow_fallback":false}"#;
-        assert_eq!(parse(text).unwrap().json().to_string(), text);
+        assert_eq!(parse(text).unwrap().text(), text);
         let config = Config::default();
-        assert_eq!(parse(&config.json().to_string()), Ok(config));
+        assert_eq!(parse(&config.text()), Ok(config));
     }
 
     #[test]
@@ -317,15 +283,16 @@ mod tests {
         for (text, word) in [
             ("[]", "object"),
             ("{", "EOF"),
-            (r#"{"sockets":"/a"}"#, "\"sockets\""),
-            (r#"{"socket":"a"}"#, "socket must be an absolute path"),
-            (r#"{"root":"/a"}"#, "root must be a list"),
+            (r#"{"sockets":"/a"}"#, "`sockets`"),
+            (r#"{"socket":"a"}"#, "not an absolute path"),
+            (r#"{"root":"/a"}"#, "expected a sequence"),
             (r#"{"devices":[{"vendor":"1002"}]}"#, "0x1002"),
             (r#"{"devices":[{"icd":[]}]}"#, "icd"),
             (r#"{"fallback":"a/b"}"#, "name of a package"),
-            (r#"{"allow_fallback":1}"#, "true or false"),
-            (r#"{"libraries":"copy"}"#, "memory"),
-            (r#"{"user":"nobody"}"#, "number of a user"),
+            (r#"{"allow_fallback":1}"#, "expected a boolean"),
+            (r#"{"libraries":"copy"}"#, "`memory`"),
+            (r#"{"dri":"/a","dri":"/a"}"#, "duplicate field `dri`"),
+            (r#"{"user":"nobody"}"#, "expected u32"),
             (r#"{"user":4294967295}"#, "number of a user"),
         ] {
             let error = parse(text).unwrap_err().to_string();

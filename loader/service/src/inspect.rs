@@ -1,78 +1,54 @@
 //! The state of the service for people (LSV-43 to LSV-45): one JSON text, and the same as files. Nothing in it names a client.
 
 use crate::drivers::{Drivers, Identity, State};
-use crate::json::Json;
-use crate::package::Published;
+use crate::package::{Metadata, Published};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-fn text(text: impl Into<String>) -> Json {
-    Json::Text(text.into())
-}
-
-fn number(number: u64) -> Json {
-    Json::Number(number.into())
-}
-
-fn object<'a>(members: impl IntoIterator<Item = (&'a str, Json)>) -> Json {
-    Json::Object(
-        members
-            .into_iter()
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect(),
-    )
-}
-
 /// The text of LSV-44. `config` is what the administrator wrote.
-pub fn state<L>(drivers: &Drivers<L>, config: &Json, clients: usize) -> Json {
-    let health = if drivers.was_ready() { "OK" } else { "STARTING_UP" };
+pub fn state<L>(drivers: &Drivers<L>, config: &Value, clients: usize) -> Value {
     let devices = drivers.served().iter().map(|served| {
         let packages = served.packages.iter();
-        let packages = packages.map(|package| object([("package", text(package)), ("flags", number(1))]));
-        let members = object([
-            ("driver", text(&served.identity.driver)),
-            (
-                "active_icd",
-                text(served.active.map(|number| number.to_string()).unwrap_or_default()),
-            ),
-            ("icds", Json::List(packages.collect())),
-        ]);
-        (format!("drm-{}", served.node), members)
+        let device = json!({
+            "driver": served.identity.driver,
+            "active_icd": served.active.map(|number| number.to_string()).unwrap_or_default(),
+            "icds": packages.map(|package| json!({"package": package, "flags": 1})).collect::<Vec<_>>(),
+        });
+        (format!("drm-{}", served.node), device)
     });
     let icds = drivers
         .instances()
         .map(|(package, instance)| (instance.number.to_string(), icd(package, &instance.state)));
-    object([(
-        "core/vulkan_loader",
-        object([
-            ("health", text(health)),
-            ("config", config.clone()),
-            ("devices", Json::Object(devices.collect())),
-            ("icds", Json::Object(icds.collect())),
-            ("clients", number(clients as u64)),
-        ]),
-    )])
+    json!({"core/vulkan_loader": {
+        "health": if drivers.was_ready() { "OK" } else { "STARTING_UP" },
+        "config": config,
+        "devices": devices.collect::<Map<_, _>>(),
+        "icds": icds.collect::<Map<_, _>>(),
+        "clients": clients,
+    }})
 }
 
-fn icd<L>(package: &str, state: &State<L>) -> Json {
-    let mut members = vec![("package", text(package)), ("status", text(state.name()))];
+fn icd<L>(package: &str, state: &State<L>) -> Value {
+    let status = state.name();
     match state {
-        State::Initialized(driver) => members.extend([
-            ("version", number(crate::package::Metadata::VERSION)),
-            ("file_path", text(&driver.file_path)),
-            ("library_path", text(&driver.published.key)),
-            ("manifest_contents", text(&driver.published.contents)),
-            ("size", number(driver.size)),
-            ("sha256", text(&driver.sha256)),
-            ("error", text("")),
-        ]),
-        State::Failed(fault) => members.push(("error", text(fault.to_string()))),
-        _ => members.push(("error", text(""))),
+        State::Initialized(driver) => json!({
+            "package": package,
+            "status": status,
+            "version": Metadata::VERSION,
+            "file_path": driver.file_path,
+            "library_path": driver.published.key,
+            "manifest_contents": driver.published.contents,
+            "size": driver.size,
+            "sha256": driver.sha256,
+            "error": "",
+        }),
+        State::Failed(fault) => json!({"package": package, "status": status, "error": fault.to_string()}),
+        _ => json!({"package": package, "status": status, "error": ""}),
     }
-    object(members)
 }
 
 /// The folder that the state is written to.
@@ -118,7 +94,7 @@ impl Debug {
     ///
     /// # Errors
     /// What the system says.
-    pub fn write<L>(&self, drivers: &Drivers<L>, state: &Json) -> io::Result<()> {
+    pub fn write<L>(&self, drivers: &Drivers<L>, state: &Value) -> io::Result<()> {
         let manifests = drivers.published().iter().map(|driver| {
             let Published { name, contents, .. } = &driver.published;
             (name.clone(), contents.clone())

@@ -6,6 +6,7 @@ use crate::package::{Elf, Fault, File, HEADER_BYTES, is_cut_off};
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags, StatVfsMountFlags};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -25,7 +26,8 @@ const SEALS: SealFlags = SealFlags::WRITE
 const RENEWALS: u32 = 4;
 
 /// How libraries are handed out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum HandOut {
     /// As copies in memory files.
     #[default]

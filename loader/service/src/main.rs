@@ -56,7 +56,7 @@ fn run(cli: Cli, log: &Log) -> Result<(), Box<dyn Error>> {
     }
     let config = cli.options.settings()?;
     if cli.print_config {
-        println!("{}", config.json());
+        println!("{}", config.text());
     } else if let Some(folder) = cli.check {
         print!("{}", check::check(&folder, Owner::ROOT, config.libraries)?);
     } else {

@@ -1,8 +1,8 @@
 //! `package LIBRARY MANIFEST OUT`: an installed driver as a package.
 
-use crate::json::Json;
 use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata};
 use rustix::fs::{CWD, RenameFlags};
+use serde_json::json;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -122,14 +122,10 @@ fn fill(
     let copy = contents.join(name);
     let mut from = fs::File::open(library).map_err(at(library))?;
     io::copy(&mut from, &mut create(&copy)?).map_err(at(&copy))?;
-    let text = |text: &str| Json::Text(text.to_owned());
-    let members = [
-        ("version", Json::Number(Metadata::VERSION.into())),
-        ("file_path", text(name)),
-        ("manifest_path", text(MANIFEST)),
-    ];
-    let members = members.into_iter().chain(more.map(|(key, value)| (key, text(value))));
-    let description = Json::Object(members.map(|(key, value)| (key.to_owned(), value)).collect());
+    let mut description = json!({"version": Metadata::VERSION, "file_path": name, "manifest_path": MANIFEST});
+    if let Some((key, value)) = more {
+        description[key] = value.into();
+    }
     let place = metadata.join("metadata.json");
     for (path, bytes) in [
         (contents.join(MANIFEST), manifest),

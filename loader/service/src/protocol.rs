@@ -1,9 +1,9 @@
 //! What is in the packets (LSV-34, LSV-35): the payload of a request to what it asks for, and what is answered to the payload of a reply.
 //! The packets themselves are those of `vulkan-loader-wire`.
 
-use crate::json::Json;
+use crate::json;
 use crate::package::Class;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use wire::{Header, Operation, Packet, status};
 
 /// What a client asks for.
@@ -35,27 +35,22 @@ impl Request {
     /// The status that it is answered with.
     pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
         let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;
-        let payload = Json::read(packet.payload).map_err(|_| status::BAD_REQUEST)?;
-        if packet.header.is_reply || !matches!(payload, Json::Object(_)) {
+        if packet.header.is_reply {
             return Err(status::BAD_REQUEST);
         }
+        let asked: Members = json::object(packet.payload).map_err(|_| status::BAD_REQUEST)?;
         Ok(match operation {
             Operation::Features => Self::Features,
             Operation::Get => {
-                let name = payload.member("name").and_then(Json::text);
-                let name = name.filter(|name| wire::is_key(name.as_bytes()));
-                Self::Get(name.ok_or(status::BAD_REQUEST)?.to_owned())
+                let name = asked.name.filter(|name| wire::is_key(name.as_bytes()));
+                Self::Get(name.ok_or(status::BAD_REQUEST)?)
             }
             Operation::Manifests => Self::Manifests {
-                wait_for_idle: match payload.member("wait_for_idle") {
-                    None => false,
-                    Some(Json::Bool(wait)) => *wait,
-                    Some(_) => return Err(status::BAD_REQUEST),
-                },
-                class: match payload.member("bits").map(Json::natural) {
+                wait_for_idle: asked.wait_for_idle,
+                class: match asked.bits {
                     None => None,
-                    Some(Some(32)) => Some(Class::Bits32),
-                    Some(Some(64)) => Some(Class::Bits64),
+                    Some(32) => Some(Class::Bits32),
+                    Some(64) => Some(Class::Bits64),
                     Some(_) => return Err(status::BAD_REQUEST),
                 },
             },
@@ -64,6 +59,15 @@ impl Request {
             Operation::Inspect => Self::Inspect,
         })
     }
+}
+
+/// The members of all requests; each operation has its own.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Members {
+    name: Option<String>,
+    wait_for_idle: bool,
+    bits: Option<u64>,
 }
 
 /// The payload of a reply.

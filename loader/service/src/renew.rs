@@ -1,9 +1,9 @@
 //! `packages`: a package of each installed driver, kept as new as the driver (LSV-65). Package managers run it whenever a driver comes,
 //! goes or changes.
 
-use crate::json::Json;
 use crate::make_package::{MakeError, at, header, installed, make};
 use crate::package::Class;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -77,11 +77,9 @@ enum Renewed {
 
 fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     let text = fs::read(manifest).map_err(at(manifest))?;
-    let json = Json::read(&text).map_err(|error| MakeError::Io(manifest.to_owned(), io::Error::other(error)))?;
-    let library = json
-        .member("ICD")
-        .and_then(|icd| icd.member("library_path"))
-        .and_then(Json::text);
+    let json: Value =
+        serde_json::from_slice(&text).map_err(|error| MakeError::Io(manifest.to_owned(), io::Error::other(error)))?;
+    let library = json["ICD"]["library_path"].as_str();
     let library = Path::new(library.unwrap_or_default());
     let library = if library.components().count() > 1 {
         // A relative path begins at the manifest.
@@ -120,7 +118,11 @@ fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
 /// What a package was made of; `None` if it is no package, or one that somebody else made.
 fn made_of(package: &Path) -> Option<String> {
     let text = fs::read(package.join("metadata/metadata.json")).ok()?;
-    Some(Json::read(&text).ok()?.member(MADE_OF)?.text()?.to_owned())
+    Some(
+        serde_json::from_slice::<Value>(&text).ok()?[MADE_OF]
+            .as_str()?
+            .to_owned(),
+    )
 }
 
 /// The paths in a folder in the order of their names; none if it cannot be read.

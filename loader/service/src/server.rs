@@ -7,7 +7,6 @@ use crate::config::Config;
 use crate::drivers::{Drivers, State};
 use crate::held::Held;
 use crate::inspect::{self, Debug};
-use crate::json::Json;
 use crate::library::{Library, Memory};
 use crate::limits::{self, Place, Rates};
 use crate::package::Class;
@@ -20,6 +19,7 @@ use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
@@ -80,7 +80,7 @@ impl Source {
 /// The service.
 pub struct Server {
     config: Config,
-    config_text: Json,
+    config_text: Value,
     drivers: Drivers<Library>,
     epoll: OwnedFd,
     listener: Listener,
@@ -131,11 +131,11 @@ impl Server {
         for root in &config.roots {
             packages.add(root);
         }
-        let udev = if config.udev { listen_to_udev() } else { None };
+        let udev = if config.no_udev { None } else { listen_to_udev() };
         let now = Instant::now();
         let server = Self {
-            config_text: config.json(),
-            drivers: Drivers::new(config.rules.clone()),
+            config_text: config.value(),
+            drivers: Drivers::new(config.rules()),
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             listener,
             workers: Workers::start(reader, packages.clone())?,
@@ -448,7 +448,7 @@ impl Server {
         self.write_at.get_or_insert(now + BETWEEN_WRITES);
     }
 
-    fn state(&self) -> Json {
+    fn state(&self) -> Value {
         inspect::state(&self.drivers, &self.config_text, self.clients.len())
     }
 

@@ -4,8 +4,8 @@
 mod machine;
 
 use machine::{Machine, case, eventually, library, manifest};
+use serde_json::Value;
 use std::fs;
-use vk_loader_service::json::Json;
 use wire::Operation;
 
 /// LSV-6, LSV-12, LSV-25
@@ -86,12 +86,12 @@ fn lsv_53_without_a_folder_of_devices() {
         machine.start();
         machine.expect(&[]);
         assert_eq!(
-            machine.inspect().member("health").and_then(Json::text),
+            machine.inspect().get("health").and_then(Value::as_str),
             Some("STARTING_UP")
         );
         machine.package("soft");
         machine.expect(&["1-libsoft.so.json"]);
-        assert_eq!(machine.inspect().member("health").and_then(Json::text), Some("OK"));
+        assert_eq!(machine.inspect().get("health").and_then(Value::as_str), Some("OK"));
         machine.package("a");
         machine.device("renderD128", "one");
         machine.expect(&["2-liba.so.json"]);
@@ -159,8 +159,8 @@ fn lsv_28_a_package_may_be_its_own_contents() {
         machine.start();
         machine.expect(&["0-l.so.json"]);
         let state = machine.inspect();
-        let icd = state.member("icds").and_then(|icds| icds.member("0")).unwrap();
-        assert_eq!(icd.member("file_path").and_then(Json::text), Some("lib/l.so"));
+        let icd = state.get("icds").and_then(|icds| icds.get("0")).unwrap();
+        assert_eq!(icd.get("file_path").and_then(Value::as_str), Some("lib/l.so"));
     });
 }
 

@@ -1,7 +1,10 @@
 //! The two texts of a package: `metadata.json` (LSV-15) and the manifest, which is rewritten for those who get it (LSV-16, LSV-17).
 
 use super::fault::{Fault, PathRule};
-use crate::json::Json;
+use crate::json;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Bytes of the longest name of a package.
 const LONGEST_NAME: usize = 64;
@@ -58,6 +61,14 @@ pub struct Metadata {
     pub manifest: InnerPath,
 }
 
+/// The members of `metadata.json`.
+#[derive(Deserialize)]
+struct Members {
+    version: u64,
+    file_path: String,
+    manifest_path: String,
+}
+
 impl Metadata {
     /// The one version that there is.
     pub const VERSION: u64 = 1;
@@ -67,24 +78,33 @@ impl Metadata {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
-        let json = read(text, file)?;
-        if json.member("version").and_then(Json::natural) != Some(Self::VERSION) {
+        let members: Members = object(text, file)?;
+        if members.version != Self::VERSION {
             return Err(member(file, "version", "the number 1"));
         }
-        let path = |key| InnerPath::new(key, required(&json, file, key)?);
         Ok(Self {
-            library: path("file_path")?,
-            manifest: path("manifest_path")?,
+            library: InnerPath::new("file_path", &members.file_path)?,
+            manifest: InnerPath::new("manifest_path", &members.manifest_path)?,
         })
     }
 }
 
-/// A driver's manifest, as it is in the package.
-#[derive(Clone, Debug, PartialEq)]
+/// A driver's manifest, as it is in the package. Members that do not count pass through.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Manifest {
-    json: Json,
-    /// The last component of its `library_path`.
-    base: String,
+    file_format_version: String,
+    #[serde(rename = "ICD")]
+    icd: Icd,
+    #[serde(flatten)]
+    more: Map<String, Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+struct Icd {
+    library_path: String,
+    api_version: String,
+    #[serde(flatten)]
+    more: Map<String, Value>,
 }
 
 /// A manifest as clients see it (LSV-17).
@@ -104,21 +124,25 @@ impl Manifest {
     /// # Errors
     /// The first thing that is wrong with it.
     pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
-        let json = read(text, file)?;
-        required(&json, file, "file_format_version")?;
-        let icd = json.member("ICD").filter(|icd| matches!(icd, Json::Object(_)));
-        let icd = icd.ok_or_else(|| member(file, "ICD", "an object"))?;
-        let version = required(icd, file, "api_version")?;
-        if variant(version) != 0 {
-            return Err(Fault::Variant(version.to_owned()));
+        let manifest: Self = object(text, file)?;
+        let icd = &manifest.icd;
+        for (key, text) in [
+            ("file_format_version", &manifest.file_format_version),
+            ("api_version", &icd.api_version),
+            ("library_path", &icd.library_path),
+        ] {
+            if text.is_empty() {
+                return Err(member(file, key, "a string that is not empty"));
+            }
         }
-        let path = required(icd, file, "library_path")?;
-        let base = path.rsplit('/').next().unwrap_or_default().to_owned();
+        if variant(&icd.api_version) != 0 {
+            return Err(Fault::Variant(icd.api_version.clone()));
+        }
         // Clients refuse such a name, and with it the whole list.
+        let base = manifest.base();
         if base.is_empty() || base.contains(char::is_control) {
-            return Err(Fault::Key(path.to_owned()));
+            return Err(Fault::Key(icd.library_path.clone()));
         }
-        let manifest = Self { json, base };
         // Written anew it may be longer than it was, and clients refuse a list with a longer one.
         let size = manifest.published(u64::MAX).contents.len();
         if size > wire::MOST_IN_MANIFEST {
@@ -133,16 +157,20 @@ impl Manifest {
 
     /// The manifest of an instance of the package. Keys of different instances differ, however long the name of the library is.
     pub fn published(&self, instance: u64) -> Published {
-        let key = cut(&format!("{instance}-{}", self.base), wire::LONGEST_KEY).to_owned();
-        let mut json = self.json.clone();
-        if let Some(path) = json.member_mut("ICD").and_then(|icd| icd.member_mut("library_path")) {
-            *path = Json::Text(key.clone());
-        }
+        let key = cut(&format!("{instance}-{}", self.base()), wire::LONGEST_KEY).to_owned();
+        let mut manifest = self.clone();
+        manifest.icd.library_path.clone_from(&key);
         Published {
             name: format!("{key}.json"),
-            contents: json.to_string(),
+            // Texts and values that were read are always JSON.
+            contents: serde_json::to_string(&manifest).unwrap_or_default(),
             key,
         }
+    }
+
+    /// The last component of the path of the library.
+    fn base(&self) -> &str {
+        self.icd.library_path.rsplit('/').next().unwrap_or_default()
     }
 }
 
@@ -153,18 +181,11 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-fn read(text: &[u8], file: &str) -> Result<Json, Fault> {
-    let json = Json::read(text).map_err(|error| Fault::Json {
+fn object<T: DeserializeOwned>(text: &[u8], file: &str) -> Result<T, Fault> {
+    json::object(text).map_err(|error| Fault::Json {
         file: file.to_owned(),
         error: error.to_string(),
-    })?;
-    match json {
-        Json::Object(_) => Ok(json),
-        _ => Err(Fault::Json {
-            file: file.to_owned(),
-            error: "it is no object".to_owned(),
-        }),
-    }
+    })
 }
 
 fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
@@ -173,12 +194,6 @@ fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
         key,
         wanted,
     }
-}
-
-/// A string that must be there and not empty.
-fn required<'a>(json: &'a Json, file: &str, key: &'static str) -> Result<&'a str, Fault> {
-    let text = json.member(key).and_then(Json::text).filter(|text| !text.is_empty());
-    text.ok_or_else(|| member(file, key, "a string that is not empty"))
 }
 
 /// The variant in a version: the first of four numbers.
@@ -244,9 +259,12 @@ mod tests {
             ("[]", "object"),
             (r#"{"file_path":"a","manifest_path":"b"}"#, "version"),
             (r#"{"version":2,"file_path":"a","manifest_path":"b"}"#, "version"),
-            (r#"{"version":"1","file_path":"a","manifest_path":"b"}"#, "version"),
+            (r#"{"version":"1","file_path":"a","manifest_path":"b"}"#, "expected u64"),
             (r#"{"version":1,"file_path":"","manifest_path":"b"}"#, "file_path"),
-            (r#"{"version":1,"file_path":3,"manifest_path":"b"}"#, "file_path"),
+            (
+                r#"{"version":1,"file_path":3,"manifest_path":"b"}"#,
+                "expected a string",
+            ),
             (r#"{"version":1,"file_path":"a"}"#, "manifest_path"),
             (
                 r#"{"version":1,"file_path":"a","manifest_path":"../b"}"#,
@@ -254,7 +272,7 @@ mod tests {
             ),
             (
                 r#"{"version":1,"version":1,"file_path":"a","manifest_path":"b"}"#,
-                "twice",
+                "duplicate field `version`",
             ),
         ] {
             let fault = read(text).unwrap_err().to_string();
@@ -267,9 +285,10 @@ mod tests {
         assert!(manifest(GOOD).is_ok());
         for (from, to, word) in [
             (r#""file_format_version":"1.0.1","#, "", "file_format_version"),
-            ("\"1.0.1\"", "1", "file_format_version"),
+            ("\"1.0.1\"", "1", "expected a string"),
+            ("\"1.0.1\"", "\"\"", "file_format_version"),
             ("\"ICD\"", "\"icd\"", "ICD"),
-            (r#""api_version":"1.3.0""#, r#""api_version":13"#, "api_version"),
+            (r#""api_version":"1.3.0""#, r#""api_version":13"#, "expected a string"),
             ("1.3.0", "1.1.3.0", "api_version"),
             ("lib/libvulkan_x.so", "", "library_path"),
             ("lib/libvulkan_x.so", "lib/", "library_path"),

@@ -11,6 +11,7 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, SocketAddrUnix, SocketFlags, SocketType,
 };
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, IoSlice, IoSliceMut, Read};
@@ -20,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 pub(crate) use steady::{HANG, eventually, skip};
-use vk_loader_service::json::Json;
 use wire::{Header, Operation, Packet};
 
 /// The program.
@@ -288,24 +288,24 @@ impl Machine {
     }
 
     /// The state as a client of root sees it: what is below `core/vulkan_loader`.
-    pub(crate) fn inspect(&self) -> Json {
+    pub(crate) fn inspect(&self) -> Value {
         let mut reply = self.client().ask(Operation::Inspect, "{}");
         assert_eq!(reply.status(), "ok");
-        let state = Json::read(&reply.attached()).unwrap();
-        state.member("core/vulkan_loader").unwrap().clone()
+        let state = serde_json::from_slice::<Value>(&reply.attached()).unwrap();
+        state.get("core/vulkan_loader").unwrap().clone()
     }
 
     /// Why the instance of a package failed.
     pub(crate) fn failure(&self, package: &str) -> String {
         let state = self.inspect();
-        let Some(Json::Object(icds)) = state.member("icds") else {
+        let Some(Value::Object(icds)) = state.get("icds") else {
             panic!("{state}");
         };
-        let is_it = |icd: &&Json| icd.member("package").and_then(Json::text) == Some(package);
+        let is_it = |icd: &&Value| icd.get("package").and_then(Value::as_str) == Some(package);
         let found = icds.iter().map(|(_, icd)| icd).rfind(is_it);
         let icd = found.unwrap_or_else(|| panic!("{package} is not in {state}"));
-        assert_eq!(icd.member("status").and_then(Json::text), Some("failed"), "{icd}");
-        icd.member("error").and_then(Json::text).unwrap().to_owned()
+        assert_eq!(icd.get("status").and_then(Value::as_str), Some("failed"), "{icd}");
+        icd.get("error").and_then(Value::as_str).unwrap().to_owned()
     }
 }
 
@@ -358,7 +358,7 @@ pub(crate) struct Reply {
     /// Its header.
     pub(crate) header: Header,
     /// Its payload.
-    pub(crate) payload: Json,
+    pub(crate) payload: Value,
     /// The descriptors that came with it.
     pub(crate) descriptors: Vec<OwnedFd>,
 }
@@ -366,7 +366,7 @@ pub(crate) struct Reply {
 impl Reply {
     /// The word after `status`.
     pub(crate) fn status(&self) -> &str {
-        self.payload.member("status").and_then(Json::text).unwrap_or_default()
+        self.payload.get("status").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The bytes of the one file that came with it.
@@ -441,7 +441,7 @@ impl Connection {
         assert!(packet.header.is_reply);
         Some(Reply {
             header: packet.header,
-            payload: Json::read(packet.payload).expect("it is JSON"),
+            payload: serde_json::from_slice::<Value>(packet.payload).expect("it is JSON"),
             descriptors,
         })
     }
@@ -463,14 +463,14 @@ impl Connection {
     /// Names and texts of the manifests.
     pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
         let mut reply = self.ask(Operation::Manifests, &format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#));
-        let Json::List(list) = Json::read(&reply.attached()).unwrap() else {
+        let Value::Array(list) = serde_json::from_slice::<Value>(&reply.attached()).unwrap() else {
             panic!("no list: {reply:?}");
         };
         assert_eq!(
-            reply.payload.member("count").and_then(Json::natural),
+            reply.payload.get("count").and_then(Value::as_u64),
             Some(list.len() as u64)
         );
-        let text = |one: &Json, key| one.member(key).and_then(Json::text).unwrap().to_owned();
+        let text = |one: &Value, key| one.get(key).and_then(Value::as_str).unwrap().to_owned();
         list.iter()
             .map(|one| (text(one, "name"), text(one, "contents")))
             .collect()
