@@ -49,7 +49,16 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
     // Other types have no word.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
-    if let Some(uuid) = &device.uuid {
+    // The library takes zeros in both for the answer of a driver that does not know the question.
+    let zero = |uuid: &Option<String>| {
+        uuid.as_deref()
+            .is_none_or(|uuid| uuid.chars().all(|digit| digit == '0'))
+    };
+    if let Some(uuid) = device
+        .uuid
+        .as_ref()
+        .filter(|_| !zero(&device.uuid) || !zero(&device.driver_uuid))
+    {
         words.extend(uuid_word(uuid, all));
         words.push(format!("uuid:{uuid}"));
     }
