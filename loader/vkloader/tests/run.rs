@@ -144,6 +144,8 @@ fn a_settings_file_of_the_user_is_left_alone() {
     let vkloader = env!("CARGO_BIN_EXE_vkloader");
     let words = ["--devices", "type:cpu", "--executable", vkloader];
     let own = r#"{"file_format_version": "1.0.0", "settings": {}}"#;
+    let folder = machine.path(FILE).parent().expect("a folder").to_owned();
+    fs::create_dir_all(folder).expect("folders");
     let path = machine.file(FILE, own);
     let output = shell(&machine, &words, "true");
     assert_eq!(output.status.code(), Some(2));
