@@ -286,3 +286,33 @@ fn lsv_42_memory_that_runs_out() {
         outcome.ran();
     });
 }
+
+/// LSV-42, APP-174: a list of manifests that the library's emergency pool could not hold ends the call without memory.
+#[test]
+fn lsv_42_no_memory_for_a_large_list() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        let outcome = scene.run(|vk| {
+            let padding = json!("x".repeat(60_000));
+            let padded = |number| package(vk, number, "a").with("padding", padding.clone());
+            let _server = Server::honest(&socket(vk), &(0..6).map(padded).collect::<Vec<_>>());
+            let heap = Heap::of(vk);
+            let query = || vk.extensions();
+            let usual = query();
+            assert!(usual.is_ok(), "{usual:?}");
+            heap.refuse_none();
+            assert_eq!(query(), usual);
+            let count = heap.large();
+            assert!(count > 0, "the list is large");
+            for number in 1..=count {
+                heap.refuse(Refusal::Large(number));
+                let refused = Err(loader_tests::ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY);
+                assert_eq!(query(), refused, "large request {number} of {count}");
+            }
+            heap.refuse_none();
+            assert_eq!(query(), usual);
+        });
+        outcome.ran();
+    });
+}
