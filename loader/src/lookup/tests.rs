@@ -1,7 +1,7 @@
 //! Tests of the look-up of names in the emitted rows.
 
-use super::{Gate, ROWS, find};
-use crate::generated::lookup::{ROW_COUNT, row};
+use super::{Gate, ROWS, find, hash};
+use crate::generated::lookup::{NAMES, ROW_COUNT, row};
 use crate::library::is_own_entry_point;
 use rust_alloc::collections::BTreeSet;
 
@@ -96,4 +96,11 @@ fn the_rows_of_known_commands_are_those() {
         query.terminator().map(|function| function as *const ()),
         Some(crate::generated::terminator::vkGetPhysicalDeviceProperties as *const ())
     );
+}
+
+/// GEN-64: the place that ends each chain of places is marked by a length that no name has.
+#[test]
+fn gen_64_a_name_as_long_as_the_mark_is_not_found() {
+    let mark = hash::SHORTEST + usize::from(u8::MAX);
+    assert!(!finds(&NAMES.as_bytes()[..mark]));
 }
