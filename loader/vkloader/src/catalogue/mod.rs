@@ -130,7 +130,33 @@ impl Command {
                 asking,
                 all,
                 wake,
-            } => renew(&place, &asking, all, wake)?,
+            } => {
+                let path = place.path()?;
+                file::check(&path)?;
+                let before = if all { None } else { file::read(&path).ok() };
+                let mut made = update::make(&place, &asking, update::Extent { before, wake })?;
+                for _ in 0..REPEATS {
+                    if made.is_of_one_machine() {
+                        break;
+                    }
+                    let before = Some(made);
+                    made = update::make(&place, &asking, update::Extent { before, wake })?;
+                }
+                file::write(&path, &mut made)?;
+                if place.user {
+                    mark::put();
+                }
+                show::summary(&path, &made)?;
+                // A library that was named is of this word size.
+                if asking.library.is_none() {
+                    let flags = [(all, "--all"), (wake, "--wake")]
+                        .into_iter()
+                        .filter(|(is_set, _)| *is_set);
+                    let words: Vec<&str> = ["update"].into_iter().chain(flags.map(|(_, word)| word)).collect();
+                    others::run(&place, &words);
+                }
+                GOOD
+            }
             Self::Show { place, json } => show(&place.path()?, &place, json)?,
             Self::Verify { place, asking } => {
                 let path = place.path()?;
@@ -144,49 +170,22 @@ impl Command {
                 show::verified(&path, &known, &place, &differences)?;
                 if differences.is_empty() { GOOD } else { NOT_GOOD }
             }
-            Self::Clear { place } => {
-                let path = place.path()?;
-                others::run(&place, &["clear"]);
-                match std::fs::remove_file(&path) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
-                    _ => {}
-                }
-                if let (true, Some(folder)) = (place.user, path.parent()) {
-                    mark::remove(folder)?;
-                }
-                GOOD
-            }
+            Self::Clear { place } => clear(&place)?,
         };
         Ok(ExitCode::from(code))
     }
 }
 
-/// Asks the drivers, all of them or those that changed, and writes the catalogue.
-fn renew(place: &Place, asking: &Asking, all: bool, wake: bool) -> io::Result<u8> {
+/// Removes the catalogue and its mark.
+fn clear(place: &Place) -> io::Result<u8> {
     let path = place.path()?;
-    file::check(&path)?;
-    let before = if all { None } else { file::read(&path).ok() };
-    let mut made = update::make(place, asking, update::Extent { before, wake })?;
-    for _ in 0..REPEATS {
-        if made.is_of_one_machine() {
-            break;
-        }
-        let before = Some(made);
-        made = update::make(place, asking, update::Extent { before, wake })?;
+    others::run(place, &["clear"]);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
+        _ => {}
     }
-    file::write(&path, &mut made)?;
-    if place.user {
-        mark::put();
-    }
-    show::summary(&path, &made)?;
-    // A library that was named is of this word size.
-    if asking.library.is_none() {
-        let words = [(true, "update"), (all, "--all"), (wake, "--wake")];
-        let words: Vec<&str> = words
-            .into_iter()
-            .filter_map(|(is_set, word)| is_set.then_some(word))
-            .collect();
-        others::run(place, &words);
+    if let (true, Some(folder)) = (place.user, path.parent()) {
+        mark::remove(folder)?;
     }
     Ok(GOOD)
 }
