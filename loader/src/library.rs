@@ -129,8 +129,8 @@ pub(crate) fn traced<T>(name: &[u8], open: impl FnOnce() -> Result<T, OpenError>
     opened
 }
 
-/// Returns `true` if the address that a driver or layer gave for a command is the loader's own function. A call of that would never
-/// return (LAY-215).
+/// Returns `true` if a driver or layer gave the address of the loader's own function for a command. Calling it would never return
+/// (LAY-215).
 pub(crate) fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
     #[cfg(vkl_steps_aside)]
     if crate::aside::is_jump(address) {

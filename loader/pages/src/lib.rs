@@ -16,8 +16,8 @@ pub use other::write_others;
 /// The shells whose completions are written; each has a folder of its own in packages.
 const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
 
-/// Writes manual pages and completions below a folder, which is created. The pages are `man/NAME.1`, or `man/NAME.8` for a program of
-/// administrators, and one for each command that is not hidden. The completions are in `bash`, `fish` and `zsh`. The same definition gives the same bytes.
+/// Writes `man/NAME.1`, or `man/NAME.8` for a program of administrators, below a folder, which is created. Also writes a page for each
+/// command that is not hidden, and the completions in `bash`, `fish` and `zsh`. The same definition gives the same bytes.
 ///
 /// # Errors
 ///

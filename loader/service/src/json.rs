@@ -1,4 +1,8 @@
-//! JSON as the service reads it (LSV-51): valid UTF-8, an object and nothing after it, and no member twice of those that count.
+//! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, at most 32 values inside each other, and no key twice
+//! in an object, since two readers could take different ones.
+//!
+//! Objects keep their order, so that a manifest that is passed on looks like the one that was read. Only numbers that are not whole,
+//! or have more than 64 bits, are rounded.
 
 use serde::de::{DeserializeOwned, Error};
 

@@ -98,7 +98,7 @@ impl Reader {
         })
     }
 
-    /// The state of the files of a package, or nothing if it is none any more.
+    /// Returns the state of a package's files; `None` if the folder is no longer a package.
     pub fn stamp(&self, name: &str) -> Option<Stamps> {
         let folder = self.folder(name, &mut |_| {}).ok()?;
         Some(open(&folder, &mut |_| {}, &mut |_| {}).ok()?.stamp)

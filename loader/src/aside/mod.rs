@@ -1,8 +1,8 @@
 //! A library of a bundle that steps aside for the system's (APP-300).
 //!
 //! A program that brings its own Vulkan loader may run years later, on a system with newer drivers. This build of the library looks for
-//! the system's library when it is loaded. If that one is as new or newer, each exported function jumps to its function of the same name.
-//! All functions that are looked up there belong to that library too. Otherwise they jump to the functions of this one.
+//! the system's library when it is loaded. If that one is as new or newer, each exported function jumps to the function of the same name
+//! there. All functions that are looked up through these are then of that library too. Otherwise they jump to the functions of this one.
 
 mod jump;
 

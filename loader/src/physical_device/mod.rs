@@ -1,11 +1,10 @@
 //! Physical devices: their objects, and the commands that list them.
 //!
-//! An enumeration passes three stations. [`entry`] is what the application calls: it goes down the layer chain, drops
-//! what the ID filters hide ([`filter`]) and puts the application's objects in place of the chain's. The chain ends at
-//! [`terminator`], which asks every driver ([`walk`]). Then it selects by the settings file ([`configured`]), or hides
-//! devices by the words for visible ones ([`wishes`]) and sorts ([`order`]). A system with an order of its own has
-//! [`adapters`] instead. [`groups`] does the same for device groups. [`objects`] keeps one object a device, for as long as the
-//! instance lives.
+//! The application calls [`entry`], which calls the layer chain, drops devices that the ID filters hide ([`filter`]), and
+//! replaces the chain's objects by the application's. At the end of the chain, [`terminator`] asks every driver ([`walk`]). It
+//! then selects by the settings file ([`configured`]). Otherwise it hides devices by the words for visible ones ([`wishes`]),
+//! and sorts ([`order`]) unless the system has its own order ([`adapters`]). [`groups`] does the same for device groups.
+//! [`objects`] keeps one object per device as long as the instance lives.
 
 mod adapters;
 mod configured;

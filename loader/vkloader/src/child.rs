@@ -201,7 +201,7 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
     }
 }
 
-/// Lets this process become the parent of what its children leave behind, so that it can end that too.
+/// Makes this process the parent of processes that outlive its children, so that it can end them too.
 fn adopt_all() {
     // Where the system does not let it be so, what leaves its group goes on.
     #[cfg(target_os = "linux")]

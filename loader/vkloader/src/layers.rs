@@ -1,4 +1,4 @@
-//! `vkloader layers`: the chain of layers, the reason for each layer in it, and the needs of widely used layers.
+//! `vkloader layers`: the chain of layers, the origin of each layer, and the needs of widely used layers.
 
 use crate::child;
 use crate::commands::{Library, NONE, USABLE, heard};

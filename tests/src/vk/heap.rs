@@ -20,7 +20,7 @@ static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
 /// Files and folders that the library opened or tried to open, and which of them is refused; zero for none.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
-/// The number of them when the last request or opening was refused.
+/// Number of openings when the last request or opening was refused.
 static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
 /// Blocks that the library has.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
@@ -104,12 +104,12 @@ impl Heap {
         OPENINGS.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of these after the last refusal.
+    /// Number of these after the last refusal.
     pub fn openings_after_refusal(&self) -> usize {
         self.openings() - OPENINGS_BEFORE.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of blocks that the library has asked for since [`Heap::of`] and not given back.
+    /// Number of blocks that the library has requested since [`Heap::of`] and not freed.
     pub fn live(&self) -> isize {
         LIVE.load(Ordering::Relaxed)
     }

@@ -49,7 +49,7 @@ fn the_catalogue_of_the_system_is_read() {
     });
 }
 
-/// The folder of a user's drivers, with the mark of the user's catalogue.
+/// Folder of a user's drivers, with the mark of the user's catalogue.
 const OWN: &str = "xdg/data-home/vulkan/icd.d";
 
 /// The user's own file needs no variable where a folder of manifests has its mark and the system has none (DRV-274).

@@ -24,7 +24,7 @@ const SAMPLE: usize = 24;
 /// Files and folders that a call may open between two looks at whether memory ran out: the places of one search.
 const FEW: usize = 8;
 
-/// The outcome of one call.
+/// Result of one call.
 type Answer = Result<String, vk::Result>;
 
 /// Global queries of a program.
@@ -76,7 +76,7 @@ fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     (answers, opened.unwrap_or_default())
 }
 
-/// Returns the number of answers that are out of memory; each other answer must be the usual one.
+/// Checks that each answer is the usual one or out of memory; returns the number of the latter.
 fn compare(answers: &[Answer], usual: &[Answer]) -> usize {
     let differs = answers
         .iter()

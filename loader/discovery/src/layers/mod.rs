@@ -22,7 +22,7 @@ use os::memory::OutOfMemory;
 
 pub use order::UserOrder;
 
-/// The inputs that decide which layers are found.
+/// Inputs of a search for layers.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerScan<'a> {
     /// Names places and filters.

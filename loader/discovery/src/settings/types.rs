@@ -26,7 +26,7 @@ pub struct Settings {
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
     /// The words of the only devices to show, with commas between them (DRV-143a); empty leaves that to the variable.
     pub visible_devices: Text,
-    /// Policies that decide which drivers are opened.
+    /// Policies for opening drivers.
     pub driver_policies: DriverPolicies,
     /// Chains of layers in the order from the application to the driver (LAY-332).
     pub layer_order: Vec<Text>,

@@ -86,7 +86,7 @@ pub enum Fault {
     Variant(String),
     /// The last part of `library_path` is not a valid key (LSV-55).
     Key(String),
-    /// The library is none (LSV-50).
+    /// The file is not a library (LSV-50).
     Elf {
         /// Which, relative to the package.
         file: String,

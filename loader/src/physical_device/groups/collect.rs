@@ -58,7 +58,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
             return Err(no_groups(&journal));
         }
         if array.is_null() && !chosen {
-            // SAFETY: by this function's contract.
+            // SAFETY: the caller promises a writable count.
             unsafe { *count = total };
             return Ok(VkResult::VK_SUCCESS);
         }
