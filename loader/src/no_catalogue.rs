@@ -20,7 +20,7 @@ pub(crate) enum Known {}
 pub(crate) struct KnownDrivers;
 
 impl KnownDrivers {
-    /// Nothing, also where the variable asks for something.
+    /// Returns the empty value, even if the variable asks for a catalogue.
     pub(crate) fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
         if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
             journal.note(
@@ -35,7 +35,7 @@ impl KnownDrivers {
     #[inline(always)]
     pub(crate) fn add_users(&self, _: &Environment<'_>, _: &mut Journal<'_>) {}
 
-    /// Nothing is.
+    /// Returns `true`: nothing is known.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         true

@@ -78,7 +78,7 @@ pub(super) struct Offer<'a> {
     pub discovered: &'a DiscoveredLayers,
     /// Layers that are active.
     pub activation: &'a Activation,
-    /// Tells if extensions that the loader does not know may pass.
+    /// Environment, whose variable may let unknown extensions pass.
     pub environment: &'a Environment<'a>,
 }
 
