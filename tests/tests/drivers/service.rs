@@ -126,7 +126,7 @@ fn lsv_38_an_installed_driver_takes_precedence() {
             "file_format_version": "1.0.1",
             "ICD": { "library_path": "/nowhere/libmock_a.so", "api_version": "1.3.280" },
         });
-        scene.file("xdg/data-home/vulkan/icd.d/a.json", &manifest.to_string());
+        scene.file("xdg/data-home/vulkan/icd.d/a.json", manifest.to_string());
         let outcome = scene.run(|vk| {
             let packages = [package(vk, 0, "here"), package(vk, 1, "a"), package(vk, 2, "b")];
             let server = Server::honest(&socket(vk), &packages);
