@@ -4,7 +4,6 @@ use super::file::File;
 use crate::names::ident;
 use crate::plan::Plan;
 use crate::policy::ExportList;
-use proc_macro2::Literal;
 use quote::quote;
 
 pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
@@ -15,13 +14,13 @@ pub(super) fn files(plan: &Plan<'_>) -> Vec<File> {
     let lines = |list: ExportList, prefix: &str| -> String {
         names(list).iter().map(|name| format!("{prefix}{name}\n")).collect()
     };
-    let jumps = names(ExportList::Linux).into_iter().enumerate().map(|(number, name)| {
-        let (number, name) = (Literal::usize_unsuffixed(number), ident(name));
-        quote!(#number #name;)
+    let jumps = names(ExportList::Linux).into_iter().map(|name| {
+        let name = ident(name);
+        quote!(#name;)
     });
     vec![
         File::rust("exports/aside.rs")
-            .doc("The exports of a library that steps aside, each with its number.")
+            .doc("The exports of a library that steps aside.")
             .items(quote!(
                 use crate::aside::exports;
             ))

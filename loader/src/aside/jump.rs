@@ -4,12 +4,12 @@
 /// instruction for indirect calls.
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
-    ($targets:path, $number:literal) => {
+    ($targets:path, $number:expr) => {
         core::arch::naked_asm!(
             "endbr64",
             "jmp qword ptr [rip + {targets} + {offset}]",
             targets = sym $targets,
-            offset = const $number * size_of::<usize>(),
+            offset = const $number as usize * size_of::<usize>(),
         )
     };
 }
@@ -17,14 +17,14 @@ macro_rules! jump {
 /// The same with a register that calls between libraries may change, and a landing instruction that older processors ignore.
 #[cfg(target_arch = "aarch64")]
 macro_rules! jump {
-    ($targets:path, $number:literal) => {
+    ($targets:path, $number:expr) => {
         core::arch::naked_asm!(
             "hint #34",
             "adrp x16, {targets} + {offset}",
             "ldr x16, [x16, #:lo12:{targets} + {offset}]",
             "br x16",
             targets = sym $targets,
-            offset = const $number * size_of::<usize>(),
+            offset = const $number as usize * size_of::<usize>(),
         )
     };
 }

@@ -36,11 +36,16 @@ pub(crate) struct Export {
     jump: unsafe extern "C" fn(),
 }
 
-/// Defines the exported functions, given as `NUMBER NAME;`, with their targets.
+/// Defines the exported functions of these names, with their targets.
 macro_rules! exports {
-    ($($number:literal $name:ident;)*) => {
-        /// Number of exported functions.
-        const COUNT: usize = [$($number),*].len();
+    ($($name:ident;)*) => {
+        /// The numbers of the functions.
+        enum Number {
+            $($name),*
+        }
+
+        /// How many functions are exported.
+        const COUNT: usize = [$(Number::$name),*].len();
 
         /// The targets of the jumps. They are this library's own functions until [`crate::aside::decide`] changes them.
         pub(crate) static TARGETS: [core::sync::atomic::AtomicPtr<()>; COUNT] =
@@ -55,7 +60,7 @@ macro_rules! exports {
                 #[unsafe(naked)]
                 #[unsafe(no_mangle)]
                 pub(super) unsafe extern "C" fn $name() {
-                    crate::aside::jump!(super::TARGETS, $number)
+                    crate::aside::jump!(super::TARGETS, super::Number::$name)
                 }
             )*
         }

@@ -11,6 +11,8 @@ pub enum Refusal {
     From(usize),
     /// Each that asks for more bytes.
     Above(usize),
+    /// The n-th of those that the library's emergency pool cannot serve.
+    Large(usize),
     /// The n-th opening of a file or folder: the system has no memory for it.
     Opening(usize),
 }
@@ -36,6 +38,16 @@ impl Heap {
 
     /// Unreachable, because no heap exists here.
     pub fn count(&self) -> usize {
+        unreachable!("there is no heap")
+    }
+
+    /// Unreachable, because no heap exists here.
+    pub fn large(&self) -> usize {
+        unreachable!("there is no heap")
+    }
+
+    /// Unreachable, because no heap exists here.
+    pub fn openings_after_refusal(&self) -> usize {
         unreachable!("there is no heap")
     }
 

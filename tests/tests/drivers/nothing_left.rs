@@ -1,5 +1,6 @@
 //! The error line of a call that leaves no driver or device (APP-89a).
 
+#[cfg(unix)]
 use std::fs;
 
 use loader_tests::ash::vk;

@@ -8,7 +8,7 @@ use crate::forward::forward_of_instance;
 use crate::handle::App;
 
 /// [`vkCreateXcbSurfaceKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateXcbSurfaceKHR.html)
-#[cfg_attr(target_os = "linux", unsafe(no_mangle))]
+#[cfg_attr(all(not(vkl_steps_aside), target_os = "linux"), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     instance: VkInstance<App>,
     pCreateInfo: *const VkXcbSurfaceCreateInfoKHR,
@@ -19,13 +19,13 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
 }
 
 /// [`vkDestroyInstance`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyInstance.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyInstance(instance: VkInstance<App>, pAllocator: *const VkAllocationCallbacks) {
     unsafe { crate::entry::destroy_instance(instance, pAllocator) }
 }
 
 /// [`vkEnumeratePhysicalDeviceGroups`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceGroups.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
     instance: VkInstance<App>,
     pPhysicalDeviceGroupCount: *mut u32,
@@ -37,7 +37,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
 }
 
 /// [`vkEnumeratePhysicalDevices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDevices.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
     instance: VkInstance<App>,
     pPhysicalDeviceCount: *mut u32,
@@ -47,7 +47,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
 }
 
 /// [`vkGetInstanceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetInstanceProcAddr.html)
-#[unsafe(no_mangle)]
+#[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetInstanceProcAddr(
     instance: VkInstance<App>,
     pName: *const c_char,
