@@ -53,10 +53,10 @@ pub fn largest(places: &[Place]) -> Option<u64> {
         *count += 1;
         *heard = place.heard.min(*heard);
     }
-    // Among users with as many, root comes last.
+    // Root comes last: a user may own many numbers, with one connection each.
     let largest = counts
         .into_iter()
-        .max_by_key(|(user, (count, heard))| (*count, *user != 0, Reverse(*heard)));
+        .max_by_key(|(user, (count, heard))| (*user != 0, *count, Reverse(*heard)));
     most_silent(places, largest?.0)
 }
 

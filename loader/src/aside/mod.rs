@@ -44,7 +44,7 @@ macro_rules! exports {
             $($name),*
         }
 
-        /// How many functions are exported.
+        /// The number of exported functions.
         const COUNT: usize = [$(Number::$name),*].len();
 
         /// The targets of the jumps. They are this library's own functions until [`crate::aside::decide`] changes them.

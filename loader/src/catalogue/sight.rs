@@ -61,6 +61,22 @@ fn first_variables() -> Option<Vec<u8>> {
     is_whole.then_some(text)
 }
 
+/// Returns the folders of the first `LD_LIBRARY_PATH` and of the present one. A program may have written its title over the first
+/// variables, so neither is enough alone. `None` when memory runs out.
+fn searched(first: &[u8]) -> Option<Vec<u8>> {
+    let present = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
+    let present: &[u8] = if *present == *first { b"" } else { &present };
+    let mut all = Vec::new();
+    all.try_exact_room(first.len() + 1 + present.len()).ok()?;
+    all.extend_from_slice(first);
+    // An empty folder is the current one.
+    if !first.is_empty() && !present.is_empty() {
+        all.push(b':');
+    }
+    all.extend_from_slice(present);
+    Some(all)
+}
+
 /// Looks at each file of a catalogue. Returns `None` when memory runs out.
 pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let catalogue = loaded.catalogue()?;
@@ -81,7 +97,8 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
             .and_then(|(_, variable)| Some((variable, value(name)?)));
         value.is_none_or(|(variable, value)| catalogue.allows(variable, value))
     };
-    closure::look(&Kernel, value(b"LD_LIBRARY_PATH=").unwrap_or_default(), &mut files);
+    let search = searched(value(b"LD_LIBRARY_PATH=").unwrap_or_default())?;
+    closure::look(&Kernel, &search, &mut files);
     if !is_allowed(b"LD_AUDIT=") || !is_allowed(b"GLIBC_TUNABLES=") {
         closure::doubt_all(&mut files);
     }

@@ -27,7 +27,7 @@ fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bo
         Wanted::Type(word) => device.kind.is_none_or(|known| known == word.as_bytes()),
         Wanted::Driver(part) => [entry.named, entry.path].into_iter().any(|path| {
             let name = lower_case(file_name(path));
-            name.windows(part.len()).any(|found| found == part)
+            part.is_empty() || name.windows(part.len()).any(|found| found == part)
         }),
         Wanted::Name(pattern) => device.name.is_none_or(|known| {
             pattern.matches(known) || known.windows(REPLACEMENT.len()).any(|found| found == REPLACEMENT)

@@ -14,6 +14,7 @@ use core::ffi::c_void;
 use discovery::extension::InstanceExtension;
 use discovery::text::Text;
 use discovery::version::ApiVersion;
+use os::memory::copy_or_note;
 
 /// Device extension that reports the place of a device on the PCI bus.
 const PCI_BUS_INFO: &[u8] = b"VK_EXT_pci_bus_info";
@@ -41,9 +42,9 @@ pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
     device.driver.properties_of(device.handle)
 }
 
-/// Returns the name of a device, for messages.
+/// Returns the name of a device. Without memory for it the call ends as out of memory.
 pub(super) fn name_of(properties: &VkPhysicalDeviceProperties) -> Text {
-    Text::try_new(ffi::fixed_text(&properties.deviceName)).unwrap_or_default()
+    copy_or_note(ffi::fixed_text(&properties.deviceName)).into()
 }
 
 /// Returns the place on the PCI bus, if the driver reports it (DRV-138). A driver whose extension list cannot be read reports none.

@@ -15,6 +15,7 @@ use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Ve
 use discovery::text::Text;
 use os::memory::OutOfMemory;
 use os::{Raw, Show};
+use promises::limits::MAX_VISIBLE_WORDS;
 
 /// The wish of a device that is hidden. Others have the place of the word that is for them.
 pub(super) const HIDDEN: usize = usize::MAX;
@@ -192,8 +193,10 @@ fn report_rest(visible: &VisibleDevices, words: &DeviceWords, unmatched: usize, 
         journal.note(WARN, format_args!("{name}: {more} more words choose no device"));
     }
     if words.truncated {
-        let most = words.words.len();
-        journal.note(WARN, format_args!("{name}: only the first {most} words count"));
+        journal.note(
+            WARN,
+            format_args!("{name}: only the first {MAX_VISIBLE_WORDS} words count"),
+        );
     }
 }
 

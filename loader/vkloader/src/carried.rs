@@ -25,9 +25,23 @@ pub(crate) fn program_of_32_bits() -> Option<PathBuf> {
     installed(&itself::path().ok()?, "32/bin/vkloader")
 }
 
+/// Returns a file of the installation that this program belongs to. A program in a folder for temporary files belongs to none: anybody
+/// can make the folders beside it.
 fn installed(program: &Path, name: &str) -> Option<PathBuf> {
-    let path = program.parent()?.parent()?.join(FOLDER).join(name);
-    path.is_file().then_some(path)
+    let root = program.parent()?.parent()?;
+    let path = root.join(FOLDER).join(name);
+    let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
+    let is_safe = has_owner_of(&path, program) && folders.into_iter().all(|folder| is_of_owner(folder, program));
+    is_safe.then_some(path)
+}
+
+/// Returns `true` if a folder belongs to the owner of the program or to root, and no others may write to it.
+fn is_of_owner(folder: &Path, program: &Path) -> bool {
+    const OTHERS_WRITE: u32 = 0o002;
+    let (Ok(folder), Ok(program)) = (fs::metadata(folder), fs::metadata(program)) else {
+        return false;
+    };
+    [0, program.uid()].contains(&folder.uid()) && folder.mode() & OTHERS_WRITE == 0
 }
 
 /// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, a file of that name could be

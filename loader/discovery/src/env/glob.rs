@@ -88,7 +88,10 @@ impl Pattern {
                 .len()
                 .checked_sub(text.len())
                 .is_some_and(|at| name[at..].eq_ignore_ascii_case(text)),
-            Kind::Substring(text) => name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text)),
+            // A text that there was no memory for is empty.
+            Kind::Substring(text) => {
+                !text.is_empty() && name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+            }
         }
     }
 }

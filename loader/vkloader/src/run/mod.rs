@@ -5,6 +5,7 @@ mod settings;
 use crate::child;
 use crate::commands::{heard, print};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use settings::SettingsFile;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,7 +17,7 @@ use std::process::{Command as Process, ExitCode, ExitStatus};
 #[derive(Args)]
 pub(crate) struct Run {
     /// The only devices to show, in this order, such as type:discrete or pci:0000:65:00.0,type:cpu.
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", value_parser = OsStringValueParser::new().try_map(with_words))]
     devices: Option<OsString>,
     /// The only drivers, by patterns of the file names of their manifests.
     #[arg(long, value_name = "PATTERNS")]
@@ -85,6 +86,14 @@ impl Run {
             .filter_map(|(name, value)| Some((name, value?)))
             .collect())
     }
+}
+
+/// Refuses a list of devices without a word, which the library would take for no list.
+fn with_words(value: OsString) -> Result<OsString, &'static str> {
+    let has_word = value.as_encoded_bytes().iter().any(|&byte| byte != b',');
+    has_word
+        .then_some(value)
+        .ok_or("name at least one device, or none to hide all")
 }
 
 /// Prints assignments that a shell reads.

@@ -152,9 +152,11 @@ impl<'a> Declarations<'a> {
         // Neighbours come first, from the lowest pair up, so that all other pairs follow from them.
         for at in (0..ranked.len()).rev() {
             let (rank, above) = ranked[at];
-            for &(other, below) in &ranked[at + 1..] {
+            let after = &ranked[at + 1..];
+            let same = after.partition_point(|&(other, _)| other == rank);
+            for &(_, below) in &after[same..] {
                 let edge = Edge { above, below, by };
-                if other != rank && self.graph.add(edge)? == Added::Contradicts {
+                if self.graph.add(edge)? == Added::Contradicts {
                     ignored = ignored.or(Some(edge));
                 }
             }

@@ -75,7 +75,8 @@ impl Graph {
         self.edges.try_push(edge)?;
         let words = Self::words(self.size);
         for layer in 0..self.size {
-            if layer != edge.above && !self.has(layer, edge.above) {
+            // A layer that is above both already is above everything below them.
+            if layer != edge.above && (!self.has(layer, edge.above) || self.has(layer, edge.below)) {
                 continue;
             }
             for word in 0..words {
