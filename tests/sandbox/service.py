@@ -59,7 +59,7 @@ class Service:
         rules = [f'{{"driver": "{name}", "icds": ["{name}"]}}' for name in ("first", "second")]
         allowed = "true" if fallback else "false"
         (self.folder / "service.json").write_text(
-            f'{{"devices": [{", ".join(rules)}], "fallback": "{fallback or "none"}", "allow_fallback": {allowed}}}'
+            f'{{"devices": [{", ".join(rules)}], "fallback": "{fallback or "none"}", "allow_fallback": {allowed}, "user": 0}}'
         )
         for name in packages:
             self.add(name)

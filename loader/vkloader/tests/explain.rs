@@ -27,7 +27,14 @@ fn devices_come_with_driver_manifest_and_order() {
 fn no_driver_is_installed() {
     let explained = Machine::new().explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
-    assert!(explained.advice().contains("mesa-vulkan-drivers"));
+    // Drivers of this machine are not searched here, which is what the advice is about then.
+    let has_any = std::fs::read_dir("/usr/share/vulkan/icd.d").is_ok_and(|mut files| files.next().is_some());
+    let advised = if has_any {
+        "unset XDG_DATA_DIRS"
+    } else {
+        "mesa-vulkan-drivers"
+    };
+    assert!(explained.advice().contains(advised), "{}", explained.advice());
     assert!(explained.findings().contains("vulkan/icd.d"));
 }
 
@@ -368,10 +375,11 @@ fn a_program_in_a_sandbox() {
     let probe = [root, root, "--", env!("CARGO_BIN_EXE_vkloader"), "probe"];
     let library = machine::library();
     let program = [&sandbox[..], &probe, &[library.to_str().expect("plain")]].concat();
-    let output = machine.run(&[&["explain", "--json", "--"], &program[..]].concat());
+    let library = library.to_str().expect("plain");
+    let output = machine.run(&[&["explain", "--json", "--library", library, "--"], &program[..]].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        output.status.code() == Some(2) && said.contains("--descriptor helps"),
+        output.status.code() == Some(2) && said.contains("--descriptor"),
         "{said}"
     );
     let output = machine.run(&[&["explain", "--json", "--descriptor", "--"], &program[..]].concat());
