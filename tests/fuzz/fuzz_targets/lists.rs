@@ -72,7 +72,11 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
     assert_eq!(distinct.len(), places.len(), "each place once");
     assert!(places.iter().all(|place| !place.path.is_empty()));
     let lines = Lines::default();
-    let found = twice(|| find(kind, &places, &mut Journal::new(&lines)).expect("memory suffices").found);
+    let found = twice(|| {
+        find(kind, &places, &mut Journal::new(&lines))
+            .expect("memory suffices")
+            .found
+    });
     let paths: BTreeSet<&[u8]> = found.iter().map(|file| file.path.as_bytes()).collect();
     assert_eq!(paths.len(), found.len(), "each file once");
     for file in &found {
