@@ -1,4 +1,4 @@
-//! A report from the records of a trace.
+//! Builds the report of a run from the records of its trace.
 
 use super::decided::{Decided, Manifests, busiest};
 use super::{
@@ -11,21 +11,21 @@ use crate::{installed, names, probe};
 use reasons::Code;
 use std::collections::{BTreeMap, HashSet};
 
-/// Nanoseconds from which on a library is slow.
+/// A library that takes at least this many nanoseconds to open or to answer is reported as slow.
 const SLOW: u64 = 10_000_000;
 
-/// The devices that a process received above all layers, where that is known beside the trace.
+/// The devices that a process received above all layers, if the process reported them in addition to the trace.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Received<'a> {
     /// The devices; `None` stands for the list in the trace.
     pub(crate) devices: Option<&'a [probe::Device]>,
-    /// Whether the call that lists devices came to its end without an error. Where it did not, nobody hid what is missing.
+    /// `true` if the call that lists devices succeeded. Only then does a missing device mean that something hid it.
     pub(crate) is_whole: bool,
-    /// The layer that changes the list.
+    /// Name of the layer that changes the list of devices, if one was found.
     pub(crate) changer: Option<&'a str>,
 }
 
-/// The report about a process that ended, from what it received, and from what the loader wrote in the process that used it most.
+/// Returns the report of a process that ended. Only records of the process with the most records are used.
 pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     let records = busiest(&finished.records);
     let decided = Decided::of(&records);
@@ -60,14 +60,14 @@ pub(crate) fn build(finished: &Finished, received: Received<'_>) -> Report {
     report
 }
 
-/// Says how the process ended, and whose fault that was.
+/// Adds to a report how the process ended, and which driver, layer or program caused that.
 fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
     let mut ended = ended::finding(finished.ending, records);
     if let Some(crash) = &report.crash {
         let found = crash.finding();
         match &mut ended {
-            // What the trace knows is all that there is.
+            // No culprit was found, so the last call in the trace is the best explanation.
             Some(ended) if crash.culprit == culprit::Who::Unknown => ended.findings.extend(found.findings),
             _ => ended = Some(found),
         }
@@ -76,7 +76,7 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.dropped.extend(ended);
 }
 
-/// Returns the verdict about the devices of a report.
+/// Returns whether the devices of a report are hardware, software only, or unusable.
 pub(super) fn verdict(report: &Report) -> Verdict {
     let usable = || report.devices.iter().filter(|device| device.is_usable);
     match usable().next() {
@@ -86,7 +86,8 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     }
 }
 
-/// Drivers without a device of which the library made no decision: it keeps them where none has a device.
+/// Returns a finding for each driver without a device that the library has not already recorded as dropped. The library drops such drivers only if
+/// another driver has a device.
 fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
     let row = Code::DriverNoDevices.row();
     let is_known = |driver: &&String| {
@@ -111,7 +112,7 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
     .collect()
 }
 
-/// What there is to say of devices that layers changed and of those that cannot be used.
+/// Returns the findings about devices that a layer hid or moved, and about devices that cannot be used.
 fn of_devices(report: &Report) -> Vec<Dropped> {
     let mut found = Vec::new();
     for hidden in report.hidden.iter().filter(|hidden| hidden.by_what == "layer") {
@@ -150,7 +151,7 @@ fn of_devices(report: &Report) -> Vec<Dropped> {
     found
 }
 
-/// Puts what drivers printed to what there is to say of them.
+/// Adds the lines that drivers printed to the findings about these drivers.
 fn quote_drivers(report: &mut Report) {
     for dropped in &mut report.dropped {
         let own = report.printed.iter().filter(|line| {
@@ -163,7 +164,7 @@ fn quote_drivers(report: &mut Report) {
     }
 }
 
-/// Says of each driver that was left out which manifest names it.
+/// Adds to each dropped driver the manifest that names it.
 fn name_manifests(manifests: &Manifests, dropped: &mut [Dropped]) {
     for dropped in dropped.iter_mut().filter(|dropped| dropped.subject == "driver") {
         if let Some((path, source)) = manifests.all(&dropped.name).first() {
@@ -240,7 +241,7 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
     found
 }
 
-/// What was left out, each once.
+/// Returns one finding for each manifest, library, layer or device that the library dropped.
 fn dropped(records: &[&Record]) -> Vec<Dropped> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -278,7 +279,7 @@ fn explained(decision: &Decision) -> Dropped {
             (meaning.into(), format!("If this is unintended: unset {variable}"))
         }
         (Some(code), _) => (code.row().meaning.into(), code.row().remedy.into()),
-        // A newer library than this program.
+        // The reason is unknown to this program, so the traced library is newer.
         (None, _) => (said.clone().unwrap_or_default(), String::new()),
     };
     let mut findings = Vec::new();
@@ -322,7 +323,7 @@ fn subject(word: &str) -> &str {
     }
 }
 
-/// Libraries that took long to open or to answer.
+/// Returns the libraries that took at least `SLOW` to open or to answer.
 fn slow(records: &[&Record]) -> Vec<Slow> {
     let mut sums: BTreeMap<(String, &'static str), u64> = BTreeMap::new();
     for record in records {

@@ -1,4 +1,4 @@
-//! Calls that failed, errors of the log, and what drivers printed.
+//! Failed calls, errors of the loader's log, and lines that drivers printed.
 
 use super::{Call, Printed};
 use crate::events::{Event, Record, Step};
@@ -6,12 +6,12 @@ use crate::names;
 use std::collections::HashMap;
 use std::fmt;
 
-/// Lines of each kind that are kept.
+/// Upper bound on the lines of each kind in a report; further lines are dropped.
 const MOST: usize = 40;
-/// Characters of a line that are kept.
+/// Upper bound on the characters of a line; longer lines are cut.
 const LONGEST: usize = 400;
 
-/// The calls that failed, each once: those of the program and those of drivers.
+/// Returns the failed calls of the program and of drivers, without repetitions.
 pub(super) fn failed(records: &[&Record]) -> Vec<Call> {
     let mut found: Vec<Call> = Vec::new();
     for record in records {
@@ -32,7 +32,7 @@ pub(super) fn failed(records: &[&Record]) -> Vec<Call> {
     found
 }
 
-/// The errors of the log that are not about a decision, each once.
+/// Returns the errors of the loader's log, without repetitions and without those that explain a recorded decision.
 pub(super) fn errors(records: &[&Record]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for record in records {
@@ -47,7 +47,7 @@ pub(super) fn errors(records: &[&Record]) -> Vec<String> {
     found
 }
 
-/// What was printed on standard error, with the library that ran meanwhile.
+/// Returns the lines on standard error, each with the library that ran when the line was printed.
 pub(super) fn printed(records: &[&Record]) -> Vec<Printed> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     let mut found: Vec<Printed> = Vec::new();

@@ -1,18 +1,18 @@
-//! The codes of what this program finds out by itself, beside those of the library's decisions (`loader/reasons`).
+//! Codes of the findings that this program makes itself. `loader/reasons` has the codes of the library's decisions.
 
 use super::{Dropped, rank};
 
 /// A code of this program.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// How the code is written.
+    /// Name of the code in reports.
     pub(crate) name: &'static str,
-    /// What kind of thing it is about.
+    /// Kind of the thing that the finding is about, such as `program` or `variable`.
     subject: &'static str,
     rank: u8,
-    /// What it means, as one sentence.
+    /// Meaning of the code, as one sentence.
     pub(crate) meaning: &'static str,
-    /// What helps, as one sentence; empty where nothing is wrong.
+    /// Remedy, as one sentence; empty if the finding is harmless.
     pub(crate) remedy: &'static str,
 }
 
@@ -26,7 +26,7 @@ macro_rules! rows {
             remedy: $remedy,
         };)+
 
-        /// All of them, in the order in which the documentation lists them.
+        /// All codes, in the order of the documentation.
         #[cfg(test)]
         pub(crate) const TABLE: &[&Row] = &[$($constant),+];
     };
@@ -142,7 +142,7 @@ rows! {
 }
 
 impl Row {
-    /// A finding with the words of this line.
+    /// Returns a finding with this code about the thing called `name`.
     pub(crate) fn about(&self, name: impl Into<String>) -> Dropped {
         Dropped {
             subject: self.subject.into(),

@@ -1,10 +1,10 @@
-//! What the library decided about devices and drivers, below all layers, as its trace tells it.
+//! The library's decisions about devices and drivers below all layers, as its trace records them.
 
 use crate::events::{Event, Record, Source, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// The calls by which a driver is asked for its devices.
+/// Commands that ask a driver for its devices.
 const LISTING: [&str; 3] = [
     "vkEnumeratePhysicalDevices",
     "vkEnumeratePhysicalDeviceGroups",
@@ -20,26 +20,26 @@ pub(super) struct Listed {
     pub(super) vendor: u32,
     pub(super) device: u32,
     pub(super) api_version: String,
-    /// Identifiers of the device and its driver, where the driver tells them.
+    /// UUIDs of the device and its driver, if the driver reports them.
     pub(super) uuid: Option<String>,
     pub(super) driver_uuid: Option<String>,
-    /// The path of the driver's library.
+    /// Path of the driver's library.
     pub(super) driver: String,
     pub(super) manifest: Option<String>,
-    /// The word of the trace for what put it there.
+    /// Name of the rule that put the device at its place, as the trace writes it.
     pub(super) rule: String,
 }
 
-/// What the library decided.
+/// The library's decisions about devices and drivers.
 #[derive(Debug, Default)]
 pub(super) struct Decided {
-    /// The devices of the last enumeration, in the library's order.
+    /// Devices of the last enumeration, in the library's order.
     pub(super) devices: Vec<Listed>,
-    /// Drivers that were asked for devices and have none, in their order.
+    /// Drivers that returned an empty list of devices, in the order of their first answer.
     pub(super) idle: Vec<String>,
-    /// Names of devices that a filter hid, each with its variable.
+    /// Names of the devices that a filter hid, each with the variable of the filter.
     pub(super) filtered: Vec<(String, String)>,
-    /// Names of the layers between the program and the library's list, from the program down.
+    /// Names of the layers between the program and the library's list, starting at the program.
     pub(super) layers: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl Decided {
         decided
     }
 
-    /// The variable that hides the devices of this name.
+    /// Returns the variable that hides devices of this name.
     pub(super) fn filter_of(&self, name: &str) -> Option<&str> {
         let mut hidden = self.filtered.iter();
         hidden
@@ -90,7 +90,7 @@ impl Decided {
             .map(|(_, variable)| variable.as_str())
     }
 
-    /// Finds the drivers whose last answer was an empty list.
+    /// Finds the drivers whose last list of devices was empty.
     fn find_idle(&mut self, counts: &[(&str, u64)]) {
         let last: HashMap<&str, u64> = counts.iter().copied().collect();
         for (driver, _) in counts {
@@ -100,7 +100,7 @@ impl Decided {
         }
     }
 
-    /// Gives each device its manifest. Of devices that differ in nothing, each manifest of their driver has its own.
+    /// Sets the manifest of each device. If several manifests name one driver library, equal devices get these manifests in turn.
     fn name_manifests(&mut self, manifests: &Manifests) {
         for place in 0..self.devices.len() {
             let (before, rest) = self.devices.split_at_mut(place);
@@ -115,14 +115,14 @@ impl Decided {
     }
 }
 
-/// How many devices a driver listed, where this is the end of that step.
+/// Returns the driver and the number of its devices if this step ends an enumeration.
 fn listed_by_driver(step: &Step) -> Option<(&str, u64)> {
     let is_listing = step.step == "driver" && LISTING.contains(&step.name.as_str());
     let counted = step.devices.filter(|_| is_listing && step.result == Some(0));
     Some((step.library.as_deref()?, counted?))
 }
 
-/// The manifests that name each library, with what named them.
+/// The manifests that name each library, each with the source of the manifest.
 #[derive(Default)]
 pub(super) struct Manifests(HashMap<PathBuf, Vec<(String, Source)>>);
 
@@ -143,12 +143,12 @@ impl Manifests {
         manifests
     }
 
-    /// The manifests of a library, each with what named it.
+    /// Returns the manifests that name a library, each with the source of the manifest.
     pub(super) fn all(&self, library: &str) -> &[(String, Source)] {
         self.0.get(&real(library)).map_or(&[], Vec::as_slice)
     }
 
-    /// The manifest of the device before which `earlier` equal ones of the same library stand.
+    /// Returns the manifest of a device whose library has listed `earlier` equal devices before.
     pub(super) fn of_library(&self, library: &str, earlier: usize) -> Option<&str> {
         let all = self.all(library);
         let place = earlier.checked_rem(all.len())?;
@@ -160,7 +160,7 @@ fn real(path: &str) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| Path::new(path).into())
 }
 
-/// The records of one process: a program may start others that open the library too.
+/// Returns the records of the process with the most records. A program may start others that use the library too.
 pub(super) fn busiest(records: &[Record]) -> Vec<&Record> {
     let mut counts = BTreeMap::new();
     for record in records {

@@ -1,19 +1,18 @@
-//! The one place where the devices that a program received are matched with those that the library listed: which it sees, which were
-//! hidden or moved, and by whom.
+//! Compares the devices that a program received with the library's list, and reports devices that a layer or filter hid, moved or added.
 
 use super::decided::{Decided, Listed};
 use super::{Device, Hidden};
 use crate::probe;
 
-/// Result of the match.
+/// The devices that a program received, and the devices that it did not receive.
 #[derive(Default)]
 pub(super) struct Matched {
     pub(super) devices: Vec<Device>,
     pub(super) hidden: Vec<Hidden>,
 }
 
-/// Matches the devices that a process received with those that the library listed below all layers. `changer` names the layer that
-/// changes the list, if one is known.
+/// Compares the devices that a process received with those that the library listed below all layers. `changer` names the layer that changes the list,
+/// if one is known.
 pub(super) fn matched(decided: &Decided, received: &[probe::Device], changer: Option<&str>) -> Matched {
     let places = places(&decided.devices, received);
     let mut rest: Vec<usize> = (0..decided.devices.len())
@@ -40,7 +39,7 @@ pub(super) fn matched(decided: &Decided, received: &[probe::Device], changer: Op
     Matched { devices, hidden }
 }
 
-/// Takes the list of the library for what the program received, less what filters hid: nothing stood between the two.
+/// Uses the library's list without the filtered devices, for a program that did not report the devices that it received.
 pub(super) fn as_listed(decided: &Decided) -> Matched {
     let is_hidden = |listed: &&Listed| decided.filter_of(&listed.name).is_some();
     let (out, seen): (Vec<&Listed>, Vec<&Listed>) = decided.devices.iter().partition(is_hidden);
@@ -50,7 +49,7 @@ pub(super) fn as_listed(decided: &Decided) -> Matched {
     }
 }
 
-/// What is known where the program received no list: the devices that filters hid.
+/// Returns only the devices that filters hid, for a program whose call for the list failed.
 pub(super) fn of_filters(decided: &Decided) -> Matched {
     Matched {
         devices: Vec::new(),
@@ -58,9 +57,8 @@ pub(super) fn of_filters(decided: &Decided) -> Matched {
     }
 }
 
-/// For each device that was received its place in the library's list. What identifies a device is compared in steps, the exact one
-/// first: a layer may rename a device, but its identifiers and the numbers of its hardware stay. Equal cards may have one identifier,
-/// and two drivers of one card have two.
+/// Returns the index of each received device in the library's list. Devices are compared in several passes, the most exact first. A layer may rename
+/// a device but keeps its UUIDs and PCI numbers; equal cards may share a UUID; two drivers give one card different UUIDs.
 fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Listed, &probe::Device) -> bool;
     let steps: [Same; 5] = [
@@ -87,7 +85,7 @@ fn places(listed: &[Listed], received: &[probe::Device]) -> Vec<Option<usize>> {
     places
 }
 
-/// Returns `true` if both have identifiers, and these are the same.
+/// Returns `true` if both have the same UUIDs.
 fn is_one(one: &Listed, other: &probe::Device) -> bool {
     one.uuid.is_some() && (&one.uuid, &one.driver_uuid) == (&other.uuid, &other.driver_uuid)
 }
@@ -124,7 +122,7 @@ fn device(seen: &probe::Device, listed: Option<&Listed>, moved_by: Option<&str>)
     }
 }
 
-/// A device that only another loader lists, whose path this is.
+/// Returns the entry for a device that only the loader at `path` lists.
 pub(super) fn of_other(seen: &probe::Device, path: &str) -> Device {
     Device {
         order: format!("{path} lists it, and the library asked here does not"),
@@ -167,7 +165,7 @@ fn hidden(listed: &Listed, decided: &Decided, changer: Option<&str>) -> Hidden {
     }
 }
 
-/// Why the library put a device where it stands, for people.
+/// Returns the sentence for the rule that put a device at its place.
 fn why(rule: &str) -> &str {
     match rule {
         "only" => "it is the only one",

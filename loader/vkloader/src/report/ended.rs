@@ -1,4 +1,4 @@
-//! How a process ended, and within which call.
+//! The way a process ended, and the call in which it ended.
 
 use super::culprit::{Switch, driver_switch};
 use super::decided::busiest;
@@ -8,7 +8,7 @@ use crate::events::{Event, Record, Step};
 use crate::{installed, names};
 use std::collections::HashMap;
 
-/// Signals by which somebody asks a process to end.
+/// Signals by which a person or program asks a process to end.
 const ASKING: [i32; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 impl From<Ending> for Ended {
@@ -22,12 +22,12 @@ impl From<Ending> for Ended {
     }
 }
 
-/// How a process ended, in words, where that was not by itself with success.
+/// Returns a sentence about the end of a process, or `None` if it ended with success.
 pub(crate) fn how_ended(finished: &Finished) -> Option<String> {
     finding(finished.ending, &busiest(&finished.records)).map(|ended| ended.reason)
 }
 
-/// What to say of a process that did not end by itself with success: in which library and call it was.
+/// Returns the finding about a process that did not end with success, with the library and call in which it ended.
 pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     let open = unfinished(records);
     let within = open
@@ -72,7 +72,7 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// Names the layers through which a call went that did not return.
+/// Adds the layers of a call that did not return, because each of them may be the cause.
 fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
     let layers: Vec<String> = layers::active(records).into_iter().map(|layer| layer.name).collect();
     if !layers.is_empty() {
@@ -86,7 +86,7 @@ fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
     }
 }
 
-/// Where a process was, for people.
+/// Returns the library and call in which the process ended, in words.
 fn place(within: Option<&Step>) -> String {
     let Some(step) = within else {
         return "outside the loader".into();
@@ -99,7 +99,7 @@ fn place(within: Option<&Step>) -> String {
     }
 }
 
-/// Says how to do without a library in which a program ended.
+/// Adds a remedy that leaves out the library in which a program ended.
 fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
     let switch = driver_switch(library, records).unwrap_or(Switch {
         variable: "VK_LOADER_LAYERS_DISABLE".into(),
@@ -109,14 +109,14 @@ fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
     found.set = Some((switch.variable, switch.value));
 }
 
-/// Returns the remedy for a library at fault: its update, and the variable that keeps it out until then.
+/// Returns the remedy for a faulty library: an update, and until then a variable that disables the library.
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
     let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());
     format!("{update}; until then, start programs without it: {variable}={value} PROGRAM")
 }
 
-/// The steps of the busiest thread that began and did not end, outermost first.
+/// Returns the steps without an end, outermost first, of the thread that has most of them.
 fn unfinished<'a>(records: &[&'a Record]) -> Vec<&'a Step> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();
     for record in records {

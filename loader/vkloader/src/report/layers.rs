@@ -1,11 +1,11 @@
-//! Layers: those of the last instance, and those that are installed and take no part.
+//! The layers of the last instance, and installed layers that are in no chain.
 
 use super::{ActiveLayer, InactiveLayer, codes};
 use crate::events::{Event, Moved, Record};
 use reasons::Code;
 use std::collections::BTreeMap;
 
-/// The layers of the last instance.
+/// Returns the layers of the last instance, starting at the program.
 pub(super) fn active(records: &[&Record]) -> Vec<ActiveLayer> {
     let chain = records.iter().rev().find_map(|record| match &record.event {
         Event::Chain(chain) if chain.call == "vkCreateInstance" => Some(chain),
@@ -36,7 +36,7 @@ fn because(word: &str, implicit: bool) -> String {
     }
 }
 
-/// Returns `true` if a record is about the chain of an instance.
+/// Returns `true` if a record describes the chain of an instance.
 fn is_chain(record: &Record) -> bool {
     matches!(&record.event, Event::Chain(chain) if chain.call == "vkCreateInstance")
 }
@@ -46,10 +46,11 @@ pub(crate) fn has_chain(records: &[Record]) -> bool {
     records.iter().any(is_chain)
 }
 
-/// The layer below which a declaration moved a layer in the last instance, and who says so; empty if none did.
+/// Returns a sentence with the layer below which a declaration moved this layer, and with the author of the declaration; empty if the layer was not
+/// moved.
 fn order(records: &[&Record], name: &str) -> String {
     let is_chain = |record: &&Record| is_chain(record);
-    // The records of moves come between the chain before and the one that they are about.
+    // Records of moves precede the record of their chain.
     let last = records.iter().rposition(is_chain).unwrap_or(0);
     let before = records[..last].iter().rposition(is_chain).unwrap_or(0);
     let moved = records[before..last].iter().find_map(|record| match &record.event {
@@ -61,7 +62,7 @@ fn order(records: &[&Record], name: &str) -> String {
     })
 }
 
-/// The author of a declaration, with the words.
+/// Returns the file or variable of a declaration, and its text.
 fn declared(moved: &Moved) -> String {
     let path = moved.path.as_deref().unwrap_or_default();
     let by = match moved.by.as_str() {
@@ -78,7 +79,7 @@ fn declared(moved: &Moved) -> String {
     }
 }
 
-/// Layers that were kept and are not in the chain.
+/// Returns the layers that the library kept but put into no chain.
 pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<InactiveLayer> {
     let mut found: BTreeMap<String, InactiveLayer> = BTreeMap::new();
     let has_chain = records.iter().any(|record| is_chain(record));
@@ -116,7 +117,7 @@ pub(super) fn inactive(records: &[&Record], active: &[ActiveLayer]) -> Vec<Inact
     found.into_values().collect()
 }
 
-/// A sentence with the name of a variable before its end.
+/// Inserts the name of a variable before the full stop of a sentence.
 fn with_variable(sentence: &str, variable: Option<&str>) -> String {
     match (sentence.strip_suffix('.'), variable) {
         (Some(sentence), Some(variable)) => format!("{sentence}{variable}."),
@@ -124,10 +125,10 @@ fn with_variable(sentence: &str, variable: Option<&str>) -> String {
     }
 }
 
-/// Mesa's layer that changes the list of devices, and the variables by which it decides.
+/// Mesa's layer that changes the list of devices, and the variables that control it.
 const MESA: (&str, &str) = ("VK_LAYER_MESA_device_select", "MESA_VK_DEVICE_SELECT and DRI_PRIME");
 
-/// How to start a program without a layer.
+/// Returns the remedy for a layer that changes the list of devices.
 pub(super) fn without(layer: &str) -> String {
     match layer {
         "" => "To find out which, start the program without one layer after the other: VK_LOADER_LAYERS_DISABLE=LAYER PROGRAM".into(),

@@ -1,4 +1,4 @@
-//! What there is to say about one run: what the program got, what was left out and why, and what to do about it.
+//! The report of one run: the devices that the program received, everything that was left out with its reason, and remedies.
 
 mod build;
 mod calls;
@@ -19,37 +19,35 @@ pub(crate) use layers::has_chain;
 use serde::Serialize;
 use std::fmt;
 
-/// All of it, in the order in which it is told.
+/// The report, in the order of its printed text.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
-    /// The number of what `docs/explain.schema.json` describes.
+    /// Version of the form that `docs/explain.schema.json` describes.
     pub(crate) schema: Schema,
     pub(crate) verdict: Verdict,
     pub(crate) loader: Option<Loader>,
-    /// The loader that programs get, where that is not the library that was asked.
+    /// The loader that programs use, if it is another file than the examined library.
     pub(crate) other_loader: Option<OtherLoader>,
-    /// What programs of the other word size get, where a program for that is installed.
+    /// The devices of programs of the other word size, if `vkloader` for that word size is installed.
     pub(crate) other_word_size: Option<OtherWordSize>,
-    /// How the program ended.
     pub(crate) ending: Ended,
-    /// The same in words, where that was not by itself with success.
+    /// A sentence about the end of the program, if it did not end with success.
     pub(crate) ended: Option<String>,
-    /// The crash that ended the program, or a process that it started.
+    /// The crash that ended the program or one of its descendants.
     pub(crate) crash: Option<culprit::Crashed>,
-    /// What the program received, above all layers and filters.
+    /// The devices that the program received, after all layers and filters.
     pub(crate) devices: Vec<Device>,
     /// Devices that the library listed and the program did not receive.
     pub(crate) hidden: Vec<Hidden>,
     pub(crate) dropped: Vec<Dropped>,
-    /// The graphics hardware that the system shows.
+    /// Graphics hardware that the operating system lists.
     pub(crate) hardware: Vec<Card>,
-    /// What the program runs in, such as `flatpak`, `docker`, `wsl` or `virtual-machine`.
+    /// Surroundings of the program, such as `flatpak`, `docker`, `wsl` or `virtual-machine`.
     pub(crate) surroundings: Vec<String>,
-    /// Calls that failed.
     pub(crate) failed: Vec<Call>,
-    /// Errors of the log that are not about something that was left out.
+    /// Errors of the loader's log, without those that explain a dropped thing.
     pub(crate) errors: Vec<String>,
-    /// What was printed on standard error, where that is not the program's own.
+    /// Lines that libraries printed on standard error.
     pub(crate) printed: Vec<Printed>,
     pub(crate) layers: Vec<ActiveLayer>,
     pub(crate) inactive: Vec<InactiveLayer>,
@@ -58,7 +56,7 @@ pub(crate) struct Report {
     pub(crate) catalogue: Vec<Catalogued>,
 }
 
-/// The number of the form of the report. It grows when a reader of the older one would misunderstand something.
+/// Version of the report's form. It increases with each change that an older reader would misunderstand.
 #[derive(Debug, Serialize)]
 pub(crate) struct Schema(u32);
 
@@ -68,57 +66,54 @@ impl Default for Schema {
     }
 }
 
-/// What a program can use.
+/// The best kind of device that a program can use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
-    /// A device of hardware.
     Hardware,
-    /// Devices of software only.
+    /// A software device, and no hardware.
     SoftwareOnly,
-    /// No device.
     #[default]
     Nothing,
 }
 
-/// A driver of the driver catalogue.
+/// A driver in the driver catalogue.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// What became of its entry, as one sentence.
+    /// One sentence that says whether the entry was used, and if not, why.
     pub(crate) what: String,
 }
 
-/// How a process ended.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Ended {
     /// `status`, `signal`, or `too-long`.
     pub(crate) by: &'static str,
-    /// The status or the signal.
+    /// The exit status or the signal.
     pub(crate) number: Option<i32>,
 }
 
-/// The library that the program got.
+/// The library that the program used.
 #[derive(Debug, Serialize)]
 pub(crate) struct Loader {
     pub(crate) version: String,
     pub(crate) path: Option<String>,
-    /// The package that the file belongs to, if any.
+    /// Package that the file belongs to, if any.
     pub(crate) owner: Option<String>,
     pub(crate) word_size: u32,
     pub(crate) executable: Option<String>,
 }
 
-/// The loader that programs get, where that is not the library that was asked.
+/// The loader that programs use, if it is another file than the examined library.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherLoader {
     pub(crate) version: Option<String>,
     pub(crate) path: Option<String>,
-    /// The name of whoever put it there.
+    /// Package or program that installed the file.
     pub(crate) owner: Option<String>,
-    /// How the process ended that asked it.
+    /// End of the process that ran on this loader.
     pub(crate) ending: Ended,
-    /// `true` if both were asked the same. A program runs under one of them alone.
+    /// `true` if the same probe ran on both loaders. A user's own program runs on one of them only.
     pub(crate) is_compared: bool,
     pub(crate) differences: Vec<Difference>,
 }
@@ -129,26 +124,25 @@ pub(crate) struct Difference {
     /// `variable`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
     pub(crate) what: &'static str,
     pub(crate) name: String,
-    /// The one that has it: `asked`, or `other` for the one that programs get. `None` where both have it, and it differs.
+    /// The loader that has the thing: `asked` for the examined library, `other` for the loader that programs use, `None` for both.
     pub(crate) only: Option<&'static str>,
-    /// The difference as one sentence.
+    /// The difference, as one sentence.
     pub(crate) text: String,
-    /// Why, by the decisions of the library that was asked.
+    /// The cause, from the decisions of the examined library.
     pub(crate) because: Option<String>,
 }
 
-/// Devices that programs of another word size get.
+/// The devices of programs of another word size.
 #[derive(Debug, Serialize)]
 pub(crate) struct OtherWordSize {
     pub(crate) word_size: u32,
-    /// The word of the verdict.
+    /// Name of the verdict.
     pub(crate) verdict: String,
-    /// The names of the devices.
     pub(crate) devices: Vec<String>,
     pub(crate) first_cause: Option<FirstCause>,
 }
 
-/// What stands in the way of programs of another word size.
+/// The first finding with a remedy about programs of another word size.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstCause {
     pub(crate) code: String,
@@ -166,28 +160,28 @@ pub(crate) struct Device {
     pub(crate) device: u32,
     pub(crate) api_version: String,
     pub(crate) uuid: Option<String>,
-    /// Domain, bus, device and function.
+    /// PCI domain, bus, device and function.
     pub(crate) pci: Option<String>,
-    /// What the driver calls itself.
+    /// Name of the driver, as the driver reports it.
     pub(crate) driver_name: Option<String>,
-    /// The path of the driver's library; empty where a layer made the device up.
+    /// Path of the driver's library; empty if a layer added the device.
     pub(crate) driver: String,
     /// The manifest that names the driver.
     pub(crate) manifest: Option<String>,
-    /// The word of the trace for what put it there.
+    /// Name of the rule that put the device at its place, as the trace writes it.
     pub(crate) rule: String,
-    /// Why it stands where it stands, for people.
+    /// A sentence for that rule.
     pub(crate) order: String,
-    /// The layer that moved it.
+    /// The layer that moved the device.
     pub(crate) moved_by: Option<String>,
-    /// What `vkCreateDevice` gave for it, where that is known.
+    /// Result of `vkCreateDevice` for the device, if that was tried.
     pub(crate) created: Option<i32>,
-    /// `false` where `vkCreateDevice` fails or ends the process.
+    /// `false` if `vkCreateDevice` fails or ends the process.
     pub(crate) is_usable: bool,
 }
 
 impl Device {
-    /// Whether it is software that stands for a graphics card.
+    /// Returns `true` for a device that runs on the processor.
     pub(crate) fn is_software(&self) -> bool {
         self.kind == "cpu"
     }
@@ -198,23 +192,23 @@ impl Device {
 pub(crate) struct Hidden {
     pub(crate) name: String,
     pub(crate) kind: String,
-    /// The path of the driver's library.
+    /// Path of the driver's library.
     pub(crate) driver: String,
     /// `variable`, `layer` or `loader`.
     pub(crate) by_what: String,
-    /// The variable, layer or loader that hides it; empty where several layers may.
+    /// Name of the variable, layer or loader that hides the device; empty if each of several layers may hide it.
     pub(crate) by: String,
 }
 
 /// A graphics card, or a GPU of the platform.
 #[derive(Debug, Serialize)]
 pub(crate) struct Card {
-    /// Its place on the bus.
+    /// PCI address, or name on the platform bus.
     pub(crate) place: String,
     pub(crate) vendor: u32,
     pub(crate) device: u32,
     pub(crate) kernel_driver: Option<String>,
-    /// Its render node, whether or not that is there.
+    /// Path of the render node, even if the file does not exist.
     pub(crate) node: Option<String>,
 }
 
@@ -231,19 +225,18 @@ impl fmt::Display for Card {
 /// A call that failed.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Call {
-    /// The command.
     pub(crate) name: String,
-    /// The library of the driver that was called; the program's own call has none.
+    /// Library of the driver that was called; `None` for a call of the program.
     pub(crate) library: Option<String>,
     pub(crate) code: i32,
-    /// The name of the code.
+    /// Name of the result code.
     pub(crate) result: String,
 }
 
 /// A line on standard error.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Printed {
-    /// The library that ran when it was printed.
+    /// The library that ran when the line was printed.
     pub(crate) library: Option<String>,
     pub(crate) text: String,
 }
@@ -258,42 +251,41 @@ pub(crate) struct Driver {
     pub(crate) extensions: Option<u64>,
 }
 
-/// Something that was left out, or that stands in the way.
+/// A finding about something that was left out, or that prevents the use of a device.
 #[derive(Debug, Serialize)]
 pub(crate) struct Dropped {
-    /// What kind of thing.
+    /// Kind of the thing, such as `driver` or `layer`.
     pub(crate) subject: String,
-    /// The code of the reason, which stays the same in every version.
+    /// Code of the reason. It is the same in every version.
     pub(crate) code: String,
-    /// Its name.
     pub(crate) name: String,
-    /// The file that it comes from.
+    /// File that the thing comes from.
     pub(crate) file: Option<String>,
-    /// What named that file, as the word of the trace.
+    /// Source of that file, as the trace writes it.
     pub(crate) source: Option<String>,
-    /// What named that file, for people.
+    /// Source of that file, in words.
     pub(crate) named_by: Option<String>,
-    /// What happened, as one sentence.
+    /// The finding, as one sentence.
     pub(crate) reason: String,
-    /// What was found out beside that: the system's words, what is missing.
+    /// Further facts, such as a message of the operating system or the name of a missing library.
     pub(crate) findings: Vec<String>,
-    /// What to do; empty where nothing is wrong.
+    /// Remedy; empty if the finding is harmless.
     pub(crate) advice: String,
-    /// The variable, and the word to add to it, with which a program goes without what stands in the way.
+    /// Variable, and the word to add to it, that runs a program without the thing that causes the finding.
     #[serde(skip)]
     pub(crate) set: Option<(String, String)>,
-    /// How likely it is that this is what a user looks for; the smallest number first.
+    /// Position in the list of findings: the finding that most likely explains a missing device has the smallest number.
     #[serde(skip)]
     pub(crate) rank: u8,
 }
 
 impl Dropped {
-    /// Whether one line is enough for it: a driver without hardware is as it should be on most machines.
+    /// Returns `true` if one line suffices for the finding, because it is normal: most machines have drivers without hardware.
     pub(crate) fn is_noise(&self) -> bool {
         self.code == "driver.no-devices"
     }
 
-    /// The finding as one line.
+    /// Returns the finding as one line.
     pub(crate) fn in_short(&self) -> String {
         let why = self.findings.first().map_or(self.reason.as_str(), String::as_str);
         format!("{}: {why} [{}]", self.name, self.code)
@@ -304,21 +296,21 @@ impl Dropped {
 #[derive(Debug, Serialize)]
 pub(crate) struct ActiveLayer {
     pub(crate) name: String,
-    /// The word of the trace for what made it active.
+    /// Reason why the layer is active, as the trace writes it.
     pub(crate) enabled_by: String,
-    /// The same for people.
+    /// Reason why the layer is active, in words.
     pub(crate) because: String,
-    /// The layer below which a declaration moved it, and who says so; empty if none did.
+    /// The layer below which a declaration moved this layer, and the author of the declaration; empty if the layer was not moved.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) order: String,
-    /// Whether the program asked for it by its name.
+    /// `true` if the program named the layer in `VkInstanceCreateInfo`.
     #[serde(skip)]
     pub(crate) is_asked_for: bool,
     pub(crate) manifest: String,
     pub(crate) library: String,
 }
 
-/// A layer that is installed and not in the chain.
+/// A layer that is installed but in no chain.
 #[derive(Debug, Serialize)]
 pub(crate) struct InactiveLayer {
     pub(crate) name: String,
@@ -328,11 +320,11 @@ pub(crate) struct InactiveLayer {
     pub(crate) advice: String,
 }
 
-/// A library that took long.
+/// A library that took long to open or to answer.
 #[derive(Debug, Serialize)]
 pub(crate) struct Slow {
     pub(crate) library: String,
-    /// What was done with it: `open` or `call`.
+    /// `open` if the library took long to open, `call` if its functions took long.
     pub(crate) doing: &'static str,
     pub(crate) milliseconds: f64,
 }
@@ -349,7 +341,7 @@ impl fmt::Display for Slow {
 }
 
 impl OtherLoader {
-    /// Returns the title of the part about the loader that programs get.
+    /// Returns the heading for the loader that programs use.
     pub(crate) fn title(&self) -> &'static str {
         match &self.path {
             Some(_) => "Programs on this machine get another loader",
@@ -357,7 +349,7 @@ impl OtherLoader {
         }
     }
 
-    /// The loader as one line; empty where there is none.
+    /// Returns one line about the loader that programs use; empty if they have no loader.
     pub(crate) fn line(&self) -> String {
         let Some(path) = self.path.as_deref() else {
             return String::new();
@@ -367,7 +359,7 @@ impl OtherLoader {
         format!("Vulkan loader {version}, {path} ({owner})")
     }
 
-    /// The differences, one line each; those that are alike and have no cause of their own share a line.
+    /// Returns a line for each difference. Differences of the same kind without a cause share a line.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for one in self.differences.iter().filter(|one| !one.is_bare()) {
@@ -394,7 +386,7 @@ impl OtherLoader {
         lines
     }
 
-    /// What there is to say where no difference is listed.
+    /// Returns the sentence for a comparison without differences.
     pub(crate) fn agreement(&self) -> Option<&'static str> {
         match (self.is_compared, self.differences.is_empty()) {
             (true, true) if self.version.is_some() => {
@@ -410,14 +402,14 @@ impl OtherLoader {
 }
 
 impl Difference {
-    /// Returns `true` if it is one of a list, about which there is nothing more to say.
+    /// Returns `true` for a layer or extension that only one loader has, without a known cause.
     fn is_bare(&self) -> bool {
         matches!(self.what, "layer" | "extension") && self.only.is_some() && self.because.is_none()
     }
 }
 
 impl OtherWordSize {
-    /// Returns one line with the devices that these programs get.
+    /// Returns one line with the devices of programs of this word size.
     pub(crate) fn line(&self) -> String {
         let bits = self.word_size;
         match (self.devices.is_empty(), &self.first_cause) {
@@ -432,12 +424,12 @@ impl OtherWordSize {
 }
 
 impl Report {
-    /// Whether a program can use a device.
+    /// Returns `true` if a program can use a device.
     pub(crate) fn is_usable(&self) -> bool {
         self.verdict != Verdict::Nothing
     }
 
-    /// The verdict, as one sentence.
+    /// Returns the verdict as one sentence.
     pub(crate) fn headline(&self) -> String {
         let count = self.devices.iter().filter(|device| device.is_usable).count();
         match (self.verdict, self.devices.is_empty()) {
@@ -453,19 +445,19 @@ impl Report {
         }
     }
 
-    /// Whether a layer changed the list of devices.
+    /// Returns `true` if a layer changed the list of devices.
     pub(crate) fn is_changed_by_layer(&self) -> bool {
         self.hidden.iter().any(|hidden| hidden.by_what == "layer")
             || self.devices.iter().any(|device| device.moved_by.is_some())
     }
 
-    /// Whether the same layers are active as in another report, in the same order.
+    /// Returns `true` if the other report has the same active layers in the same order.
     pub(crate) fn has_layers_of(&self, other: &Self) -> bool {
         let names = |report: &Self| -> Vec<String> { report.layers.iter().map(|layer| layer.name.clone()).collect() };
         names(self) == names(other)
     }
 
-    /// The first thing in the way that somebody can do something about.
+    /// Returns the first finding that has a remedy.
     pub(crate) fn first_cause(&self) -> Option<&Dropped> {
         self.dropped.iter().find(|dropped| !dropped.advice.is_empty())
     }

@@ -1,4 +1,4 @@
-//! Differences between the loader that programs get and the library that was asked, explained by the library's decisions.
+//! Differences between the loader that programs use and the examined library, with causes from the library's decisions.
 
 use super::build::verdict;
 use super::{
@@ -11,13 +11,13 @@ use crate::{installed, names};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The name by which programs open their loader.
+/// Name by which programs open their loader.
 const NAME: &str = "libvulkan.so.1";
 
-/// Bytes of a loader's file that are searched for names of variables.
+/// Upper bound on the bytes of a loader's file that are searched for names of variables.
 const MOST: u64 = 64 << 20;
 
-/// Variables that this program sets itself, or that say where a user's files are.
+/// Variables that this program sets itself, or that locate a user's files.
 const USUAL: [&str; 7] = [
     "VK_LOADER_TRACE",
     "HOME",
@@ -28,13 +28,13 @@ const USUAL: [&str; 7] = [
     "XDG_DATA_DIRS",
 ];
 
-/// Adds the loader that programs get to the report of a program that ran under the library that was asked: nothing was compared.
+/// Adds the loader that programs use to the report of a program that ran under the examined library, without a comparison.
 pub(crate) fn name(report: &mut Report, other: &Other) {
     report.other_loader = Some(described(other));
 }
 
-/// Adds the loader that programs get, and every difference to what `own` received under the library that was asked. The devices of the
-/// report are then those that programs get.
+/// Adds the loader that programs use, and its differences to `own`, the results under the examined library. The report then has the devices that
+/// programs receive.
 pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other: &Other) {
     let mut described = described(other);
     described.is_compared = true;
@@ -58,7 +58,7 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
     report.other_loader = Some(described);
 }
 
-/// Adds what programs of 32 bits get, from the report of the program for these.
+/// Adds the devices of 32-bit programs, from the report of the 32-bit `vkloader`.
 pub(crate) fn add_word_size(report: &mut Report, of_32_bits: &serde_json::Value) {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let devices = of_32_bits["devices"].as_array().map_or(&[][..], Vec::as_slice);
@@ -89,13 +89,13 @@ fn described(other: &Other) -> OtherLoader {
     }
 }
 
-/// Facts about the other loader in addition to what the probe received under it.
+/// Facts about the other loader in addition to the results of the probe.
 struct View<'a> {
-    /// File names of the libraries that were loaded while it made an instance and listed devices.
+    /// File names of the libraries that the other loader opened while it created an instance and listed devices.
     opened: Vec<&'a str>,
-    /// Variables that count for the library that was asked, and that the other does not know.
+    /// Variables, with their values, that the examined library reads and the other loader does not know.
     unknown: Vec<(&'a str, &'a str)>,
-    /// What the library that was asked wrote.
+    /// Trace of the examined library.
     records: &'a [Record],
 }
 
@@ -120,7 +120,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether the other loader had a library open, where that is known.
+    /// Returns whether the other loader opened a library; `None` if its libraries are unknown.
     fn opened(&self, library: &str) -> Option<bool> {
         let name = real_name(library);
         (!self.opened.is_empty()).then(|| {
@@ -130,7 +130,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Why the other loader does not have what the library took from this driver.
+    /// Returns the cause why the other loader lacks a driver that the examined library uses.
     fn why_not(&self, library: &str, manifest: Option<&str>) -> Option<String> {
         let named_by = self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if decision.is_kept() && Some(decision.path.as_str()) == manifest => {
@@ -149,7 +149,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Why the library leaves out what this manifest, library or layer stands for.
+    /// Returns the cause why the examined library left out a manifest, library or layer.
     fn why_left_out(&self, fits: impl Fn(&str) -> bool) -> Option<String> {
         self.records.iter().find_map(|record| match &record.event {
             Event::Decision(decision) if !decision.is_kept() && (fits(&decision.name) || fits(&decision.path)) => {
@@ -169,7 +169,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Every difference, the weightiest first.
+/// Returns all differences, the most important first.
 fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
     for (name, value) in &view.unknown {
@@ -257,7 +257,7 @@ fn devices(report: &Report, other: &Seen, view: &View<'_>, found: &mut Vec<Diffe
     }
 }
 
-/// The names at these places, in the order of the places.
+/// Returns the names at these indices, in the order of the indices.
 fn known_in<'a>(places: &[usize], name: impl Fn(usize) -> &'a str) -> Vec<&'a str> {
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
@@ -309,10 +309,10 @@ fn drivers(report: &Report, view: &View<'_>, found: &mut Vec<Difference>) {
     }
 }
 
-/// Names with their versions.
+/// Versions by name.
 type Names = BTreeMap<String, String>;
 
-/// Compares the lists that need no instance: layers and extensions.
+/// Compares the lists of layers and extensions, which need no instance.
 fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>) {
     let layers = |seen: &Seen| seen.layers.iter().map(|name| (name.clone(), String::new())).collect();
     let extensions = |seen: &Seen| {
@@ -360,7 +360,7 @@ fn lists(own: &Seen, other: &Seen, view: &View<'_>, found: &mut Vec<Difference>)
     }
 }
 
-/// Takes out findings about variables that have no effect on programs, as their loader does not know them; they are differences.
+/// Removes findings about variables that the programs' loader does not know. They have no effect on programs, and are differences instead.
 fn forget_unknown(report: &mut Report, view: &View<'_>) {
     let without_effect = |dropped: &Dropped| {
         view.records.iter().any(|record| match &record.event {
@@ -375,7 +375,7 @@ fn forget_unknown(report: &mut Report, view: &View<'_>) {
     report.dropped.retain(|dropped| !without_effect(dropped));
 }
 
-/// Adds a finding where programs fail under their loader and not under the library.
+/// Adds a finding if programs fail under their loader, but not under the examined library.
 fn failures(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
     let path = described.path.as_deref().unwrap_or(NAME);
     let ended = how_ended(&other.finished);
@@ -392,7 +392,7 @@ fn failures(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoa
     });
 }
 
-/// For each device that the other loader gave its place in the report.
+/// Returns, for each device of the other loader, its index in the report.
 fn places(known: &[Device], received: &[probe::Device]) -> Vec<Option<usize>> {
     type Same = fn(&Device, &probe::Device) -> bool;
     let numbers: Same = |one, other| (one.vendor, one.device, &one.name) == (other.vendor, other.device, &other.name);
@@ -415,7 +415,7 @@ fn places(known: &[Device], received: &[probe::Device]) -> Vec<Option<usize>> {
     places
 }
 
-/// Makes the devices of the report those that programs get.
+/// Replaces the devices of the report by those that programs receive.
 fn take_devices(report: &mut Report, other: &Seen, path: &str) {
     let places = places(&report.devices, &other.devices);
     let mut known: Vec<Option<Device>> = std::mem::take(&mut report.devices).into_iter().map(Some).collect();
@@ -437,7 +437,7 @@ fn take_devices(report: &mut Report, other: &Seen, path: &str) {
     }));
 }
 
-/// A device that only the other loader gives to programs. Where the library hid it, its driver is known.
+/// Returns a device that only the other loader lists. If the examined library hid the device, its driver is filled in.
 fn revealed(report: &mut Report, device: &probe::Device, path: &str) -> Device {
     let mut revealed = super::devices::of_other(device, path);
     let is_it =
@@ -448,7 +448,7 @@ fn revealed(report: &mut Report, device: &probe::Device, path: &str) -> Device {
     revealed
 }
 
-/// Adds a finding for each device that the other loader keeps from programs.
+/// Adds a finding for each device that only the other loader hides.
 fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) {
     let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "loader");
     let found: Vec<_> = hidden
@@ -466,7 +466,7 @@ fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) 
     report.dropped.extend(found);
 }
 
-/// The library that a manifest names, or the path itself where it is no manifest.
+/// Returns the library that a manifest names; other paths are returned unchanged.
 fn library_of(path: &str) -> String {
     let manifest = path.ends_with(".json").then(|| std::fs::read(path).ok()).flatten();
     let value: Option<serde_json::Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -478,7 +478,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The file name of what a path leads to.
+/// Returns the file name of the target of a path, after symbolic links.
 fn real_name(path: &str) -> String {
     let real = std::fs::canonicalize(path).ok();
     let real = real.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());

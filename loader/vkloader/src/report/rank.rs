@@ -1,24 +1,24 @@
-//! What a user most likely looks for.
+//! Ranks of findings: the smaller the number, the more likely the finding explains a missing device.
 
 use reasons::Code;
 pub(crate) use reasons::rank::{ASIDE, BROKEN};
 
-/// The rank of what is no decision of the loader: a process that did not end by itself, and the like.
+/// The program did not end by itself, or a similar finding that is no decision of the loader.
 pub(crate) const FIRST: u8 = 0;
-/// The program asked for something that is not there.
+/// The program requested a layer or extension that does not exist.
 pub(crate) const REFUSED: u8 = 5;
-/// The program says that it failed, without a reason.
+/// The program reported a failure without a reason.
 pub(crate) const STATUS: u8 = 40;
-/// What follows from other findings.
+/// A finding that follows from others.
 pub(crate) const CONSEQUENCE: u8 = 58;
-/// Settings and variables that win without a word.
+/// Settings or variables that override others without a message.
 pub(crate) const SILENT: u8 = 10;
-/// There is nothing at all.
+/// No driver or device exists.
 pub(crate) const NOTHING: u8 = 20;
-/// The machine does not let the driver reach its hardware.
+/// The machine denies the driver access to its hardware.
 pub(crate) const HARDWARE: u8 = 18;
 
-/// Returns the rank of what the loader dropped for a reason of this code.
+/// Returns the rank of a decision with this code.
 pub(crate) fn of(code: Option<Code>) -> u8 {
     code.map_or(reasons::rank::OTHER, Code::rank)
 }

@@ -1,6 +1,7 @@
-//! Whose fault a crash is: of the functions on the stack, from the fault outwards, the first that belongs to a driver, a layer or the program.
-//! Libraries that several use do nothing by themselves, so their callers are looked at. A program gets the blame for its own code wherever it
-//! is called from, and for nothing else.
+//! Finds the driver, layer or program that caused a crash: the owner of the innermost function on the stack that belongs to one of them.
+//!
+//! Functions of common libraries, such as the C library, are skipped, because their caller passed the arguments. The program is the culprit only if
+//! its own code is the innermost, no matter which library called that code.
 
 mod parts;
 mod switch;
@@ -17,11 +18,11 @@ use parts::{Owner, Part, Parts};
 use serde::Serialize;
 use std::path::Path;
 
-/// Functions on the stack that scripts get, and those that people get.
+/// Upper bound on the functions of a stack in the JSON report.
 const MOST_FRAMES: usize = 32;
 const MOST_TOLD: usize = 12;
 
-/// The culprit.
+/// Kind of the part that caused a crash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Who {
@@ -42,9 +43,9 @@ pub(crate) enum Belongs {
     Layer,
     Program,
     Loader,
-    /// A library that only a driver or layer needs.
+    /// A library that only some of the drivers and layers need.
     Brought,
-    /// A library that anybody may use, or code without a file.
+    /// A library that any part of the process may use, or code that belongs to no file.
     Common,
 }
 
@@ -52,24 +53,24 @@ pub(crate) enum Belongs {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Function {
     pub(crate) file: Option<String>,
-    /// Its address within the file, in hexadecimal digits; without a file, the address itself.
+    /// Address within the file, in hexadecimal digits; the address in memory if there is no file.
     pub(crate) offset: String,
     pub(crate) of: Belongs,
-    /// `false` if no code lies there, as after a jump to nowhere or in a library that was closed.
+    /// `false` if the address is not mapped, for example after a jump through an invalid pointer or into a closed library.
     pub(crate) is_mapped: bool,
 }
 
-/// A second run of a program, without the culprit.
+/// Result of a second run of a program, without the culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Retried {
-    /// It ended without a crash.
+    /// The program ended without a crash.
     Lives,
-    /// It crashed again.
+    /// The program crashed again.
     Crashes,
-    /// It did not end within its time.
+    /// The program did not end within its time limit.
     TooLong,
-    /// There is no switch to run it with.
+    /// No variable takes the culprit out, so there was no second run.
     NoSwitch,
 }
 
@@ -77,34 +78,34 @@ pub(crate) enum Retried {
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Crashed {
     pub(crate) culprit: Who,
-    /// The name of the layer, the library of the driver, or the file of the program; empty if that is not known.
+    /// Name of the layer, library of the driver, or file of the program; empty if the culprit is unknown.
     pub(crate) name: String,
-    /// The library of the culprit.
+    /// Library of the culprit.
     pub(crate) library: Option<String>,
-    /// Who called the culprit: a layer by its name, a driver by its library, the program by its file.
+    /// The part that called the culprit: the name of a layer, the library of a driver, or the file of the program.
     pub(crate) called_by: Option<String>,
-    /// Why nobody is named, where the process was not supervised.
+    /// The reason why the process could not be supervised, which leaves the culprit unknown.
     pub(crate) unsupervised: Option<Unsupervised>,
     pub(crate) process: Option<u32>,
     pub(crate) executable: Option<String>,
-    /// `true` if it is the process that was started, and not one that it started.
+    /// `true` for the process that this program started, `false` for a descendant of that process.
     pub(crate) is_first: bool,
     pub(crate) signal: i32,
-    /// The address that the fault is about, in hexadecimal digits.
+    /// Address whose access failed, in hexadecimal digits.
     pub(crate) address: Option<String>,
-    /// The process that sent the signal.
+    /// Process that sent the signal, if another process did.
     pub(crate) sender: Option<u32>,
-    /// The functions on the stack, innermost first.
+    /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Function>,
-    /// The variable that takes the culprit out.
+    /// Variable of the loader that takes the culprit out.
     pub(crate) switch: Option<Switch>,
-    /// The variable of a layer's own that does the same.
+    /// Variable that disables the layer, as the layer's manifest names it.
     pub(crate) own_switch: Option<Switch>,
-    /// Result of a second run without the culprit, where that was tried.
+    /// Result of a second run without the culprit, if there was one.
     pub(crate) retried: Option<Retried>,
 }
 
-/// The crash that a run is about, if there is one.
+/// Returns the crash that explains how a run ended. A crash of the started process comes before crashes of its descendants.
 pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let records = &finished.records;
     let is_of_vulkan = |crash: &&Crash| records.iter().any(|record| record.process == crash.process);
@@ -112,7 +113,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     let other = || {
         let mut found = finished.crashes.iter().filter(is_of_vulkan);
         found.next_back().or(match finished.ending {
-            // A shell ends so where a command of it crashed.
+            // A shell ends with such a status if a command of it crashed.
             Ending::Status(status) if status > names::OF_SHELL => finished.crashes.last(),
             _ => None,
         })
@@ -131,7 +132,7 @@ pub(super) fn judged(finished: &Finished) -> Option<Crashed> {
     }
 }
 
-/// Result of a second run without the culprit, also in words.
+/// Returns the result of a second run without the culprit, and a sentence about it.
 pub(crate) fn retried(finished: &Finished) -> (Retried, String) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let ended = match judged(finished) {
@@ -210,7 +211,8 @@ fn judge(crash: &Crash, records: &[Record]) -> Crashed {
     crashed
 }
 
-/// The driver or layer that brought the library in whose own thread it happened, if there is only one.
+/// Returns the driver or layer that is the only one to need a library on the stack. This finds the culprit if a library crashed in a thread of its
+/// own.
 fn brought(owners: &[Owner]) -> Option<Owner> {
     owners.iter().find_map(|owner| match owner {
         Owner::Brought(by) => <[usize; 1]>::try_from(by.clone()).ok().map(|[part]| Owner::Part(part)),
@@ -239,7 +241,7 @@ fn hexadecimal(number: u64) -> String {
 }
 
 impl Crashed {
-    /// Names a driver or layer, and what takes it out.
+    /// Names a driver or layer as the culprit, and the variables that take it out.
     fn blame(&mut self, part: &Part, records: &[Record]) {
         self.culprit = if part.is_layer { Who::Layer } else { Who::Driver };
         self.name.clone_from(&part.name);
@@ -259,7 +261,7 @@ impl Crashed {
         }
     }
 
-    /// What there is to say of it.
+    /// Returns the finding about the crash for the report.
     pub(super) fn finding(&self) -> Dropped {
         let mut found = codes::PROGRAM_CRASHED.about(match self.name.as_str() {
             "" => "the program",
@@ -278,7 +280,7 @@ impl Crashed {
         found
     }
 
-    /// The verdict, as one sentence.
+    /// Returns the culprit, the signal and the place as one sentence.
     fn reason(&self) -> String {
         let signal = names::signal(self.signal);
         let program = match (&self.executable, self.is_first) {
@@ -302,7 +304,7 @@ impl Crashed {
         }
     }
 
-    /// Where it happened, for people.
+    /// Returns the place of the innermost function in words.
     fn place(&self) -> String {
         let Some(first) = self.frames.first() else {
             return "at an unknown place".into();
@@ -332,7 +334,7 @@ impl Crashed {
         findings
     }
 
-    /// The innermost functions on the stack, by file and address.
+    /// Returns file and address of the innermost functions on the stack.
     pub(crate) fn stack(&self) -> impl Iterator<Item = String> {
         self.frames.iter().take(MOST_TOLD).map(|frame| match &frame.file {
             Some(file) => format!("{}+{}", file.rsplit('/').next().unwrap_or(file), frame.offset),
@@ -340,7 +342,7 @@ impl Crashed {
         })
     }
 
-    /// The remedy, where one is known.
+    /// Returns the remedy, if a variable takes the culprit out.
     fn advice(&self) -> Option<String> {
         let switch = self.switch.as_ref()?;
         let library = self.library.as_deref().unwrap_or(&self.name);

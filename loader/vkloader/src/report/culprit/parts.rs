@@ -1,4 +1,4 @@
-//! The libraries of a process by whom they belong to.
+//! Sorts the libraries of a process by their owner: a driver, a layer, the program, the loader, or none of them.
 
 use crate::causes::elf::{Closure, Identity, is_usual};
 use crate::crash::Crash;
@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Beginnings of names of libraries whose faults count for their caller.
+/// Beginnings of the names of common libraries. A fault in such a library is attributed to its caller.
 const OF_ALL: [&str; 20] = [
     "libc.so",
     "libc-2",
@@ -30,36 +30,36 @@ const OF_ALL: [&str; 20] = [
     "linux-vdso",
     "[",
 ];
-/// Beginnings of names of libraries that drivers open by themselves, each with a part of the names of these drivers.
+/// Beginnings of the names of libraries that drivers open with `dlopen`, each with a part of the name of the driver's library.
 const OF_DRIVERS: [(&str, &str); 1] = [("libnvidia-", "nvidia")];
 
 /// A driver or layer.
 pub(super) struct Part {
     pub(super) is_layer: bool,
-    /// The name of a layer, or the library of a driver.
+    /// Name of a layer, or library of a driver.
     pub(super) name: String,
     pub(super) library: String,
-    /// The manifest of a layer.
+    /// Manifest of a layer.
     pub(super) manifest: Option<String>,
     real: PathBuf,
     needs: OnceCell<HashSet<PathBuf>>,
 }
 
-/// Whose code it is.
+/// Owner of the code of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// That of a driver or layer, by its place.
+    /// A driver or layer, by its index in [`Parts::parts`].
     Part(usize),
     Program,
-    /// A library that only these drivers and layers need.
+    /// Drivers and layers, by index, which are the only ones to need this library.
     Brought(Vec<usize>),
-    /// The loader itself.
+    /// The loader.
     Loader,
-    /// A library that several may use, or code without a file: who calls it is responsible.
+    /// A library that several parts may use, or code that belongs to no file. A fault in it is attributed to its caller.
     Common,
 }
 
-/// All that is known of the libraries of a process.
+/// The drivers, layers and loaders in a process, and its program.
 pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     loaders: Vec<PathBuf>,
@@ -83,7 +83,7 @@ impl Part {
         self.needs.get_or_init(|| needs(&self.real))
     }
 
-    /// Returns `true` if a file is the library.
+    /// Returns `true` if `file` is the library of this driver or layer. A library that the linker found is compared by its name.
     fn is(&self, file: &Path) -> bool {
         let is_named = !self.library.contains('/') || !self.real.exists();
         self.real == file || is_named && self.real.file_name() == file.file_name()
@@ -91,7 +91,7 @@ impl Part {
 }
 
 impl Parts {
-    /// The drivers, layers and loaders in a trace, and the program that crashed.
+    /// Collects drivers, layers and loaders from a trace, and the program from its crash.
     pub(super) fn of(records: &[Record], crash: &Crash) -> Self {
         let mut parts = Self {
             parts: Vec::new(),
@@ -132,7 +132,7 @@ impl Parts {
         }
     }
 
-    /// Adds a layer that was found: one that crashes while it is opened is in no chain.
+    /// Adds a layer that was found but is in no chain, because it may crash while it is opened.
     fn add_layer_of(&mut self, record: &Record) {
         let Event::Decision(decision) = &record.event else {
             return;
@@ -148,7 +148,7 @@ impl Parts {
         }
     }
 
-    /// Whose a file is.
+    /// Returns the owner of a file.
     pub(super) fn owner(&self, file: Option<&str>) -> Owner {
         let Some(file) = file.map(real) else {
             return Owner::Common;
@@ -172,13 +172,13 @@ impl Parts {
             (true, true) => Owner::Program,
             (true, false) => Owner::Common,
             (false, false) => Owner::Brought(by),
-            // Somebody opened it: the program what is its own, and anybody what comes with the system or lies beside a driver.
+            // Something opened the library with `dlopen`. A library of the system or beside a driver may serve any part; others serve the program.
             (false, true) if self.is_of_system(&file) => Owner::Common,
             (false, true) => Owner::Program,
         }
     }
 
-    /// The drivers and layers that need a file.
+    /// Returns the indices of the drivers and layers that need a file.
     fn needed_by(&self, file: &Path, name: &str) -> Vec<usize> {
         let opens = |part: &Part| {
             let mut known = OF_DRIVERS.iter();
@@ -201,7 +201,7 @@ impl Parts {
     }
 }
 
-/// The libraries that a program or library needs.
+/// Returns the libraries that a program or library needs, directly and indirectly.
 fn needs(file: &Path) -> HashSet<PathBuf> {
     let Some(identity) = Identity::of(file) else {
         return HashSet::new();

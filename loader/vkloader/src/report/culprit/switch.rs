@@ -1,4 +1,4 @@
-//! Variables that take a driver or layer out.
+//! Environment variables that take a driver or layer out of a program.
 
 use crate::events::{Event, Record};
 use crate::report::decided::Manifests;
@@ -6,19 +6,19 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A variable that takes something out.
+/// A variable that takes a driver or layer out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Switch {
     pub(crate) variable: String,
-    /// The word to add to the variable.
+    /// Word to add to the value of the variable.
     pub(crate) value: String,
 }
 
-/// The variable that leaves a driver out, with the file names of its manifests; `None` for a library that no manifest names.
+/// Returns the variable that disables a driver, with the file names of its manifests; `None` if no manifest names the library.
 pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Option<Switch> {
     let manifests = Manifests::of(records);
     let known = manifests.all(library).iter().map(|(path, _)| path.as_str());
-    // A driver that crashes while it is opened was not decided about yet.
+    // A driver that crashes while it is opened has no decision yet, so the manifests are searched.
     let read = records.iter().filter_map(|record| match &record.event {
         Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => {
             Some(decision.name.as_str())
@@ -37,7 +37,7 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
     })
 }
 
-/// The variable that a layer names in its manifest, which switches it off.
+/// Returns the variable that the layer's manifest names for disabling the layer.
 pub(super) fn own(path: &Path, name: &str) -> Option<Switch> {
     let content = manifest(path)?;
     let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;
@@ -48,7 +48,7 @@ pub(super) fn own(path: &Path, name: &str) -> Option<Switch> {
     })
 }
 
-/// The layers of a manifest, each with its library.
+/// Returns the layers of a manifest, each with its library.
 pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
     let Some(content) = manifest(path) else {
         return Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
     layers(&content).filter_map(named).collect()
 }
 
-/// Returns `true` if a manifest names this library of a driver.
+/// Returns `true` if a manifest names this driver library.
 fn names_driver(path: &Path, library: &str) -> bool {
     let content = manifest(path);
     let named = content
@@ -70,7 +70,7 @@ fn names_driver(path: &Path, library: &str) -> bool {
     named.is_some_and(|named| named == library || real(&found(path, named)) == real(Path::new(library)))
 }
 
-/// A library as a manifest names it: a path may begin at the manifest's folder.
+/// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder; a bare file name stays.
 fn found(manifest: &Path, library: &str) -> PathBuf {
     match library.contains('/') {
         true => manifest.parent().unwrap_or(Path::new("/")).join(library),
