@@ -1,4 +1,4 @@
-//! State of a process at the signal that ends it.
+//! The state of a process when a signal ends it.
 
 use super::cfi;
 use super::maps::{History, Maps};
@@ -9,24 +9,24 @@ use super::{Crash, Frame};
 use rustix::process::Pid;
 use std::collections::HashMap;
 
-/// A thread at the moment when a signal came to it.
+/// A thread at the moment when it received a signal.
 #[derive(Clone)]
 pub(super) struct Snapshot {
-    /// The place among all snapshots.
+    /// Position in the order of all snapshots.
     pub(super) order: u64,
     signal: i32,
-    /// `si_code`: above 0 for faults that the kernel found.
+    /// `si_code`; positive for faults that the kernel detected.
     cause: i32,
-    /// The word of `siginfo_t` that has the address of a fault, or the process that sent the signal.
+    /// The word of `siginfo_t` that contains the address of a fault or the number of the sending process.
     detail: u64,
     registers: Registers,
 }
 
 impl Snapshot {
-    /// Makes one of the bytes of a `siginfo_t` and the kernel's registers.
+    /// Decodes the bytes of a `siginfo_t` and the kernel's registers; `None` for an unknown processor.
     pub(super) fn of(order: u64, information: &[u8], registers: &[u8]) -> Option<Self> {
         let word = size_of::<usize>();
-        // The union begins at a word, after three numbers.
+        // Three `int` values precede the union, which is aligned to a word.
         let union = 12_usize.next_multiple_of(word);
         let small = |at: usize| i32::from_ne_bytes([0, 1, 2, 3].map(|byte| information[at + byte]));
         Some(Self {
@@ -38,36 +38,36 @@ impl Snapshot {
         })
     }
 
-    /// Returns `true` if the kernel found a fault.
+    /// Returns `true` if the kernel detected a fault.
     fn is_fault(&self) -> bool {
         self.cause > 0
     }
 
-    /// Returns `true` if this signal came.
+    /// Returns `true` if the thread received this signal.
     pub(super) fn is_of(&self, signal: i32) -> bool {
         self.signal == signal
     }
 
-    /// Returns `true` if the thread was there.
+    /// Returns `true` if the thread had this instruction pointer and stack pointer.
     fn is_at(&self, (pc, sp): (u64, u64)) -> bool {
         (self.registers.pc, self.registers.sp()) == (pc, sp)
     }
 
-    /// The process that sent the signal, if a process did.
+    /// Returns the process that sent the signal, if a process did.
     fn sender(&self) -> Option<u32> {
         let is_sent = matches!(self.cause, libc::SI_USER | libc::SI_QUEUE | libc::SI_TKILL);
         is_sent.then_some(self.detail as u32)
     }
 
-    /// The address of a fault. Those that the kernel does not tell are 0.
+    /// Returns the address of a fault, unless the kernel does not report the address.
     fn address(&self) -> Option<u64> {
         let has_address = matches!(self.signal, libc::SIGSEGV | libc::SIGBUS) && self.cause > 0;
         (has_address && self.cause != libc::SI_KERNEL).then_some(self.detail)
     }
 }
 
-/// The crash of the process of a thread that is about to end by a signal. `snapshots` are those of all threads that are supervised.
-/// Returns `None` where too little can be read.
+/// Returns the crash of the process whose thread is about to end by a signal; `None` if its registers or memory cannot be read. `snapshots` has the
+/// last signals of all supervised threads.
 pub(super) fn crash(
     thread: Pid,
     signal: i32,
@@ -122,7 +122,8 @@ pub(super) fn crash(
     })
 }
 
-/// The fault whose handler still ran when another signal ended the process: until it returns, the signal is blocked in its thread.
+/// Returns the fault whose handler was running when another signal ended the process. The signal of a fault is blocked in its thread until the
+/// handler returns.
 fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Snapshot> {
     if last.is_fault() {
         return None;
@@ -136,7 +137,7 @@ fn handled<'a>(known: &[(i32, &'a Snapshot)], last: &Snapshot) -> Option<&'a Sna
         .map(|(_, one)| *one)
 }
 
-/// Returns the place after the outermost handler of a signal that came at a fault: the search for the culprit begins there.
+/// Returns the index of the function that the outermost handler of a fault interrupted. The search for the culprit starts there.
 fn beginning(places: &[Place], is_fault: impl Fn((u64, u64)) -> bool) -> usize {
     let handler = places.iter().rposition(|place| place.interrupts.is_some_and(&is_fault));
     handler.map_or(0, |at| (at + 1).min(places.len().saturating_sub(1)))
@@ -167,14 +168,14 @@ fn frame(at: u64, process: i32, walk: &Walk<'_>, history: &History) -> Frame {
     }
 }
 
-/// The threads of the process of a thread.
+/// Returns the threads of the process that a thread belongs to.
 fn threads(thread: Pid) -> Vec<i32> {
     let entries = std::fs::read_dir(format!("/proc/{}/task", thread.as_raw_nonzero()));
     let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
     names.filter_map(|name| name.to_str()?.parse().ok()).collect()
 }
 
-/// Numbers that the system tells of a thread: the last one of each line.
+/// Returns the last number of each line in `/proc/PID/status`, by the name of the line.
 pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
     let text = std::fs::read_to_string(format!("/proc/{}/status", thread.as_raw_nonzero())).unwrap_or_default();
     let line = |line: &str| {
@@ -184,7 +185,7 @@ pub(super) fn status(thread: Pid) -> HashMap<String, i64> {
     text.lines().filter_map(line).collect()
 }
 
-/// Returns `true` if the stacks of programs can be read on this kind of processor.
+/// Returns `true` if this program can read stacks on this kind of processor.
 pub(super) const fn is_supported() -> bool {
     cfg!(any(
         target_arch = "x86_64",

@@ -1,5 +1,5 @@
-//! The unwind tables of libraries (`.eh_frame`), read from the memory of the process: a library's file may be gone, or be another one
-//! where this program sees it.
+//! Unwind tables of libraries (`.eh_frame`). They are read from the memory of the process, because a library's file may have been deleted or
+//! replaced, or may be another file outside the process's container.
 
 use super::memory::Memory;
 use super::registers::{Registers, number};
@@ -10,18 +10,18 @@ use gimli::{
 use object::elf;
 use std::collections::HashMap;
 
-/// Bytes of a table that are read; those of the largest libraries have some ten million.
+/// Upper bound on the bytes of a table that are read. The largest libraries have about ten million.
 const MOST: usize = 64 << 20;
-/// Segments of a library.
+/// Upper bound on the segments of a library.
 const MOST_SEGMENTS: usize = 64;
 
-/// The tables that were read, by where the library begins.
+/// The tables read so far, by the start address of their library; `None` for a library without valid tables.
 #[derive(Default)]
 pub(super) struct Tables(HashMap<u64, Option<Table>>);
 
-/// The tables of a library.
+/// The unwind tables of a library.
 struct Table {
-    /// The index (`.eh_frame_hdr`), and where it lies.
+    /// The index (`.eh_frame_hdr`).
     index: Vec<u8>,
     index_address: u64,
     frames: Vec<u8>,
@@ -31,17 +31,17 @@ struct Table {
 
 /// Caller of a function according to the unwind tables.
 pub(super) enum Caller {
-    /// Its registers.
+    /// Registers of the caller.
     Found(Registers),
-    /// There is none: this is where a thread begins.
+    /// The function has no caller, because its thread starts here.
     None,
-    /// The tables say nothing.
+    /// The tables do not describe the function.
     Unknown,
 }
 
 impl Tables {
-    /// The registers of the caller of the function that `pc` is in, which lies in the library that begins at `base`. `at` is an
-    /// address in the instruction that is executed: for a caller, that is before the one to which its callee returns.
+    /// Returns the registers of a function's caller. `base` is the start address of the library that contains the function. `at` is an address within
+    /// the executed instruction; for a caller, that is the call, which precedes the return address.
     pub(super) fn caller(&mut self, memory: &Memory, base: u64, at: u64, registers: &Registers) -> Caller {
         let word = registers.machine.word();
         let table = self.0.entry(base).or_insert_with(|| Table::read(memory, base, word));
@@ -59,11 +59,11 @@ struct Segment {
     size: u64,
 }
 
-/// The segments of the library that begins at an address, by the addresses in its file.
+/// Reads the segments of the library at the address `base`, with the addresses that its file states.
 fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
     let mut header = [0; 64];
     memory.read(base, &mut header)?;
-    // Places in the header, and in an entry of the table of segments.
+    // Offsets in the header, and in an entry of the segment table.
     let (table, size, count, address, length) = match word {
         8 => (0x20..0x28, 0x36, 0x38, 0x10..0x18, 0x28..0x30),
         _ => (0x1C..0x20, 0x2A, 0x2C, 0x08..0x0C, 0x14..0x18),
@@ -86,7 +86,7 @@ fn segments(memory: &Memory, base: u64, word: usize) -> Option<Vec<Segment>> {
     )
 }
 
-/// Returns the difference between addresses in memory and in a library's file; `None` where no library begins.
+/// Returns the difference between a library's addresses in memory and in its file; `None` if no library starts at `base`.
 pub(super) fn bias(memory: &Memory, base: u64, word: usize) -> Option<u64> {
     let segments = segments(memory, base, word)?;
     let first = segments.iter().find(|segment| segment.kind == elf::PT_LOAD)?;
@@ -110,7 +110,7 @@ impl Table {
         let Pointer::Direct(frames) = table.parsed()?.eh_frame_ptr() else {
             return None;
         };
-        // The table ends by itself, before the end of its segment.
+        // The table has an end mark before the end of its segment.
         let end = segments
             .iter()
             .filter(|segment| segment.kind == elf::PT_LOAD)
@@ -148,7 +148,7 @@ impl Table {
     }
 }
 
-/// The registers of the caller, as a row says.
+/// Computes the caller's registers from a row of the tables.
 fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) -> Option<Caller> {
     let machine = registers.machine;
     let CfaRule::RegisterAndOffset { register, offset } = row.cfa() else {
@@ -156,7 +156,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     };
     let frame = registers.get(register.0)?.wrapping_add_signed(*offset) & mask(machine.word());
     let back = Register(machine.back());
-    // On processors with a link register, the tables do not mention it for functions that call no others.
+    // On processors with a link register, functions that call no others have no rule for the return address.
     if row.register(back) == RegisterRule::Undefined && registers.link().is_none() {
         return Some(Caller::None);
     }
@@ -166,7 +166,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
             RegisterRule::Offset(offset) => memory.word(frame.wrapping_add_signed(offset), machine.word()),
             RegisterRule::ValOffset(offset) => Some(frame.wrapping_add_signed(offset)),
             RegisterRule::Register(other) => registers.get(other.0),
-            // Registers that the tables do not mention keep their value, or nobody asks for them.
+            // The caller keeps the value of a register without a rule.
             _ => registers.get(column),
         };
         match value {
@@ -184,7 +184,7 @@ fn apply(row: &UnwindTableRow<usize>, memory: &Memory, registers: &Registers) ->
     })
 }
 
-/// The bits of an address.
+/// Returns the bits that an address uses.
 fn mask(word: usize) -> u64 {
     if word == 4 { u64::from(u32::MAX) } else { u64::MAX }
 }

@@ -1,9 +1,9 @@
-//! Instructions that tell something: calls, and the return from a signal handler.
+//! Recognises two kinds of instructions: calls, and the return from a signal handler.
 
 use super::memory::Memory;
 use super::registers::{Machine, Registers};
 
-/// Bytes of the longest call instruction.
+/// Length of the longest call instruction in bytes.
 const LONGEST_CALL: usize = 7;
 
 /// Returns `true` if the instruction before an address is a call.
@@ -23,12 +23,12 @@ pub(super) fn follows_call(memory: &Memory, address: u64, machine: Machine) -> b
     }
 }
 
-/// Returns `true` if bytes of x86 end in a call: a direct one, or one through a register or memory.
+/// Returns `true` if x86 code ends in a call, either a direct one or one through a register or memory.
 fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     if bytes[2] == 0xE8 {
         return true;
     }
-    // Length, and the place of the byte with the operand.
+    // `length` is the length of the instruction, and `at` the index of its first byte.
     [2, 3, 4, 6, 7].into_iter().any(|length| {
         let at = LONGEST_CALL - length;
         let (operation, operand) = (bytes[at], bytes[at + 1]);
@@ -44,7 +44,7 @@ fn ends_in_call(bytes: &[u8; LONGEST_CALL]) -> bool {
     })
 }
 
-/// Returns `true` if a signal handler returns to this address.
+/// Returns `true` if the code at this address returns from a signal handler.
 pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) -> bool {
     let wanted: &[u8] = match machine {
         Machine::X64 => &[0x48, 0xC7, 0xC0, 0x0F, 0, 0, 0, 0x0F, 0x05],
@@ -56,18 +56,18 @@ pub(super) fn is_signal_return(memory: &Memory, address: u64, machine: Machine) 
     memory.read(address, found).is_some() && found == wanted
 }
 
-/// Places where the kernel saved the registers that a signal handler interrupted, in DWARF order.
+/// Offsets of the registers that the kernel saves for a signal handler, in DWARF order.
 struct Saved {
-    /// The distance of the registers from the context.
+    /// Offset of the registers from the start of the context, in bytes.
     registers: u64,
-    /// The place of each register, by words.
+    /// Offset of each register, in words.
     places: &'static [u64],
     pc: u64,
 }
 
 const SAVED_X64: Saved = Saved {
     registers: 40,
-    // rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip in `sigcontext`.
+    // The registers in `sigcontext`: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
     places: &[13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7, 16],
     pc: 16,
 };
@@ -81,19 +81,19 @@ const SAVED_ARM64: Saved = Saved {
 };
 const SAVED_X86: Saved = Saved {
     registers: 20,
-    // eax, ecx, edx, ebx, esp, ebp, esi, edi, eip in `sigcontext`.
+    // The registers in `sigcontext`: eax, ecx, edx, ebx, esp, ebp, esi, edi, eip.
     places: &[11, 10, 9, 8, 7, 6, 5, 4, 14],
     pc: 14,
 };
 
-/// The registers that a signal handler interrupted, where `registers` are at the return from it.
+/// Returns the registers that a signal handler interrupted. `registers` are those at the return from the handler.
 pub(super) fn interrupted(memory: &Memory, registers: &Registers) -> Option<Registers> {
     let (machine, sp) = (registers.machine, registers.sp());
     let word = machine.word();
     let (saved, context) = match machine {
         Machine::X64 => (&SAVED_X64, sp),
         Machine::Arm64 => (&SAVED_ARM64, sp),
-        // The arguments of the handler: the signal, and pointers to its description and to the context.
+        // The stack has the arguments of the handler: the signal, and pointers to its description and to the context.
         Machine::X86 => (&SAVED_X86, memory.word(sp.wrapping_add(8), word)?),
     };
     let start = context.wrapping_add(saved.registers);
@@ -118,7 +118,7 @@ mod tests {
             ([0x90, 0xFF, 0x15, 1, 2, 3, 4], true),
             ([0x90, 0x90, 0x90, 0xFF, 0x54, 0x24, 8], true),
             ([0xFF, 0x94, 0x24, 1, 2, 3, 4], true),
-            // jmp *%rax, push, no instruction at all
+            // jmp *%rax, push, zeros
             ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0xE0], false),
             ([0x90, 0x90, 0x90, 0x90, 0x90, 0xFF, 0x30], false),
             ([0; 7], false),

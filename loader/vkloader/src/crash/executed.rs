@@ -1,4 +1,4 @@
-//! Programs that must not be supervised.
+//! Recognises programs that must run without a supervisor.
 
 use super::memory::Memory;
 use super::ptrace;
@@ -10,37 +10,36 @@ use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Bytes of a program whose symbols are read. Debuggers are smaller.
+/// Upper bound on the size of a program whose symbols are read, in bytes. Debuggers are smaller.
 const LARGEST: u64 = 64 << 20;
-/// Programs that are remembered.
+/// Upper bound on the programs whose symbols are remembered.
 const MOST_KNOWN: usize = 1_000;
-/// The capability to supervise programs of other users.
+/// `CAP_SYS_PTRACE`, which permits the supervision of programs of other users.
 const MAY_SUPERVISE: u32 = 19;
 /// `S_ISUID`, and `S_ISGID` with the right of the group to execute.
 const RAISES_USER: u32 = 0o4000;
 const RAISES_GROUP: u32 = 0o2010;
-/// Words of a stack with arguments and environment.
+/// Upper bound on the words of arguments and environment on a stack.
 const MOST_WORDS: u64 = 1 << 20;
-/// The type of the entry that says under which name a program was executed.
+/// Type of the auxiliary entry that points to the name under which a program was executed.
 const AT_EXECFN: u64 = 31;
 
-/// Kinds of programs, by how they may be supervised.
+/// Kinds of programs, by the way in which they can be supervised.
 pub(super) enum Executed {
-    /// A program like most.
+    /// A program that can be supervised.
     Usual,
-    /// A program that supervises others, which it can do only with what nobody else supervises.
+    /// A program that calls `ptrace`, which fails for processes that have a supervisor.
     Debugger,
-    /// A program that gains privileges, unless it is supervised. The process was made to execute it once more, and does so when it is
-    /// released.
+    /// A program that gains privileges unless it has a supervisor. The process was changed to execute the program once more after its release.
     Privileged,
 }
 
-/// Looks at what a process executes, which is stopped at its first instruction.
+/// Returns the kind of the program of a process that is stopped at its first instruction. Prepares a privileged program for its second execution.
 pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     let program = format!("/proc/{}/exe", thread.as_raw_nonzero());
     let program = Path::new(&program);
     if !may_supervise_all() && gains_privileges(program) {
-        // If the second execution fails, the program has the rights of its user alone.
+        // If the second execution fails, the program runs without its additional privileges.
         let _ = again(thread);
         return Executed::Privileged;
     }
@@ -50,7 +49,7 @@ pub(super) fn look(thread: Pid, known: &mut Known) -> Executed {
     }
 }
 
-/// Programs, by device and inode, and whether they call `ptrace`: scripts execute a few over and over.
+/// Programs by device and inode, with `true` for those that call `ptrace`. Scripts execute a few programs again and again.
 #[derive(Default)]
 pub(super) struct Known(HashMap<(u64, u64), bool>);
 
@@ -67,7 +66,7 @@ impl Known {
     }
 }
 
-/// Returns `true` if the system lets programs gain privileges that this process supervises.
+/// Returns `true` if this process has the capability that lets supervised programs gain privileges.
 fn may_supervise_all() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -75,7 +74,7 @@ fn may_supervise_all() -> bool {
     mask.is_some_and(|mask| mask >> MAY_SUPERVISE & 1 == 1)
 }
 
-/// Returns `true` if a file gives rights to whoever executes it.
+/// Returns `true` if executing a file grants privileges.
 fn gains_privileges(program: &Path) -> bool {
     let Ok(state) = std::fs::metadata(program) else {
         return false;
@@ -86,7 +85,7 @@ fn gains_privileges(program: &Path) -> bool {
     user || group || rustix::fs::getxattr(program, "security.capability", &mut value[..]).is_ok()
 }
 
-/// Returns `Some(true)` if a program calls `ptrace` itself; `None` where its symbols cannot be read.
+/// Returns `Some(true)` if a program imports `ptrace`; `None` if its symbols cannot be read.
 fn calls_ptrace(program: &Path) -> Option<bool> {
     let data = std::fs::read(program).ok()?;
     match data.get(4)? {
@@ -109,8 +108,9 @@ fn imports<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<bool> {
     Some(symbols.iter().any(is_ptrace))
 }
 
-/// Lets a process execute its program once more as soon as it is released: it lost the program's privileges because it was supervised.
-/// The kernel has stored arguments, environment and name of the program on the stack.
+/// Makes a process execute its program once more after its release, because the supervised program lost its privileges.
+///
+/// The kernel has stored the arguments, environment and name of the program on the stack.
 fn again(thread: Pid) -> Option<()> {
     let memory = Memory::to_write(thread).ok()?;
     let mut bytes = ptrace::registers(thread).ok()?;
@@ -132,8 +132,8 @@ fn again(thread: Pid) -> Option<()> {
     ptrace::set_registers(thread, &mut bytes).ok()
 }
 
-/// Instructions that execute the program whose name, arguments and environment are in the registers of [`Machine::store`], and a last
-/// one that ends the process. The kernel changes the register of the result after the process was stopped.
+/// Returns instructions that execute the program described by the registers of [`Machine::store`], followed by an instruction that ends the process.
+/// After a stop, the kernel overwrites the register of the system call's result.
 fn code(machine: Machine) -> &'static [u8] {
     match machine {
         // mov $59, %eax; syscall; ud2
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn programs_that_call_ptrace_are_known_by_their_symbols() {
         let own = std::env::current_exe().expect("a test has a file");
-        // This test is linked with what calls it by number.
+        // This test calls `ptrace` by its number only.
         assert_eq!(calls_ptrace(&own), Some(false));
         let strace = Path::new("/usr/bin/strace");
         if strace.exists() {

@@ -1,10 +1,10 @@
-//! Mapped files of a process, now and earlier.
+//! Files that a process has mapped, or had mapped earlier.
 
 use rustix::process::Pid;
 use std::collections::HashMap;
 use std::io;
 
-/// Files that are remembered of a process after they were unmapped.
+/// Upper bound on the mappings that are remembered for a process.
 const MOST: usize = 4_000;
 
 /// A part of a process's memory.
@@ -13,9 +13,9 @@ pub(super) struct Mapping {
     pub(super) start: u64,
     pub(super) end: u64,
     pub(super) is_executable: bool,
-    /// Its beginning in the file.
+    /// Offset of the mapping in its file.
     offset: u64,
-    /// The file, or a name in brackets; `None` for memory alone.
+    /// Path of the file, or a name in brackets; `None` for anonymous memory.
     pub(super) path: Option<String>,
 }
 
@@ -47,15 +47,15 @@ impl Mapping {
     }
 }
 
-/// All that a process has mapped, by address.
+/// The mappings of a process, sorted by address.
 #[derive(Default)]
 pub(super) struct Maps(Vec<Mapping>);
 
 impl Maps {
-    /// Reads what the process of a thread has mapped.
+    /// Reads the mappings of the process that a thread belongs to.
     ///
     /// # Errors
-    /// The system's, where this process may not read that.
+    /// Reading `/proc/PID/maps` fails.
     pub(super) fn of(thread: Pid) -> io::Result<Self> {
         let bytes = std::fs::read(format!("/proc/{}/maps", thread.as_raw_nonzero()))?;
         Ok(Self::parse(&String::from_utf8_lossy(&bytes)))
@@ -70,12 +70,12 @@ impl Maps {
         self.0.get(place).filter(|mapping| mapping.has(address))
     }
 
-    /// Returns `true` if code may lie there.
+    /// Returns `true` if the address is executable.
     pub(super) fn is_code(&self, address: u64) -> bool {
         self.find(address).is_some_and(|mapping| mapping.is_executable)
     }
 
-    /// Beginning of the file that is mapped at an address.
+    /// Returns the address of the start of the file that is mapped at an address.
     pub(super) fn base(&self, address: u64) -> Option<u64> {
         let mapping = self.find(address)?;
         mapping.path.as_ref()?;
@@ -87,12 +87,12 @@ impl Maps {
     }
 }
 
-/// Code that processes had mapped, by process: a library may be gone while a thread of it still runs.
+/// Executable mappings by process, including former ones: a thread may still run code of a library that was unmapped.
 #[derive(Default)]
 pub(super) struct History(HashMap<i32, Vec<Mapping>>);
 
 impl History {
-    /// Adds what a process has mapped now.
+    /// Adds the current mappings of a process.
     pub(super) fn add(&mut self, process: i32, maps: &Maps) {
         let known = self.0.entry(process).or_default();
         for mapping in &maps.0 {
@@ -103,17 +103,17 @@ impl History {
         }
     }
 
-    /// The processes of which something is remembered.
+    /// Returns the processes that have remembered mappings.
     pub(super) fn processes(&self) -> Vec<i32> {
         self.0.keys().copied().collect()
     }
 
-    /// Forgets a process, which has ended or executes another program.
+    /// Forgets a process that has ended or executes another program.
     pub(super) fn forget(&mut self, process: i32) {
         self.0.remove(&process);
     }
 
-    /// The code that was last mapped at an address.
+    /// Returns the executable mapping that an address had last.
     pub(super) fn find(&self, process: i32, address: u64) -> Option<&Mapping> {
         self.0.get(&process)?.iter().rev().find(|mapping| mapping.has(address))
     }

@@ -1,4 +1,4 @@
-//! The memory of another process.
+//! Access to the memory of another process.
 
 use super::registers::number;
 use rustix::process::Pid;
@@ -7,21 +7,21 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Bytes that belong together: what is beside may not be there.
+/// Size of a page in bytes. Memory is readable by whole pages.
 const PAGE: u64 = 4096;
 
 /// The memory of a process whose threads are stopped.
 pub(super) struct Memory {
     file: File,
-    /// The page that was read last: stacks are read word by word.
+    /// The page that was read last, because stacks are read word by word.
     last: RefCell<Option<(u64, Vec<u8>)>>,
 }
 
 impl Memory {
-    /// Opens the memory of the process of a thread.
+    /// Opens the memory of the process that a thread belongs to.
     ///
     /// # Errors
-    /// The system's, where this process may not read it.
+    /// This process may not read the memory.
     pub(super) fn of(thread: Pid) -> io::Result<Self> {
         Ok(Self {
             file: File::open(format!("/proc/{}/mem", thread.as_raw_nonzero()))?,
@@ -29,10 +29,10 @@ impl Memory {
         })
     }
 
-    /// Opens the memory of the process of a thread for changes too.
+    /// Opens the memory of the process that a thread belongs to, for reading and writing.
     ///
     /// # Errors
-    /// The system's, where this process may not change it.
+    /// This process may not change the memory.
     pub(super) fn to_write(thread: Pid) -> io::Result<Self> {
         let path = format!("/proc/{}/mem", thread.as_raw_nonzero());
         Ok(Self {
@@ -41,17 +41,17 @@ impl Memory {
         })
     }
 
-    /// Replaces bytes; those of code too.
+    /// Replaces bytes. The kernel permits this for read-only code too.
     pub(super) fn write(&self, address: u64, bytes: &[u8]) -> Option<()> {
         self.file.write_all_at(bytes, address).ok()
     }
 
-    /// Fills a buffer; `None` where a part of it is not there.
+    /// Fills a buffer; `None` if a part of the memory is not readable.
     pub(super) fn read(&self, address: u64, buffer: &mut [u8]) -> Option<()> {
         self.file.read_exact_at(buffer, address).ok()
     }
 
-    /// As many bytes from an address on as are there, and at most `most`.
+    /// Returns the readable bytes from an address on, at most `most`.
     pub(super) fn bytes(&self, address: u64, most: usize) -> Vec<u8> {
         let mut bytes = vec![0; most];
         let mut length = 0;
@@ -78,7 +78,7 @@ impl Memory {
         let (_, bytes) = last.as_ref()?;
         match bytes.get(place..place + size) {
             Some(word) => Some(number(word)),
-            // Between two pages.
+            // The word extends over two pages.
             None => {
                 let mut word = [0; 8];
                 self.read(address, &mut word[..size])?;

@@ -1,9 +1,11 @@
-//! Places where processes crashed. A [`Supervisor`] follows a program and all that it starts through ptrace. It stops a thread only where
-//! a signal comes, and where one begins, ends or executes a program, so the program runs as fast as without it. When a signal ends a process,
-//! it reads the stack of the thread that the signal came to, from the fault outwards, and which library each address belongs to.
+//! Finds the places where processes crash.
 //!
-//! A signal is always handed on, so the handlers of the program run. What counts is the last signal before the process ends by one; where a
-//! handler ended the process, the place that the handler interrupted.
+//! A [`Supervisor`] follows a program and its descendants through ptrace. It stops a thread only when the thread receives a signal, starts, ends or
+//! executes a program, so the program keeps its speed. When a signal ends a process, the supervisor reads the stack of the thread that received the
+//! signal, and finds the library of each address.
+//!
+//! The supervisor delivers every signal, so the program's handlers run. The crash is the last signal before the process ends. If a handler ended the
+//! process, the crash is at the place that the handler interrupted.
 
 #[cfg(target_os = "linux")]
 mod capture;
@@ -42,14 +44,14 @@ use std::{ffi::OsString, io, process::Command};
 /// The way a child process ended.
 pub(crate) struct Outcome {
     pub(crate) ending: Ending,
-    /// Processes that a signal ended, in their order.
+    /// Crashes of processes, in the order of their ends.
     pub(crate) crashes: Vec<Crash>,
-    /// Why no place of a crash is known, where that is so.
+    /// The reason why the place of a crash is unknown.
     pub(crate) unsupervised: Option<Unsupervised>,
 }
 
 impl Outcome {
-    /// The process ran longer than allowed, and was ended.
+    /// Returns the outcome of a process that was ended because it ran longer than `limit`.
     pub(crate) fn too_long(limit: Duration) -> Self {
         Self {
             ending: Ending::TooLong(limit),
@@ -59,7 +61,7 @@ impl Outcome {
     }
 }
 
-/// Signals that say where something went wrong.
+/// Signals that report a fault of the process itself.
 const FAULTS: [i32; 7] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -70,7 +72,7 @@ const FAULTS: [i32; 7] = [
     libc::SIGSYS,
 ];
 
-/// Returns `true` if a signal says where something went wrong.
+/// Returns `true` if a signal reports a fault of the process itself.
 pub(crate) fn is_fault(signal: i32) -> bool {
     FAULTS.contains(&signal)
 }
@@ -79,32 +81,31 @@ pub(crate) fn is_fault(signal: i32) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Crash {
     pub(crate) process: u32,
-    /// `true` if it is the process that was started, and not one that it started.
+    /// `true` for the process that this program started, `false` for a descendant of that process.
     pub(crate) is_first: bool,
-    /// The program that the process executed.
+    /// Path of the program that the process executed.
     pub(crate) executable: Option<String>,
-    /// The signal that ended the process.
     pub(crate) signal: i32,
-    /// The address that the fault is about, where the signal is a fault.
+    /// Address whose access failed, if the kernel reported one.
     pub(crate) address: Option<u64>,
-    /// The process that sent the signal, if that is another one.
+    /// Process that sent the signal, if it was another one.
     pub(crate) sender: Option<u32>,
-    /// The functions on the stack, innermost first. The first one is where the thread was.
+    /// Functions on the stack, innermost first.
     pub(crate) frames: Vec<Frame>,
 }
 
 /// A function on the stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// The file whose code it is; `None` for code that no file has, and for addresses without code.
+    /// File that contains the code; `None` for code without a file, and for addresses without code.
     pub(crate) file: Option<String>,
-    /// The address, within the file if there is one.
+    /// Address within the file; the address in memory if there is no file.
     pub(crate) offset: u64,
-    /// `true` if there is code. A library that is not mapped any more has none.
+    /// `true` if the address contains code. A library that was unmapped contains none.
     pub(crate) is_mapped: bool,
 }
 
-/// A command that runs a program.
+/// Returns a command that runs a program.
 ///
 /// # Errors
 /// This function does not fail on this system.
@@ -115,22 +116,22 @@ pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<
     Ok(command)
 }
 
-/// Why no place of a crash is known.
+/// Reasons why the place of a crash is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Unsupervised {
-    /// The system does not permit this process to supervise others.
+    /// The system does not permit the supervision.
     NotPermitted,
-    /// The program has raised privileges, which it would lose.
+    /// The program has privileges that it would lose under supervision.
     RaisedPrivileges,
-    /// The program supervises others itself.
+    /// The program calls `ptrace` itself, which fails under supervision.
     UsesPtrace,
-    /// The kind of processor or system is not supported.
+    /// This kind of processor or system is not supported.
     Unsupported,
 }
 
 impl Unsupervised {
-    /// The same for people.
+    /// Returns the reason in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::NotPermitted => {

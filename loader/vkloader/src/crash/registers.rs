@@ -1,6 +1,6 @@
-//! Registers of threads, by the numbers that unwind tables use (DWARF).
+//! Registers of threads, with the DWARF numbers that unwind tables use.
 
-/// A kind of processor whose threads can be looked at.
+/// A kind of processor whose stacks this program can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
     X64,
@@ -8,13 +8,13 @@ pub(super) enum Machine {
     Arm64,
 }
 
-/// Places of registers on a kind of processor.
+/// Indices of the registers of a kind of processor, in the kernel's order.
 struct Layout {
-    /// Bytes of a word.
+    /// Size of a word in bytes.
     word: usize,
-    /// The place of each register in the kernel's order, by DWARF number.
+    /// Index of each register, by DWARF number.
     places: &'static [usize],
-    /// The place of the instruction pointer.
+    /// Index of the instruction pointer.
     pc: usize,
     /// DWARF numbers of the stack pointer, of the frame pointer, and of the column with the return address.
     sp: usize,
@@ -22,7 +22,7 @@ struct Layout {
     back: usize,
 }
 
-/// rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip in `user_regs_struct`.
+/// Indices in `user_regs_struct` of rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, rip.
 const X64: Layout = Layout {
     word: 8,
     places: &[10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16],
@@ -32,7 +32,7 @@ const X64: Layout = Layout {
     back: 16,
 };
 
-/// eax, ecx, edx, ebx, esp, ebp, esi, edi, eip in the kernel's registers of 32-bit programs.
+/// Indices in the kernel's registers of 32-bit programs of eax, ecx, edx, ebx, esp, ebp, esi, edi, eip.
 const X86: Layout = Layout {
     word: 4,
     places: &[6, 1, 2, 0, 15, 5, 3, 4, 12],
@@ -42,7 +42,7 @@ const X86: Layout = Layout {
     back: 8,
 };
 
-/// x0 to x30, and the stack pointer.
+/// Indices of x0 to x30 and of the stack pointer.
 const ARM64: Layout = Layout {
     word: 8,
     places: &[
@@ -56,7 +56,7 @@ const ARM64: Layout = Layout {
 };
 
 impl Machine {
-    /// The kind whose registers take this many bytes, on a machine that runs this program.
+    /// Returns the kind of processor whose registers have this size, on a machine that runs this program.
     fn of_length(bytes: usize) -> Option<Self> {
         let x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
         match bytes {
@@ -75,12 +75,13 @@ impl Machine {
         }
     }
 
-    /// Bytes of a word.
+    /// Returns the size of a word in bytes.
     pub(super) fn word(self) -> usize {
         self.layout().word
     }
 
-    /// Stores the arguments of a system call, as far as they are not where the kernel stores a result.
+    /// Stores the arguments of a system call. On arm64, the first argument goes to another register, because the kernel overwrites its own with the
+    /// result.
     pub(super) fn store(self, bytes: &mut [u8], values: [u64; 3]) {
         let places = match self {
             // rdi, rsi, rdx; ebx, ecx, edx; x9 in place of x0, x1, x2.
@@ -94,24 +95,24 @@ impl Machine {
         }
     }
 
-    /// The column of unwind tables with the return address.
+    /// Returns the column of unwind tables that contains the return address.
     pub(super) fn back(self) -> u16 {
         self.layout().back as u16
     }
 }
 
-/// The registers of a thread, or of one of its callers.
+/// The registers of a thread, or of a function's caller.
 #[derive(Clone, Debug)]
 pub(super) struct Registers {
     pub(super) machine: Machine,
     /// The instruction pointer.
     pub(super) pc: u64,
-    /// The others, by DWARF number.
+    /// Registers by DWARF number.
     values: Vec<u64>,
 }
 
 impl Registers {
-    /// Reads them from the kernel's order; `None` for processors that are not known here.
+    /// Decodes registers in the kernel's order; `None` for an unknown processor.
     pub(super) fn of(bytes: &[u8]) -> Option<Self> {
         let machine = Machine::of_length(bytes.len())?;
         let layout = machine.layout();
@@ -123,17 +124,17 @@ impl Registers {
         })
     }
 
-    /// Makes registers from a word for each DWARF number.
+    /// Creates registers from a word for each DWARF number.
     pub(super) fn with(machine: Machine, pc: u64, values: Vec<u64>) -> Self {
         Self { machine, pc, values }
     }
 
-    /// How many there are.
+    /// Returns the number of registers.
     pub(super) fn count(&self) -> u16 {
         self.values.len() as u16
     }
 
-    /// One by its DWARF number; `None` for vector registers and the like.
+    /// Returns a register by its DWARF number; `None` for registers that are not kept, such as vector registers.
     pub(super) fn get(&self, number: u16) -> Option<u64> {
         self.values.get(usize::from(number)).copied()
     }
@@ -160,13 +161,13 @@ impl Registers {
         self.values[self.machine.layout().fp] = value;
     }
 
-    /// The address to which a function returns that saved nothing yet, where a register holds it.
+    /// Returns the return address of a function that has saved nothing yet, if the processor keeps this address in a register.
     pub(super) fn link(&self) -> Option<u64> {
         (self.machine == Machine::Arm64).then(|| self.values[30])
     }
 }
 
-/// A word of either size.
+/// Decodes a word of 4 or 8 bytes.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);

@@ -1,5 +1,4 @@
-//! The beginning of a program that is supervised: a process of this program that stops itself, and executes the program when the
-//! supervisor lets it go on.
+//! Starts a program under a supervisor. A process of `vkloader` stops itself, and executes the program when the supervisor continues it.
 
 use crate::child::naming;
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
@@ -9,33 +8,33 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The hidden command of this program.
+/// Hidden command of `vkloader`.
 const COMMAND: &str = "start";
 
-/// The file that gets the number of the error if the program cannot be executed.
+/// Variable with the path of a file. If the program cannot be executed, the number of the error is written to it.
 pub(super) const FAILURE: &str = "VKLOADER_START_FAILURE";
 
-/// A command that runs a program so that it can be supervised.
+/// Returns a command that runs a program for [`start`] to supervise.
 ///
 /// # Errors
-/// The system's, if this program does not find itself.
+/// The path of this program cannot be found.
 pub(crate) fn command(program: &OsString, arguments: &[OsString]) -> io::Result<Command> {
     let mut command = Command::new(crate::itself::path()?);
     command.arg(COMMAND).arg("--").arg(program).args(arguments);
     Ok(command)
 }
 
-/// Stops, and executes a program when the supervisor lets this process go on. Returns if the program cannot be executed; the supervisor
-/// finds the reason in a file.
+/// Stops this process, and executes a program after the supervisor continues the process. Returns if the program cannot be executed, after writing
+/// the reason to a file for the supervisor.
 ///
 /// # Errors
-/// The system's, where this process cannot stop itself or write the file.
+/// This process cannot stop itself or write the file.
 pub(crate) fn start(program: &[OsString]) -> io::Result<()> {
     let failure = std::env::var_os(FAILURE);
     let (Some((program, arguments)), Some(failure)) = (program.split_first(), failure) else {
         return Err(io::Error::other("only vkloader itself uses this command"));
     };
-    // Nobody would let a stopped process go on whose supervisor is gone.
+    // Nothing would continue the stopped process if its supervisor ended.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     kill_process(getpid(), Signal::STOP)?;
     set_parent_process_death_signal(None)?;
@@ -46,7 +45,7 @@ pub(crate) fn start(program: &[OsString]) -> io::Result<()> {
     std::fs::write(failure, text)
 }
 
-/// Why the program was not executed, if it was not.
+/// Returns the error of executing the program, if the process wrote one.
 pub(super) fn failure(file: &Path) -> Option<io::Error> {
     let text = std::fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);

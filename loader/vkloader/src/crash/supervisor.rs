@@ -1,4 +1,4 @@
-//! The thread that supervises a program and all that it starts.
+//! The thread that supervises a program and its descendants.
 
 use super::capture::{self, Snapshot};
 use super::maps::{History, Maps};
@@ -17,35 +17,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Crashes that are kept.
+/// Upper bound on the crashes that are kept.
 const MOST_CRASHES: usize = 16;
-/// Threads at whose start the mapped libraries are always remembered. Later that is done at most once in `PAUSE`.
+/// Number of thread starts at which the mapped libraries are recorded. Later starts record them at most once in `PAUSE`.
 const MOST_STARTS: u32 = 256;
 const PAUSE: Duration = Duration::from_millis(100);
-/// `__WALL`: threads too.
+/// `__WALL`: waits for threads too.
 const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
-/// Signals by which a process stops until it is continued.
+/// Signals that stop a process until it is continued.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
-/// Signals of a thread that are kept.
+/// Upper bound on the signals that are kept for a thread.
 const MOST_SIGNALS: usize = 8;
-/// A cause that no signal has, for those that were not seen.
+/// An `si_code` that no signal has. It marks a signal without a preceding stop.
 const NOT_SEEN: i32 = -1000;
 
-/// A program that runs, and the thread that supervises it. The program goes on without a supervisor if this process ends.
+/// A running program and the thread that supervises it. If this process ends, the program continues unsupervised.
 pub(crate) struct Supervisor {
     process: Pid,
     thread: Option<JoinHandle<io::Result<Outcome>>>,
     history: Arc<Mutex<History>>,
-    /// Length of the trace when mapped libraries were last remembered.
+    /// Length of the trace when the mapped libraries were last recorded.
     seen: u64,
 }
 
 impl Supervisor {
-    /// Starts a command of [`start::command`]. `folder` is for a temporary file.
+    /// Starts a command of [`start::command`]. `folder` receives a temporary file.
     ///
     /// # Errors
-    /// The system's, if the command cannot be started.
+    /// The command cannot be started.
     pub(crate) fn start(mut command: Command, folder: &Path) -> io::Result<Self> {
         let failure = folder.join("failure");
         command.env(start::FAILURE, &failure);
@@ -56,7 +56,7 @@ impl Supervisor {
             move || {
                 let started = command.spawn().and_then(|child| number(child.id()));
                 let process = started.as_ref().ok().copied();
-                // The receiver waits for it.
+                // The receiver waits for this message, so sending cannot fail.
                 let _ = tell.send(started);
                 match process {
                     Some(process) => supervise(process, &failure, &history),
@@ -72,15 +72,15 @@ impl Supervisor {
         })
     }
 
-    /// The number of the process.
+    /// Returns the number of the process.
     pub(crate) fn id(&self) -> u32 {
         self.process.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Returns the outcome of the program once it has ended; `None` while it runs. `trace` is the file to which the loader in it writes.
+    /// Returns the outcome of the program after its end; `None` while the program runs. `trace` is the file to which the program's loader writes.
     ///
     /// # Errors
-    /// The system's, if the program cannot be executed or waited for.
+    /// The program cannot be executed, or waiting for it fails.
     pub(crate) fn try_wait(&mut self, trace: &Path) -> io::Result<Option<Outcome>> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished)
             && let Some(thread) = self.thread.take()
@@ -94,15 +94,14 @@ impl Supervisor {
         Ok(None)
     }
 
-    /// Ends the program.
     pub(crate) fn kill(&self) {
         if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
-            // It may have ended just now.
+            // The process may have ended meanwhile.
             let _ = kill_process(self.process, Signal::KILL);
         }
     }
 
-    /// Remembers the libraries of the program where the loader did something since the last time.
+    /// Records the mapped libraries of the program if its loader has written to the trace since the last call.
     fn remember(&mut self, trace: &Path) {
         let length = std::fs::metadata(trace).map_or(0, |status| status.len());
         if length == self.seen {
@@ -120,7 +119,7 @@ impl Supervisor {
     }
 }
 
-/// The process that was started.
+/// Receives the number of the process from the supervising thread.
 fn received(told: &Receiver<io::Result<Pid>>) -> io::Result<Pid> {
     told.recv()
         .unwrap_or_else(|_| Err(io::Error::other("the supervisor failed")))
@@ -131,7 +130,7 @@ fn number(process: u32) -> io::Result<Pid> {
     number.ok_or_else(|| io::Error::other("not a process"))
 }
 
-/// Supervises a process that stops itself at its beginning, until it ends.
+/// Supervises a process that stops itself at its start, until the process ends.
 fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io::Result<Outcome> {
     let mut watch = Watch {
         process,
@@ -147,7 +146,7 @@ fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io:
         failure: failure.into(),
         known: Known::default(),
     };
-    // It stops, or has ended where it cannot even do that.
+    // The process stops, or ends if it cannot be stopped.
     let first = waitpid(Some(process), WaitOptions::UNTRACED)?;
     if let Some((_, status)) = first.filter(|(_, status)| !status.stopped()) {
         return watch.ended(status);
@@ -167,14 +166,14 @@ fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io:
 
 /// State of the supervised threads.
 struct Watch {
-    /// The process that was started first.
+    /// The process that this program started.
     process: Pid,
-    /// The last signals of each thread that say where something went wrong.
+    /// The last signals of each thread that report a fault.
     snapshots: HashMap<i32, Vec<Snapshot>>,
     order: u64,
-    /// The process of each thread.
+    /// Process of each thread.
     groups: HashMap<i32, i32>,
-    /// Processes whose crash was looked at.
+    /// Processes whose crash was recorded.
     judged: HashSet<i32>,
     crashes: Vec<Crash>,
     starts: u32,
@@ -186,7 +185,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Handles all that happens until the first process ends.
+    /// Handles all events until the first process ends.
     fn run(&mut self) -> io::Result<Outcome> {
         loop {
             let (thread, status) = match wait(THREADS) {
@@ -205,7 +204,7 @@ impl Watch {
         }
     }
 
-    /// Returns the outcome of the first process, which ended.
+    /// Returns the outcome after the first process has ended.
     fn ended(&mut self, status: WaitStatus) -> io::Result<Outcome> {
         match start::failure(&self.failure) {
             Some(error) => Err(error),
@@ -230,7 +229,7 @@ impl Watch {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Handles a stop of a thread, and lets it go on. A thread that has ended meanwhile needs nothing more, so errors are ignored.
+    /// Handles a stop of a thread and continues the thread. Errors are ignored, because the thread may have ended meanwhile.
     fn stopped(&mut self, thread: Pid, status: i32) {
         let signal = status >> 8 & 0xFF;
         let _ = match Event::of_status(status) {
@@ -240,7 +239,7 @@ impl Watch {
             }
             Some(Event::Stopped) if STOPS.contains(&signal) => {
                 let stays = ptrace::stay_stopped(thread);
-                // The shell waits for this process, and gets the terminal back when it stops too.
+                // The shell waits for this process and takes the terminal back when this process stops too.
                 if thread == self.process && signals::takes_stop() {
                     let _ = kill_process(getpid(), Signal::STOP);
                 }
@@ -262,7 +261,7 @@ impl Watch {
         };
     }
 
-    /// Keeps where a thread is when a signal comes to it.
+    /// Records the state of a thread that received a fault.
     fn note(&mut self, thread: Pid, signal: i32) {
         if !FAULTS.contains(&signal) {
             return;
@@ -283,7 +282,7 @@ impl Watch {
         known.push(snapshot);
     }
 
-    /// Returns `true` if a process stays supervised that executes another program now.
+    /// Returns `true` if a process remains supervised after it executed another program.
     fn executed(&mut self, thread: Pid) -> bool {
         let number = thread.as_raw_nonzero().get();
         self.forget(thread);
@@ -303,7 +302,7 @@ impl Watch {
         false
     }
 
-    /// Remembers what the process of a thread has mapped, while something runs that was mapped with it.
+    /// Records the mappings of a thread's process. After many calls, records them at most once in `PAUSE`.
     fn remember(&mut self, thread: Pid) {
         self.starts = self.starts.saturating_add(1);
         if self.starts > MOST_STARTS && self.remembered.elapsed() < PAUSE {
@@ -316,7 +315,7 @@ impl Watch {
         }
     }
 
-    /// The process of a thread.
+    /// Returns the process of a thread.
     fn group(&mut self, thread: Pid) -> i32 {
         let number = thread.as_raw_nonzero().get();
         let read = || {
@@ -326,7 +325,7 @@ impl Watch {
         *self.groups.entry(number).or_insert_with(read)
     }
 
-    /// Looks at a thread that is about to end: where a signal ends all of its process, that is a crash.
+    /// Records a crash if a signal is about to end the process of a thread.
     fn ending(&mut self, thread: Pid) {
         let signal = ptrace::end_status(thread).unwrap_or_default() & 0x7F;
         if !FAULTS.contains(&signal) {
@@ -337,7 +336,7 @@ impl Watch {
             return;
         }
         if !self.snapshots.contains_key(&thread.as_raw_nonzero().get()) {
-            // Some signals come without a stop, such as those of seccomp.
+            // Some signals, such as those of seccomp, cause no stop before the end.
             self.note_ending(thread, signal);
         }
         let crash = capture::crash(thread, signal, &self.snapshots, &self.history());
@@ -345,7 +344,7 @@ impl Watch {
         self.crashes.extend(crash.map(|crash| Crash { is_first, ..crash }));
     }
 
-    /// Keeps where a thread ends, as if the signal had been seen.
+    /// Records the state of an ending thread as if its signal had caused a stop.
     fn note_ending(&mut self, thread: Pid, signal: i32) {
         let mut information = [0; 12];
         information[..4].copy_from_slice(&signal.to_ne_bytes());

@@ -1,4 +1,4 @@
-//! The callers of a function, from the place where a thread is outwards.
+//! Walks the stack of a thread, from the innermost function to its callers.
 
 use super::cfi::{Caller, Tables};
 use super::code;
@@ -6,23 +6,23 @@ use super::maps::Maps;
 use super::memory::Memory;
 use super::registers::Registers;
 
-/// Callers that are looked for. A stack that overflowed has more, and the innermost count.
+/// Upper bound on the functions of a stack. A stack that overflowed has more; only the innermost are kept.
 const MOST: usize = 128;
-/// Words of a stack in which an address to return to is looked for.
+/// Upper bound on the words of a stack that are searched for a return address.
 const MOST_WORDS: u64 = 4096;
-/// Bits of an address; a processor may sign it with those above.
+/// Bits of an address. Processors may store a signature in the other bits.
 const ADDRESS: u64 = 0x0000_FFFF_FFFF_FFFF;
 
 /// A function on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// An address in the instruction that is executed.
+    /// Address within the executed instruction.
     pub(super) at: u64,
-    /// Instruction and stack pointer of the next place, where a signal handler returns from this place to that one.
+    /// Instruction pointer and stack pointer that a signal handler interrupted, if this function is the return from a handler.
     pub(super) interrupts: Option<(u64, u64)>,
 }
 
-/// Ways to find callers in a stopped process.
+/// The data for finding callers in a stopped process.
 pub(super) struct Walk<'a> {
     pub(super) memory: &'a Memory,
     pub(super) maps: &'a Maps,
@@ -38,7 +38,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The functions on the stack of a thread with these registers, innermost first.
+    /// Returns the functions on the stack of a thread with these registers, innermost first.
     pub(super) fn places(&mut self, mut registers: Registers) -> Vec<Place> {
         let mut places = Vec::new();
         let mut is_exact = true;
@@ -64,7 +64,7 @@ impl<'a> Walk<'a> {
         places
     }
 
-    /// The caller of a function: by the unwind tables, by the frame pointer, or by what looks like an address to return to.
+    /// Returns the registers of a function's caller. Tries the unwind tables, then the frame pointer, then a search for a return address.
     fn caller(&mut self, registers: &Registers, at: u64, is_innermost: bool) -> Option<Registers> {
         let found = match self.maps.base(at) {
             Some(base) => self.tables.caller(self.memory, base, at, registers),
@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
             }
             Caller::Unknown => {}
         }
-        // A jump to nowhere left the address to return to where a call leaves it.
+        // A jump to an invalid address leaves the return address where a call stores it.
         let is_lost = is_innermost && !self.maps.is_code(registers.pc);
         is_lost
             .then(|| self.after_call(registers))
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
             .or_else(|| self.by_search(registers))
     }
 
-    /// Returns `true` if a function may return to an address.
+    /// Returns `true` if the address can be a return address: a call precedes it, or its code returns from a signal handler.
     fn is_return(&self, address: u64, registers: &Registers) -> bool {
         let machine = registers.machine;
         self.maps.is_code(address)
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
                 || code::is_signal_return(self.memory, address, machine))
     }
 
-    /// The caller of a function that did nothing yet.
+    /// Returns the registers of the caller of a function that has executed no instruction yet.
     fn after_call(&self, registers: &Registers) -> Option<Registers> {
         let mut caller = registers.clone();
         match registers.link() {
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
         self.is_return(caller.pc, registers).then_some(caller)
     }
 
-    /// The caller of a function whose frame pointer leads to its frame.
+    /// Returns the registers of the caller, if the frame pointer points to a valid frame.
     fn by_frame_pointer(&self, registers: &Registers) -> Option<Registers> {
         let (word, frame) = (registers.machine.word(), registers.fp());
         if frame < registers.sp() || !frame.is_multiple_of(word as u64) {
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         self.is_return(caller.pc, registers).then_some(caller)
     }
 
-    /// The caller to which the next word on the stack leads that looks like an address to return to.
+    /// Returns the registers of the caller that the first likely return address on the stack leads to.
     fn by_search(&self, registers: &Registers) -> Option<Registers> {
         let word = registers.machine.word() as u64;
         let start = registers.sp().next_multiple_of(word);
