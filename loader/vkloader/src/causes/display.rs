@@ -1,10 +1,10 @@
-//! The display on which a program opens its windows.
+//! Problems with the display on which a program opens its windows.
 
 use crate::report::{Dropped, Report, codes};
 use std::env;
 use std::path::Path;
 
-/// What to say where a program failed, drivers work, and there is no display.
+/// Returns a finding for a program that failed without a display, although drivers work.
 pub(super) fn missing(report: &Report) -> Option<Dropped> {
     let has_failed = report
         .dropped
@@ -29,7 +29,7 @@ pub(super) fn missing(report: &Report) -> Option<Dropped> {
     })
 }
 
-/// What is wrong with an X display of this machine. One of another machine is not looked at.
+/// Returns the problem with an X display of this machine, if any. Displays of other machines are not examined.
 fn x11(display: &str) -> Option<String> {
     let number = display.strip_prefix(':')?.split('.').next()?;
     let path = format!("/tmp/.X11-unix/X{number}");

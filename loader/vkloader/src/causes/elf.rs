@@ -1,4 +1,4 @@
-//! Why a library does not open: what it needs and is not there, found by the rules of the dynamic linker.
+//! Finds the reason why a library does not open: missing or invalid libraries that it needs, by the rules of the dynamic linker.
 
 mod cache;
 mod closure;
@@ -14,8 +14,7 @@ use reasons::Code;
 use rustix::fs::{Access, access};
 use std::path::Path;
 
-/// Adds what is missing or wrong about a library that did not open.
-/// `loader` is the file of the loader that refused it.
+/// Adds missing and invalid libraries to the finding about a library that did not open. `loader` is the file of the loader that tried to open it.
 pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     let is_about = [
         "driver.not-opened",
@@ -26,12 +25,12 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     if !is_about.contains(&dropped.code.as_str()) {
         return;
     }
-    // A driver is named by its library; a layer by its name, and the library is its file.
+    // A driver is named after its library. A layer has its own name, and its library is in `file`.
     let library = match dropped.code.starts_with("layer") {
         true => dropped.file.clone().unwrap_or_default(),
         false => dropped.name.clone(),
     };
-    // A program may be for another word size than this one.
+    // The program may have another word size than this process.
     let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
     let Some(path) = locate(&library, own) else {
         return absent(dropped, &library);
@@ -56,7 +55,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
             .findings
             .insert(0, format!("{} is for {found}, the program for {own}", path.display()));
         dropped.advice = format!("Install the package for {own} that brings {}.", file_name(&library));
-        // The system says of another processor with the same word size only that it does not open.
+        // If a library is for another processor with the same word size, the system only says that it does not open.
         if let Some(code) = Code::of_name(&dropped.code.replace("not-opened", "wrong-architecture")) {
             dropped.code = code.name().into();
             dropped.reason = code.row().meaning.into();
@@ -69,7 +68,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     }
 }
 
-/// Says why a library is not found.
+/// Adds the reason why a library is not found.
 fn absent(dropped: &mut Dropped, library: &str) {
     if let Some(folder) = closed_folder(Path::new(library)) {
         let folder = shown(folder);
@@ -85,7 +84,7 @@ fn absent(dropped: &mut Dropped, library: &str) {
     dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
 }
 
-/// The folder above a path that this user may not search.
+/// Returns the first folder on a path that this user may not search.
 fn closed_folder(path: &Path) -> Option<&Path> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
     folders.reverse();
@@ -95,10 +94,10 @@ fn closed_folder(path: &Path) -> Option<&Path> {
         .find(|folder| access(*folder, Access::EXEC_OK).is_err())
 }
 
-/// Bytes of the file header of an ELF file for 64 bits.
+/// Size of the header of a 64-bit ELF file in bytes.
 const LONGEST_HEAD: u64 = 64;
 
-/// Says that a file is no library, or only the beginning of one. Returns `true` if it is.
+/// Adds to a finding that a file is not a library or was truncated. Returns `true` if this is the case.
 pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     let size = std::fs::metadata(path).map_or(0, |status| status.len());
     let finding = match (Identity::of(path), closure::whole_size(path)) {
@@ -116,7 +115,7 @@ pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
     true
 }
 
-/// Adds the libraries that are missing. Returns `false` if none is.
+/// Adds the missing libraries that a library needs. Returns `false` if none is missing.
 fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     let missing = Closure::of(path, own).missing;
     for (name, needed_by) in &missing {
@@ -133,7 +132,7 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     !names.is_empty()
 }
 
-/// Explains what the dynamic linker says of symbols, versions and files in front of the right ones.
+/// Adds an explanation of the dynamic linker's message about symbols, versions, or invalid files that precede the valid ones.
 fn in_words_of_the_linker(dropped: &mut Dropped, path: &Path) {
     let prefix = "the system says: ";
     let mut findings = dropped.findings.iter();
@@ -161,7 +160,7 @@ fn in_words_of_the_linker(dropped: &mut Dropped, path: &Path) {
     }
 }
 
-/// Returns the file that the dynamic linker found first and could not use as a library: `FILE: file too short`.
+/// Returns the first file that the dynamic linker found and rejected, from a message such as `FILE: file too short`.
 fn refused(words: &str) -> Option<&Path> {
     let endings = [": file too short", ": invalid ELF header"];
     let path = endings.iter().find_map(|ending| words.strip_suffix(ending))?;
@@ -169,7 +168,8 @@ fn refused(words: &str) -> Option<&Path> {
     path.is_absolute().then_some(path)
 }
 
-/// A library that lacks a version of symbols: `LIBRARY: version `VERSION' not found (required by LIBRARY)`.
+/// Returns the finding and the remedy for a library without a needed version of symbols: `LIBRARY: version `VERSION' not found (required by
+/// LIBRARY)`.
 fn too_old(words: &str) -> Option<(String, String)> {
     let (library, rest) = words.split_once(": version `")?;
     let (version, rest) = rest.split_once("' not found (required by ")?;
@@ -194,7 +194,7 @@ fn too_old(words: &str) -> Option<(String, String)> {
     ))
 }
 
-/// A symbol that no library has: `LIBRARY: undefined symbol: NAME`.
+/// Returns the finding and the remedy for a symbol that no library defines: `LIBRARY: undefined symbol: NAME`.
 fn undefined(words: &str) -> Option<(String, String)> {
     let (library, symbol) = words.split_once(": undefined symbol: ")?;
     let library = library.rsplit(' ').next()?;
@@ -208,12 +208,12 @@ fn undefined(words: &str) -> Option<(String, String)> {
     ))
 }
 
-/// A file whose code may not run: because of its file system, or of a policy.
+/// Returns the finding and the remedy for a file whose code may not run because of its file system or a security policy.
 fn not_executable(words: &str, path: &Path) -> Option<(String, String)> {
     if !words.contains("failed to map segment") {
         return None;
     }
-    // The library that was refused may be one that the driver needs.
+    // The rejected library may be one that the driver needs.
     let refused = words.split(": ").map(Path::new).find(|file| file.is_absolute());
     let path = refused.unwrap_or(path);
     let flags = rustix::fs::statvfs(path).ok()?.f_flag;
@@ -230,7 +230,7 @@ fn not_executable(words: &str, path: &Path) -> Option<(String, String)> {
     })
 }
 
-/// A library with the package that it belongs to.
+/// Returns a library with the package that it belongs to.
 fn owned(library: &str) -> String {
     match installed::owner(library) {
         Some(owner) => format!("{library} ({owner})"),
@@ -271,7 +271,7 @@ mod tests {
     fn the_word_size_that_counts_is_that_of_the_loader() {
         let folder = tempfile::tempdir().expect("a folder");
         let library = folder.path().join("lib.so");
-        // The beginning of a library for 32-bit x86.
+        // The start of a 32-bit x86 library.
         let mut header = *b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x03\0";
         let findings = |header: &[u8], loader: Option<&Path>| {
             std::fs::write(&library, header).expect("it can be written");
@@ -296,7 +296,7 @@ mod tests {
                 .iter()
                 .all(|finding| !finding.contains("is for"))
         );
-        // No processor that tests run on.
+        // A processor that no test runs on.
         header[18] = 0xF7;
         assert_eq!(findings(&header, None).len(), 1);
     }

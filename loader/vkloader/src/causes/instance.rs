@@ -1,4 +1,4 @@
-//! Why a program has no instance, and layers that are too old for it.
+//! Finds why a program has no instance, and layers that are too old for the program.
 
 use super::display;
 use crate::events::{Event, Record};
@@ -8,14 +8,15 @@ use crate::report::{Dropped, Report, codes};
 const LAYER_NOT_PRESENT: i32 = -6;
 const EXTENSION_NOT_PRESENT: i32 = -7;
 
-/// Words of the log about a layer that is older than the program.
+/// Phrases in the log about a layer that is older than the program.
 const OLDER: [&str; 3] = [
     "Layer ",
     " uses API version ",
     " which is older than the application specified API version of ",
 ];
 
-/// Adds why there is no instance. `of_program` is `true` where a program was run, and not the probe, which asks for the newest version.
+/// Adds the reason why there is no instance. `of_program` is `true` for the user's program and `false` for the probe, which requests the newest
+/// version.
 pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
     let mut found = Vec::new();
     if report.loader.is_some() && report.ended.is_none() || of_program {
@@ -36,7 +37,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
     }
 }
 
-/// What became of the last instance, where that is no success.
+/// Returns a finding if the creation of the last instance failed.
 fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     let mut results = records.iter().filter_map(|record| match &record.event {
         Event::Begin(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(None),
@@ -60,7 +61,7 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     Some(found)
 }
 
-/// What a message says of a layer that is older than the program.
+/// Returns a finding if the message is about a layer that is older than the program.
 fn older(record: &Record) -> Option<Dropped> {
     let Event::Message(message) = &record.event else {
         return None;

@@ -1,10 +1,10 @@
-//! What a driver looked for and did not find, from what the dynamic linker says of a second run (`LD_DEBUG=libs,files`).
+//! Finds the libraries that a driver opens itself and that are missing, from the dynamic linker's log of a second run (`LD_DEBUG=libs,files`).
 
 use super::packages;
 use crate::report::{Dropped, Report};
 use std::collections::BTreeSet;
 
-/// Reasons that a library which the driver opens itself may be behind.
+/// Reasons whose cause may be a missing library that the driver opens itself.
 const CODES: [&str; 6] = [
     "driver.no-global-function",
     "driver.negotiation-refused",
@@ -14,7 +14,7 @@ const CODES: [&str; 6] = [
     "driver.no-entry-point",
 ];
 
-/// Whether a second run can tell more: nothing can be used, and a driver refused.
+/// Returns `true` if a second run can show more, because no device is usable and a driver failed.
 pub(crate) fn worth_watching(report: &Report) -> bool {
     report
         .dropped
@@ -22,7 +22,7 @@ pub(crate) fn worth_watching(report: &Report) -> bool {
         .any(|dropped| CODES.contains(&dropped.code.as_str()))
 }
 
-/// Adds the libraries that were looked for by a driver and not found.
+/// Adds the libraries that a driver searched for without success.
 pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
     if !CODES.contains(&dropped.code.as_str()) {
         return;
@@ -43,10 +43,10 @@ pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
     }
 }
 
-/// The libraries that `library` asked for and that were not found.
+/// Returns the names that `library` requested and that were not found.
 fn not_found<'a>(output: &'a str, library: &str) -> Vec<&'a str> {
     let own = file_name(library);
-    // The requester stands on one line, the look-up on the next ones, and a success is a link map.
+    // A request is followed by lines about the search. A link map means success.
     let mut asked: Vec<&str> = Vec::new();
     let mut mapped: BTreeSet<&str> = BTreeSet::new();
     let mut unasked = None;

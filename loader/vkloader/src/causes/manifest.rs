@@ -1,11 +1,11 @@
-//! Why a manifest cannot be read, where the words of the library leave that open.
+//! Finds why a manifest cannot be read, if the library's message does not say it.
 
 use crate::report::Dropped;
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io::Read;
 
-/// Adds what is wrong with the file.
+/// Adds the problem of the file to the finding about a manifest.
 pub(super) fn explain(dropped: &mut Dropped) {
     let path = dropped.file.clone().unwrap_or_else(|| dropped.name.clone());
     match dropped.code.as_str() {
@@ -25,7 +25,7 @@ pub(super) fn explain(dropped: &mut Dropped) {
     }
 }
 
-/// Returns `true` if a file begins as a text with two bytes for a character.
+/// Returns `true` if a file begins with a byte order mark of UTF-16.
 fn is_wide(path: &str) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|status| status.is_file());
     let mut start = [0; 4];

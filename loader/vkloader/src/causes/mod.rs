@@ -1,4 +1,4 @@
-//! Causes that no loader can know: libraries that are missing, hardware that cannot be reached, files that win without a word.
+//! Finds causes that a loader cannot know: missing libraries, unreachable hardware, and files that override others without a message.
 
 mod display;
 pub(crate) mod elf;
@@ -21,8 +21,8 @@ use crate::events::{Event, Record};
 use crate::report::{Report, codes, rank};
 use std::path::Path;
 
-/// Adds to a report what can be found out beside the trace. `watched` is a second run in which the dynamic linker told what it looked
-/// for, if there was one. `of_program` is `true` where a program was run, and not the probe.
+/// Adds causes to a report that the trace does not contain. `watched` is a second run with the log of the dynamic linker, if there was one.
+/// `of_program` is `true` for the user's program and `false` for the probe.
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
@@ -48,7 +48,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     report.dropped.sort_by_key(|dropped| dropped.rank);
 }
 
-/// Adds where the variables came from that findings are about.
+/// Adds the origins of the variables that findings mention.
 fn origins(report: &mut Report, records: &[&Record]) {
     for (name, _) in variables(records) {
         let mut origin = None;
@@ -64,7 +64,7 @@ fn origins(report: &mut Report, records: &[&Record]) {
     }
 }
 
-/// The variables that count in the process.
+/// Returns the variables that apply to the process, with their values.
 fn variables<'a>(records: &'a [&Record]) -> impl Iterator<Item = (&'a str, &'a str)> {
     records
         .iter()

@@ -1,15 +1,15 @@
-//! Drivers and layers for the other word size of a system that has both: nothing is wrong with them.
+//! Finds drivers and layers that are for another word size than the program. This is no fault on a system with both word sizes.
 
 use crate::report::Report;
 
-/// Codes of what is for another word size or processor.
+/// Codes of drivers and layers for another word size or processor.
 const CODES: [&str; 3] = [
     "driver.wrong-architecture",
     "driver-manifest.architecture",
     "layer-library.wrong-architecture",
 ];
 
-/// Takes out what is left out for its word size, where the same driver or layer for the program's own works.
+/// Removes findings about drivers and layers of another word size if the same driver or layer exists for the program's word size.
 pub(super) fn forget(report: &mut Report) {
     let drivers = report.drivers.iter();
     let working: Vec<String> = drivers
@@ -32,7 +32,7 @@ pub(super) fn forget(report: &mut Report) {
     });
 }
 
-/// The file name up to the first dot, which the packages of all word sizes have in common: `radeon_icd` of `radeon_icd.i686.json`.
+/// Returns the file name up to the first dot, which is equal for all word sizes: `radeon_icd` for `radeon_icd.i686.json`.
 fn stem(path: &str) -> String {
     let file = path.rsplit('/').next().unwrap_or(path);
     file.split('.').next().unwrap_or(file).into()

@@ -1,12 +1,12 @@
-//! Where a variable came from: the process that set it, and the file that sets it for every session.
+//! Finds the origin of a variable: the process that set it, and the file that sets it for every session.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Ancestors that are looked at.
+/// Upper bound on the ancestors that are examined.
 const MOST: usize = 32;
 
-/// Files that set variables for sessions, below the root.
+/// Files that set variables for sessions, relative to the root.
 const FILES: [&str; 6] = [
     "etc/environment",
     "etc/security/pam_env.conf",
@@ -15,14 +15,14 @@ const FILES: [&str; 6] = [
     "etc/zsh/zshenv",
     "etc/zsh/zshrc",
 ];
-/// Folders of such files, below the root.
+/// Folders of such files, relative to the root.
 const FOLDERS: [&str; 4] = [
     "etc/environment.d",
     "usr/lib/environment.d",
     "etc/profile.d",
     "etc/systemd/user.conf.d",
 ];
-/// Such files of a user.
+/// Files that set variables for a user, relative to the home folder.
 const OWN_FILES: [&str; 9] = [
     ".pam_environment",
     ".profile",
@@ -34,10 +34,10 @@ const OWN_FILES: [&str; 9] = [
     ".zshrc",
     ".config/fish/config.fish",
 ];
-/// Folders of such files of a user.
+/// Folders of such files, relative to the home folder.
 const OWN_FOLDERS: [&str; 2] = [".config/environment.d", ".config/plasma-workspace/env"];
 
-/// Where a variable of this process came from, as sentences; nothing where that cannot be found out.
+/// Returns sentences about the origin of a variable of this process; empty if the origin is unknown.
 pub(super) fn of(name: &str) -> Vec<String> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let mut found: Vec<String> = process(Path::new("/proc"), std::process::id(), name)
@@ -47,7 +47,7 @@ pub(super) fn of(name: &str) -> Vec<String> {
     found
 }
 
-/// The process that set the variable: the parent of the last ancestor that was started with it.
+/// Returns the process that set the variable: the parent of the oldest ancestor that was started with the variable.
 fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
     let mut holder = own;
     for _ in 0..MOST {
@@ -64,7 +64,7 @@ fn process(proc: &Path, own: u32, name: &str) -> Option<String> {
     None
 }
 
-/// Whether a process was started with the variable; `None` where this user may not see that.
+/// Returns whether a process was started with the variable; `None` if this user may not read that.
 fn has(proc: &Path, process: u32, name: &str) -> Option<bool> {
     let bytes = fs::read(proc.join(process.to_string()).join("environ")).ok()?;
     let mut variables = bytes.split(|&byte| byte == 0);
@@ -80,7 +80,7 @@ fn parent(proc: &Path, process: u32) -> Option<u32> {
     line.trim().parse().ok()
 }
 
-/// The file and line that set the variable.
+/// Returns the file and line that set the variable.
 fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<String> {
     let mut files: Vec<PathBuf> = FILES.iter().map(|file| root.join(file)).collect();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root.join(folder)).collect();
@@ -106,7 +106,7 @@ fn file(root: &Path, home: Option<&Path>, name: &str) -> Option<String> {
     })
 }
 
-/// Whether a line of such a file sets a variable: `NAME=`, `export NAME=`, `NAME DEFAULT=` or `set -x NAME`.
+/// Returns `true` if a line sets the variable: `NAME=`, `export NAME=`, `NAME DEFAULT=` or `set -x NAME`.
 fn sets(line: &str, name: &str) -> bool {
     let line = line.trim();
     if line.starts_with('#') {

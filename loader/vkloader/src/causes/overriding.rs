@@ -1,5 +1,5 @@
-//! What wins without a word: a variable that replaces the search, a settings file, an override layer; two manifests for one library;
-//! and a machine without any driver.
+//! Finds things that override others without a message: variables that replace the search, settings files, override layers, and two manifests for one
+//! library. Also explains a machine without drivers.
 
 use super::{spelling, unsearched, variables};
 use crate::events::{Decision, Event, Record, Searched};
@@ -7,20 +7,20 @@ use crate::report::{Dropped, Report, codes, rank};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Variables in whose place nothing else is searched for drivers.
+/// Variables that replace the whole search for drivers.
 const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
-/// The layer that Vulkan Configurator makes, which may replace places and switch layers off.
+/// The layer that Vulkan Configurator installs. It may replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// Adds what stands in the way of drivers and layers.
+/// Adds findings about things that override drivers and layers.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
-    // What wins is the cause where nothing can be used, and worth a word elsewhere.
+    // If no device is usable, the override is the likely cause; otherwise it is a side note.
     let silent = if report.is_usable() { rank::ASIDE } else { rank::SILENT };
     let replacing = variables(records).find(|(name, _)| REPLACING.contains(name));
     let mut found = Vec::new();
     if let Some((name, value)) = replacing {
-        // A driver that the variable names and that does not work is the cause; the variable only tells why no other is there.
+        // If a driver that the variable names does not work, that driver is the cause. The variable only explains why there is no other driver.
         let is_broken = |dropped: &Dropped| dropped.rank == rank::BROKEN && dropped.code.starts_with("driver.");
         let after_broken = report.dropped.iter().any(is_broken);
         found.push(Dropped {
@@ -72,7 +72,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     report.dropped.append(&mut found);
 }
 
-/// Says what makes the override layer, where it does not work.
+/// Adds the origin of an override layer that does not work.
 fn left_by_configurator(dropped: &mut Dropped) {
     if dropped.name == OVERRIDE {
         let file = dropped.file.as_deref().unwrap_or("its manifest");
@@ -80,7 +80,7 @@ fn left_by_configurator(dropped: &mut Dropped) {
     }
 }
 
-/// Names the variable that lets Mesa's layer list the devices and end the program.
+/// Adds the variable that makes Mesa's layer list the devices and end the program.
 fn listed_by_mesa(dropped: &mut Dropped) {
     const NAME: &str = "MESA_VK_DEVICE_SELECT";
     let is_layer = |finding: &String| finding.contains("VK_LAYER_MESA_device_select");
@@ -113,7 +113,7 @@ fn has_manifests(records: &[&Record]) -> bool {
     decided || searched(records).any(|folder| folder.manifests > 0)
 }
 
-/// Libraries that two manifests name: a program sees their devices twice.
+/// Returns findings about libraries that two manifests name. Programs receive their devices twice.
 fn twice(records: &[&Record]) -> Vec<Dropped> {
     let mut manifests: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
     for decision in kept(records, "driver") {
@@ -137,7 +137,7 @@ fn twice(records: &[&Record]) -> Vec<Dropped> {
         .collect()
 }
 
-/// What to say where drivers are installed and none of them has a device.
+/// Returns a finding if drivers are installed and none of them has a device.
 fn none_has_device(report: &Report) -> Option<Dropped> {
     let reasons = report
         .dropped
@@ -153,7 +153,7 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
     })
 }
 
-/// What helps in a sandbox that brings its drivers itself.
+/// Remedies for sandboxes that contain their own drivers.
 const IN_SANDBOX: [(&str, &str); 2] = [
     (
         "flatpak",
@@ -186,7 +186,7 @@ fn nothing_installed(records: &[&Record], surroundings: &[String]) -> Dropped {
         (None, Some(first)) => found.advice.clone_from(&first.advice),
         (None, None) => {}
     }
-    // What is there and not found says more than what is not there.
+    // A manifest that exists but is not found explains more than an empty folder.
     found.findings = unsearched.into_iter().map(|one| one.finding).chain(findings).collect();
     found
 }

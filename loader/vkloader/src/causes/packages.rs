@@ -1,4 +1,4 @@
-//! Which packages bring the libraries that drivers miss most often.
+//! Packages of the libraries that drivers miss most often.
 
 /// A library, and its package in Debian and Ubuntu, Fedora, and Arch.
 const PACKAGES: [(&str, [&str; 3]); 14] = [
@@ -21,7 +21,7 @@ const PACKAGES: [(&str, [&str; 3]); 14] = [
     ("libdrm_amdgpu.so.1", ["libdrm-amdgpu1", "libdrm", "libdrm"]),
 ];
 
-/// What to install for these libraries.
+/// Returns a sentence with the packages that contain these libraries.
 pub(super) fn install(libraries: &[&str]) -> String {
     let mut advice = format!("Install the packages that bring {}", libraries.join(", "));
     let known: Vec<_> = libraries

@@ -1,8 +1,8 @@
-//! Mistakes in variables that list paths: signs that a shell replaces, and that nothing replaces where a variable is read.
+//! Mistakes in variables that list paths: signs that a shell would replace, but that are not replaced when a variable is read.
 
 use std::path::Path;
 
-/// A mistake: whether a word has it, and what to do about it.
+/// A mistake: a test for it, and its remedy.
 struct Mistake {
     is_in: fn(&str) -> bool,
     advice: &'static str,
@@ -35,12 +35,12 @@ const MISTAKES: [Mistake; 6] = [
     },
 ];
 
-/// Returns what to do about the first word in a list of paths that leads to nothing because of a known mistake.
+/// Returns the remedy for the first word in a list of paths that has a known mistake and names no existing file.
 pub(super) fn advice(value: &str) -> Option<&'static str> {
     value.split(':').find_map(of_word)
 }
 
-/// Returns what to do about one word.
+/// Returns the remedy for the mistake in one word.
 pub(super) fn of_word(word: &str) -> Option<&'static str> {
     let leads_to_manifest = Path::new(word).exists() && !word.contains(".so");
     if leads_to_manifest {

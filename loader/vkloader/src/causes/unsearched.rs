@@ -1,17 +1,17 @@
-//! Manifests of drivers that are installed and not found. They lie in a folder that a variable takes out of the search, or their names
-//! do not end as those of manifests.
+//! Finds installed driver manifests that the loader does not find, because a variable removes their folder from the search, or because their names
+//! lack the ending of manifests.
 
 use std::fs;
 use std::path::Path;
 
-/// Folders with data in which systems keep manifests. `XDG_DATA_DIRS` replaces them.
+/// Data folders in which systems keep manifests. `XDG_DATA_DIRS` replaces them.
 const USUAL: [&str; 3] = ["/usr/local/share", "/usr/share", "/run/opengl-driver/share"];
-/// The folder of manifests below each.
+/// Folder of driver manifests in each data folder.
 const BELOW: &str = "vulkan/icd.d";
-/// The end of the names of manifests.
+/// Ending of the names of manifests.
 const ENDING: &str = ".json";
 
-/// Manifests that are not found.
+/// Manifests that the loader does not find.
 pub(super) struct Unsearched {
     pub(super) finding: String,
     pub(super) advice: String,
@@ -42,7 +42,7 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
     })
 }
 
-/// A file whose name only begins as that of a manifest, such as a copy that a package manager left.
+/// Returns a file whose name has text after the ending of a manifest, such as a copy that a package manager left.
 fn misnamed(folder: &Path) -> Option<Unsearched> {
     let name = names(folder)
         .into_iter()

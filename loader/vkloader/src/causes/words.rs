@@ -1,4 +1,4 @@
-//! Words in variables that match nothing: a misspelt name has no effect, and nothing says so.
+//! Finds words in variables that match nothing. The loader ignores such a word without a message.
 
 use super::{spelling, variables};
 use crate::events::{Event, Record};
@@ -6,20 +6,20 @@ use crate::report::{Device, Dropped, Report, codes, rank};
 use crate::show;
 use std::path::Path;
 
-/// Kinds of words.
+/// Kinds of words in variables.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Names of layers.
+    /// Layer name.
     Layer,
-    /// Patterns of names of layers.
+    /// Pattern for layer names.
     LayerPattern,
-    /// Patterns of file names of driver manifests.
+    /// Pattern for file names of driver manifests.
     DriverPattern,
-    /// Paths of manifests, or folders of them.
+    /// Path of a manifest, or of a folder with manifests.
     Path,
 }
 
-/// A variable: its name, what divides its words, their kind, and whether something is missing where a word matches nothing.
+/// Variables with the separator and kind of their words. The last member is `true` if a word without a match means that something is missing.
 const VARIABLES: [(&str, char, Kind, bool); 13] = [
     ("VK_INSTANCE_LAYERS", ':', Kind::Layer, true),
     ("VK_LOADER_LAYERS_ENABLE", ',', Kind::LayerPattern, true),
@@ -36,16 +36,16 @@ const VARIABLES: [(&str, char, Kind, bool); 13] = [
     ("VK_ADD_IMPLICIT_LAYER_PATH", ':', Kind::Path, true),
 ];
 
-/// The variable of the only devices to show.
+/// Variable that lists the only devices to show.
 const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 
-/// Words of it that are reported one by one.
+/// Upper bound on the words of this variable that are reported separately.
 const MOST_WORDS: usize = 16;
 
-/// The words that stand for many layers.
+/// Words that stand for many layers.
 const WIDE: [&str; 4] = ["~all~", "~implicit~", "~explicit~", "*"];
 
-/// Adds words that match nothing.
+/// Adds findings about words that match nothing.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
     let mut found = Vec::new();
     for (name, value) in variables(records) {
@@ -82,7 +82,7 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         Kind::DriverPattern => drivers.join(", "),
         Kind::Path => String::new(),
     };
-    // A program that asks for no explicit layer does not make the loader look for those.
+    // The loader searches for explicit layers only if the program or a variable requests one.
     let is_known = is_wanted || kind == Kind::DriverPattern || looked_for_explicit(records);
     let is_of_layers = matches!(kind, Kind::Layer | Kind::LayerPattern);
     let layer_path = is_of_layers.then(|| replaced_layers(records)).flatten();
@@ -113,7 +113,7 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         .collect()
 }
 
-/// Says that a variable replaces the places where layers are looked for, if one does.
+/// Returns a sentence if a variable replaces the search paths of layers.
 fn replaced_layers(records: &[&Record]) -> Option<String> {
     let (name, value) = variables(records).find(|(name, _)| *name == "VK_LAYER_PATH")?;
     Some(format!(
@@ -127,7 +127,7 @@ fn looked_for_explicit(records: &[&Record]) -> bool {
         .any(|record| matches!(&record.event, Event::Searched(searched) if searched.wanted == "explicit layer"))
 }
 
-/// The names that decisions about a kind of thing are about, each once. `of` makes a name from that of a decision and its path.
+/// Returns the distinct names in decisions about one kind of subject. `of` computes a name from the name and path of a decision.
 fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) -> Vec<String> {
     let mut found = Vec::new();
     for record in records {
@@ -146,7 +146,7 @@ fn names(records: &[&Record], subject: &str, of: impl Fn(&str, &str) -> String) 
     found
 }
 
-/// Whether a path leads to a manifest, or to a folder with one.
+/// Returns `true` if a path leads to a manifest or to a folder with one.
 fn has_manifest(path: &Path) -> bool {
     match std::fs::read_dir(path) {
         Ok(entries) => entries
@@ -156,7 +156,7 @@ fn has_manifest(path: &Path) -> bool {
     }
 }
 
-/// What to say where no device is what `VK_LOADER_DEVICE_SELECT` asks for.
+/// Returns a finding if no device matches `VK_LOADER_DEVICE_SELECT`.
 fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     let words: Vec<&str> = value.split(',').filter(|word| !word.is_empty()).collect();
     let is_chosen = |word: &&str| report.devices.iter().any(|device| chooses(word, device));
@@ -169,7 +169,7 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     Some(found)
 }
 
-/// Findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
+/// Returns findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
 fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     let words = value.split(',').filter(|word| !word.is_empty() && *word != "none");
     let unmatched = words.filter(|word| !report.devices.iter().any(|device| chooses(word, device)));
@@ -187,7 +187,7 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     all
 }
 
-/// Whether a word of `VK_LOADER_DEVICE_SELECT` chooses a device.
+/// Returns `true` if a word of `VK_LOADER_DEVICE_SELECT` matches a device.
 pub(crate) fn chooses(word: &str, device: &Device) -> bool {
     let same = |one: &str, other: &str| one.replace('-', "").eq_ignore_ascii_case(&other.replace('-', ""));
     if let Some(digits) = word.strip_prefix("GPU-") {
@@ -202,7 +202,7 @@ pub(crate) fn chooses(word: &str, device: &Device) -> bool {
             let file = device.driver.rsplit('/').next().unwrap_or_default();
             file.to_lowercase().contains(&part.to_lowercase())
         }
-        // With or without the domain.
+        // The address may lack the PCI domain.
         Some(("pci", place)) => device
             .pci
             .as_deref()

@@ -1,4 +1,4 @@
-//! What a device must be like, for scripts.
+//! Conditions for devices, which scripts use with `--require`.
 
 use crate::report::Device;
 use std::str::FromStr;
@@ -8,11 +8,11 @@ use std::str::FromStr;
 pub(crate) enum Condition {
     /// The type of the device.
     Type(String),
-    /// Any type but a processor.
+    /// Any type except `cpu`.
     Hardware,
-    /// A pattern of its name.
+    /// Pattern for the name of the device.
     Name(String),
-    /// A part of the file name of its driver.
+    /// Part of the file name of the driver's library.
     Driver(String),
 }
 
@@ -34,7 +34,7 @@ impl FromStr for Condition {
 }
 
 impl Condition {
-    /// Whether a device is like that.
+    /// Returns `true` if a device fulfils the condition.
     pub(crate) fn fits(&self, device: &Device) -> bool {
         match self {
             Self::Type(kind) => device.kind == *kind,
@@ -48,7 +48,7 @@ impl Condition {
     }
 }
 
-/// Whether a text is like a pattern, in which `*` stands for any text. Case does not count.
+/// Returns `true` if a text matches a pattern, in which `*` stands for any text. The comparison ignores case.
 pub(crate) fn matches(glob: &str, text: &str) -> bool {
     let (glob, text) = (glob.to_lowercase(), text.to_lowercase());
     let parts: Vec<&str> = glob.split('*').collect();

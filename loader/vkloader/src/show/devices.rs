@@ -1,4 +1,4 @@
-//! Devices with the words that choose each.
+//! Prints devices, each with the words that select it in variables.
 
 use super::terminal::{BAD, FAINT, GOOD, Lines, plain};
 use crate::causes::words::chooses;
@@ -6,10 +6,10 @@ use crate::probe;
 use crate::report::Device;
 use std::io::{self, Write};
 
-/// Digits of the shortest beginning of a UUID that is told.
+/// Lower bound on the digits of a UUID's beginning that is printed.
 const FEWEST_DIGITS: usize = 4;
 
-/// The file name of a driver without the parts that all have: `lvp` of `libvulkan_lvp.so`.
+/// Returns the part of a driver's file name that distinguishes it, such as `lvp` for `libvulkan_lvp.so`.
 pub(crate) fn driver_word(path: &str) -> &str {
     let file = path.rsplit('/').next().unwrap_or(path);
     let word = file.split(".so").next().unwrap_or(file);
@@ -17,8 +17,8 @@ pub(crate) fn driver_word(path: &str) -> &str {
     word.strip_prefix("vulkan_").unwrap_or(word)
 }
 
-/// The word that chooses a device by its name. A comma ends an item of the variable, so the longest part without one stands for the name, and
-/// so does one without the characters that mean something in a pattern.
+/// Returns the word that selects a device by its name. A comma would end the item of the variable, and some characters have a meaning in patterns, so
+/// this is the longest part of the name without them.
 fn name_word(name: &str) -> Option<String> {
     let parts: Vec<&str> = name.split([',', '*']).collect();
     if parts.len() == 1 && !name.starts_with('~') {
@@ -31,7 +31,7 @@ fn name_word(name: &str) -> Option<String> {
     Some(format!("name:*{longest}*"))
 }
 
-/// The shortest beginning of a UUID that no other device has, as `nvidia-smi` prints UUIDs. `None` if the whole is not enough.
+/// Returns the shortest beginning of a UUID that no other device has, in the form of `nvidia-smi`; `None` if another device has the same UUID.
 fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
     let begins =
         |device: &&probe::Device, digits: &str| device.uuid.as_deref().is_some_and(|uuid| uuid.starts_with(digits));
@@ -43,13 +43,13 @@ fn uuid_word(own: &str, all: &[probe::Device]) -> Option<String> {
     Some(format!("GPU-{}", &own[..length]))
 }
 
-/// The words that choose a device, the shortest first.
+/// Returns the words that select a device, the shortest first.
 fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<String> {
     let mut words = vec![format!("{:#x}:{:#x}", device.vendor, device.device)];
-    // Other types have no word.
+    // Type `other` has no word.
     words.extend((device.kind != "other").then(|| format!("type:{}", device.kind)));
     words.extend(device.pci.as_ref().map(|pci| format!("pci:{pci}")));
-    // The library takes zeros in both for the answer of a driver that does not know the question.
+    // A driver that does not report UUIDs leaves both filled with zeros.
     let zero = |uuid: &Option<String>| {
         uuid.as_deref()
             .is_none_or(|uuid| uuid.chars().all(|digit| digit == '0'))
@@ -68,10 +68,10 @@ fn words(device: &probe::Device, driver: &str, all: &[probe::Device]) -> Vec<Str
     words
 }
 
-/// Prints devices with the words that choose each; `matched` are the same devices, with their drivers.
+/// Prints devices with the words that select each of them. `matched` has the same devices with their drivers.
 ///
 /// # Errors
-/// The errors of standard output.
+/// Writing to standard output fails.
 pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Result<()> {
     let mut lines = Lines::new();
     if devices.is_empty() {
@@ -88,7 +88,7 @@ pub(crate) fn devices(devices: &[probe::Device], matched: &[Device]) -> io::Resu
                 true => String::new(),
                 false => format!("  # also chooses {}", others.join(", ")),
             };
-            // On one line, however long: it is there to be copied into a shell.
+            // The line is not wrapped, because readers copy it into a shell.
             let quoted = plain(&word).replace('\'', "'\\''");
             writeln!(lines.out, "{FAINT}     '{quoted}'{also}{FAINT:#}")?;
         }

@@ -1,4 +1,4 @@
-//! How a report is shown: as text, as a page, and what of it a condition looks at.
+//! Output of a report as text, page or summary, and conditions for devices.
 
 mod condition;
 mod devices;

@@ -1,4 +1,4 @@
-//! A report as one page that needs nothing else.
+//! Writes a report as one HTML page that refers to no other file.
 
 use super::picture::{self, Form};
 use super::terminal::plain;
@@ -22,15 +22,15 @@ svg .software rect { stroke: var(--software); } svg .bad rect { stroke: var(--ba
 svg .out rect, svg path.out { stroke: var(--line); stroke-dasharray: 5 4; } svg .out text { fill: var(--faint); }
 ";
 
-/// The page.
+/// Returns the page.
 pub(crate) fn html(report: &Report) -> String {
     let mut page = String::new();
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let _ = write_page(&mut page, report);
     page
 }
 
-/// A text that stands for itself in a page. What acts on a reader's screen is shown as an escape.
+/// Returns a text with HTML's special characters escaped. Characters that control a terminal or the direction of text become visible escapes.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in plain(text).chars() {
@@ -110,7 +110,7 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     }
 }
 
-/// The loader that programs get where that is another one, and what programs of the other word size get.
+/// Writes the loader that programs use, if it is another one, and the devices of programs of the other word size.
 fn write_others(page: &mut String, report: &Report) -> std::fmt::Result {
     if let Some(other) = &report.other_loader {
         let line = escaped(&other.line());
@@ -166,7 +166,7 @@ fn write_devices(page: &mut String, report: &Report) -> std::fmt::Result {
     Ok(())
 }
 
-/// The class of a device in the style.
+/// Returns the CSS class of a device.
 pub(super) fn class_of(device: &Device) -> &'static str {
     match device.is_usable {
         false => "bad",

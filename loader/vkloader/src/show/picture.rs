@@ -1,4 +1,4 @@
-//! The picture of a report: application, loader, layers, drivers and devices as boxes and arrows, what was left out in grey.
+//! The picture of a report: boxes and arrows for application, loader, layers, drivers and devices, with omitted things in grey.
 
 use super::page::{class_of, escaped};
 use crate::report::Report;
@@ -7,20 +7,20 @@ const WIDTH: usize = 256;
 const HEIGHT: usize = 56;
 const GAP: usize = 24;
 const ROW: usize = HEIGHT + 54;
-/// Boxes of a row; what is more is counted in the last one.
+/// Upper bound on the boxes of a row. The last box counts the remaining ones.
 const MOST: usize = 8;
-/// Characters of a line in a box.
+/// Upper bound on the characters of a line in a box.
 const LETTERS: usize = 32;
 
-/// What a box of the narrow picture stands to the right of what is above it.
+/// Offset of a box of the narrow picture from the left edge of the box above it.
 const INDENT: usize = 20;
 
-/// How boxes stand.
+/// Arrangement of the boxes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Beside each other, for screens.
+    /// Beside each other, for wide screens.
     Wide,
-    /// Below each other, for screens of telephones.
+    /// Below each other, for telephones.
     Narrow,
 }
 
@@ -28,13 +28,13 @@ pub(super) enum Form {
 struct Box {
     title: String,
     below: String,
-    /// The class in the style: how it stands with what the box is about.
+    /// CSS class, which shows the state of the box's subject.
     class: &'static str,
-    /// The box above it, in the row above.
+    /// Index of the connected box in the row above.
     above: usize,
 }
 
-/// A box with its corner, and the middle of the lower edge of the box above it.
+/// A box with the position of its corner, and the middle of the lower edge of the box above.
 struct Placed<'a> {
     one: &'a Box,
     x: usize,
@@ -42,7 +42,7 @@ struct Placed<'a> {
     from: Option<(usize, usize)>,
 }
 
-/// The picture as SVG.
+/// Returns the picture as SVG.
 pub(super) fn svg(report: &Report, form: Form) -> String {
     let rows = rows(report);
     let placed = match form {
@@ -76,7 +76,7 @@ pub(super) fn svg(report: &Report, form: Form) -> String {
     svg + "</svg>\n"
 }
 
-/// The arrow to a box from the one above it.
+/// Returns the arrow to a box from the box above.
 fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
     let Some((from_x, from_y)) = placed.from else {
         return String::new();
@@ -93,7 +93,7 @@ fn arrow(placed: &Placed<'_>, form: Form, tip: &str) -> String {
             )
         }
         Form::Narrow if x < from_x => format!("M{from_x} {from_y} L{from_x} {}", y - 4),
-        // Along the left side, as in a list with levels.
+        // The arrow runs along the left side, as in a list with levels.
         Form::Narrow => format!(
             "M{from_x} {from_y} L{from_x} {} L{} {}",
             y + HEIGHT / 2,
@@ -131,7 +131,7 @@ fn narrow(rows: &[Vec<Box>]) -> Vec<Placed<'_>> {
     placed
 }
 
-/// Places the boxes of a row that hang on the box `above` of the row before, each with all that hangs on it.
+/// Places the boxes of a row that are connected to the box with index `above` of the row before, each followed by the boxes below it.
 fn below<'a>(
     rows: &'a [Vec<Box>],
     level: usize,
@@ -140,7 +140,7 @@ fn below<'a>(
     placed: &mut Vec<Placed<'a>>,
 ) {
     let Some(row) = rows.get(level) else { return };
-    // A row of one stands straight below; only what branches is indented.
+    // A row with one box is not indented.
     let indent = rows[..=level].iter().filter(|row| row.len() > 1).count().min(3) * INDENT;
     for (place, one) in row.iter().enumerate().filter(|(_, one)| one.above == above) {
         let (x, y) = (8 + indent, GAP + placed.len() * (HEIGHT + GAP));
@@ -149,7 +149,7 @@ fn below<'a>(
     }
 }
 
-/// The rows of boxes, from the application down.
+/// Returns the rows of boxes, starting at the application.
 fn rows(report: &Report) -> Vec<Vec<Box>> {
     let one = |title: String, below: String| Box {
         title,
@@ -233,7 +233,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A text that fits into a box.
+/// Returns the beginning of a text that fits into a box.
 fn short(text: &str) -> String {
     match text.chars().count() > LETTERS {
         true => text.chars().take(LETTERS - 1).chain(['…']).collect(),

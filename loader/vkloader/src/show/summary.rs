@@ -1,18 +1,18 @@
-//! A report in at most fifteen lines, for bug reports: without the name of the user.
+//! A summary of at most fifteen lines for bug reports. It does not contain the name of the user.
 
 use super::terminal::plain;
 use crate::report::{OtherWordSize, Report, Verdict};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Lines of a summary.
+/// Upper bound on the lines of a summary.
 const MOST: usize = 15;
-/// Devices, and findings, that are told one by one.
+/// Upper bound on the devices, and on the findings, that have a line of their own.
 const MOST_OF_A_KIND: usize = 4;
-/// Characters of a line.
+/// Upper bound on the characters of a line.
 const LONGEST: usize = 300;
 
-/// The summary.
+/// Returns the summary of a report.
 pub(crate) fn summary(report: &Report) -> String {
     let mut lines = vec![report.headline()];
     if let Some(loader) = &report.loader {
@@ -59,13 +59,13 @@ pub(crate) fn summary(report: &Report) -> String {
     let mut text = String::new();
     for line in lines {
         let short: String = plain(&without_user(&line)).chars().take(LONGEST).collect();
-        // Writing to a text does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{short}");
     }
     text.trim_end().into()
 }
 
-/// The loader that programs get where that is another one, and what programs of the other word size get.
+/// Returns lines about the loader that programs use, if it is another one, and about programs of the other word size.
 fn others(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(other) = &report.other_loader {
@@ -83,7 +83,7 @@ fn others(report: &Report) -> Vec<String> {
     lines
 }
 
-/// The first of some lines, and how many more there are.
+/// Returns the first lines, followed by one with the number of those that were left out.
 fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     if lines.len() > MOST_OF_A_KIND {
         let more = lines.len() - MOST_OF_A_KIND + 1;
@@ -93,7 +93,7 @@ fn limited(mut lines: Vec<String>, noun: &str) -> Vec<String> {
     lines
 }
 
-/// The kernel and the distribution.
+/// Returns the kernel and the distribution.
 fn system() -> String {
     let kernel = rustix::system::uname();
     let word = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
@@ -108,7 +108,7 @@ fn system() -> String {
     )
 }
 
-/// A text without the user's name: home folders become `~`.
+/// Replaces home folders in a text by `~`, because they contain the name of the user.
 fn without_user(text: &str) -> String {
     let mut text = text.to_owned();
     let home = std::env::var("HOME").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A report on a terminal, or in a file that a terminal's text goes to.
+//! Prints a report as text on a terminal or to a file.
 
 use crate::layers::Warning;
 use crate::report::{ActiveLayer, Dropped, Report, Verdict};
@@ -13,11 +13,11 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
 const ADVICE: Style = AnsiColor::Cyan.on_default();
 
-/// Columns where nothing says how wide the terminal is, and the most that are used of a wide one.
+/// Width of a terminal that does not report its width, and upper bound for wide terminals, in columns.
 const USUAL_WIDTH: usize = 80;
 const MOST_WIDTH: usize = 120;
 
-/// Writes lines no wider than the terminal, without colours where there is no terminal.
+/// Writer of lines that fit the terminal's width. The text is coloured only on a terminal.
 pub(super) struct Lines {
     pub(super) out: anstream::AutoStream<io::Stdout>,
     width: usize,
@@ -36,14 +36,14 @@ impl Lines {
         writeln!(self.out, "\n{TITLE}{text}{TITLE:#}")
     }
 
-    /// A text behind `first` columns of margin, later lines behind `rest`.
+    /// Writes a text after the margin `margin.0`; continuation lines have the margin `margin.1`.
     pub(super) fn wrapped(&mut self, margin: (&str, &str), style: Style, text: &str) -> io::Result<()> {
         let options = Options::new(self.width)
             .initial_indent(margin.0)
             .subsequent_indent(margin.1)
             .break_words(false)
             .word_splitter(WordSplitter::NoHyphenation);
-        // An arrow begins a remedy, so a name that has one must not bring it to the beginning of a line.
+        // An arrow starts a remedy, so names that contain one are never wrapped before it.
         let mut text = plain(text).replace(" ->", "\u{A0}->");
         while text.contains(" \u{A0}") {
             text = text.replace(" \u{A0}", "\u{A0}\u{A0}");
@@ -55,13 +55,13 @@ impl Lines {
         Ok(())
     }
 
-    /// A labelled text below an entry.
+    /// Writes a labelled text below an entry.
     fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
         self.wrapped((&format!("       {label:<9} "), "                 "), FAINT, text)
     }
 }
 
-/// A text without what moves the cursor, colours, starts lines or turns the direction: names come from files of others.
+/// Returns a text without characters that control a terminal, end lines, or change the direction of text. Names come from files of others.
 pub(crate) fn plain(text: &str) -> String {
     let acts = |character: char| {
         character.is_control()
@@ -80,7 +80,7 @@ pub(crate) fn plain(text: &str) -> String {
 /// Prints a report.
 ///
 /// # Errors
-/// The errors of standard output.
+/// Writing to standard output fails.
 pub(crate) fn text(report: &Report) -> io::Result<()> {
     let mut lines = Lines::new();
     verdict(report, &mut lines)?;
@@ -107,7 +107,7 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
     lines.out.flush()
 }
 
-/// The verdict, which stands first.
+/// Prints the verdict.
 fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     let (mark, style) = match report.verdict {
         Verdict::Hardware => ("+ ", GOOD),
@@ -123,7 +123,7 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     writeln!(lines.out)
 }
 
-/// The loader that programs get where that is another one, and what programs of the other word size get.
+/// Prints the loader that programs use, if it is another one, and the devices of programs of the other word size.
 fn others(report: &Report, lines: &mut Lines) -> io::Result<()> {
     if let Some(other) = &report.other_loader {
         lines.title(other.title())?;
@@ -277,7 +277,7 @@ fn layers(report: &Report, lines: &mut Lines) -> io::Result<()> {
     Ok(())
 }
 
-/// The reasons why a layer is active and in its place, and its files.
+/// Prints the reasons for a layer and its place, and its files.
 fn active_layer(layer: &ActiveLayer, lines: &mut Lines) -> io::Result<()> {
     lines.labelled("because", &layer.because)?;
     if !layer.order.is_empty() {
@@ -287,10 +287,10 @@ fn active_layer(layer: &ActiveLayer, lines: &mut Lines) -> io::Result<()> {
     lines.labelled("library", &layer.library)
 }
 
-/// Prints the chain of layers from the program to the drivers, with the rules that it breaks.
+/// Prints the chain of layers from the program to the drivers, and the order rules that the chain breaks.
 ///
 /// # Errors
-/// Those of standard output.
+/// Writing to standard output fails.
 pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>]) -> io::Result<()> {
     let mut lines = Lines::new();
     lines.wrapped(("", ""), TITLE, "Program")?;
@@ -308,7 +308,7 @@ pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>]) -> io::Res
             rule.reason, rule.source
         );
         lines.wrapped(("! ", "  "), WARNING, &text)?;
-        // On one line, however long: it is there to be copied into a shell.
+        // The line is not wrapped, because readers copy it into a shell.
         let order = plain(&format!("{below}>{above}"));
         writeln!(lines.out, "{ADVICE}  -> VK_LOADER_LAYERS_ORDER='{order}'{ADVICE:#}")?;
     }

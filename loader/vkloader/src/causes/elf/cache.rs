@@ -1,4 +1,4 @@
-//! The cache of the dynamic linker, `/etc/ld.so.cache`.
+//! Reader of the dynamic linker's cache, `/etc/ld.so.cache`.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -6,17 +6,17 @@ use std::sync::LazyLock;
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const HEADER: usize = 48;
 const ENTRY: usize = 24;
-/// Entries that are believed.
+/// Upper bound on the entry count; a cache with more is treated as invalid.
 const MOST: usize = 100_000;
 
-/// The paths that the cache has for a name, in its order. None where there is no cache, or one that cannot be read.
+/// Returns the paths that the cache contains for a name, in its order. Returns nothing if there is no valid cache.
 pub(super) fn paths(name: &str) -> Vec<PathBuf> {
     static CACHE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read("/etc/ld.so.cache").unwrap_or_default());
     find(&CACHE, name)
 }
 
 fn find(cache: &[u8], name: &str) -> Vec<PathBuf> {
-    // An older part may stand in front of the new one.
+    // The cache of an older format may precede the current one in the file.
     let Some(start) = cache.windows(MAGIC.len()).position(|part| part == MAGIC) else {
         return Vec::new();
     };

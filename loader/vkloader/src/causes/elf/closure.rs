@@ -1,4 +1,4 @@
-//! What a library needs, with all that those need.
+//! Finds all libraries that a library needs, directly and indirectly.
 
 use super::cache;
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
@@ -7,14 +7,14 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Names that are looked for, for all libraries together: hundreds are usual.
+/// Upper bound on the names that are searched for. A driver needs some hundred.
 const MOST: usize = 5_000;
-/// Missing names that are told.
+/// Upper bound on the missing names in a report.
 const MOST_MISSING: usize = 20;
-/// Bytes of a library that is read.
+/// Upper bound on the size of a library in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// Which processor and word size code is for.
+/// Processor and word size of code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     is_64: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// That of this program, which is usually that of the loader it asks about.
+    /// Returns the identity of this program, which is usually that of the examined loader too.
     pub(crate) fn of_this_process() -> Self {
         Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
             is_64: cfg!(target_pointer_width = "64"),
@@ -30,7 +30,7 @@ impl Identity {
         })
     }
 
-    /// That of a file; `None` where it is no library.
+    /// Returns the identity of a file; `None` if the file is not a library.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let mut header = [0; 20];
         let mut file = open(path)?;
@@ -60,34 +60,34 @@ impl fmt::Display for Identity {
     }
 }
 
-/// What one library says of what it needs.
+/// Entries of a library about itself and the libraries that it needs.
 #[derive(Default)]
 pub(crate) struct Needs {
-    /// What the library calls itself.
+    /// Name that the library states for itself (`DT_SONAME`).
     pub(crate) own: Option<String>,
     pub(crate) names: Vec<String>,
     rpath: Vec<String>,
     runpath: Vec<String>,
 }
 
-/// What a library needs, with all that those need.
+/// All libraries that a library needs, directly and indirectly.
 #[derive(Default)]
 pub(crate) struct Closure {
-    /// What is there, under the paths by which the dynamic linker opens it, without the library itself.
+    /// Paths by which the dynamic linker opens the needed libraries, without the library itself.
     pub(crate) found: Vec<PathBuf>,
-    /// What is not there: the name, and the library that needs it.
+    /// Names of missing libraries, each with the library that needs it.
     pub(crate) missing: Vec<(String, PathBuf)>,
 }
 
-/// A library that is to be looked at.
+/// A library whose needs are still to be read.
 struct Waiting {
     path: PathBuf,
-    /// The folders of `DT_RPATH` of those that brought it here, which count for what it needs too.
+    /// `DT_RPATH` folders of the libraries that led to this one. They apply to its needs too.
     inherited: Vec<String>,
 }
 
 impl Closure {
-    /// Looks at a library and at all that it needs, level by level as the dynamic linker does: the first that has a name keeps it.
+    /// Finds all libraries that a library needs, level by level like the dynamic linker: the first library found for a name is used.
     pub(crate) fn of(library: &Path, own: Identity) -> Self {
         let mut closure = Self::default();
         let mut seen = HashSet::new();
@@ -98,7 +98,7 @@ impl Closure {
         }]);
         let mut room = MOST;
         while let Some(Waiting { path, inherited }) = waiting.pop_front() {
-            // One file may have many paths, such as those with $ORIGIN.
+            // One file may have many paths, for example those with $ORIGIN.
             if !seen.insert(std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
                 continue;
             }
@@ -129,7 +129,7 @@ impl Closure {
     }
 }
 
-/// How long a library must be for what its program headers describe. A shorter file is cut.
+/// Returns the size that a library must have to contain all that its program headers describe. A smaller file was truncated.
 pub(crate) fn whole_size(library: &Path) -> Option<u64> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(library)?, &mut data).ok()?;
@@ -151,7 +151,7 @@ fn whole_size_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<u64>
     loaded.map(end).max()
 }
 
-/// The path beside a library by which others ask for it, which is often that of a link.
+/// Returns the path beside a library under the library's own name, which is often that of a symbolic link.
 pub(crate) fn named_path(library: &Path) -> Option<PathBuf> {
     let path = library.parent()?.join(read(library)?.own?);
     (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
@@ -165,7 +165,7 @@ pub(crate) fn folders_before_variable(program: &Path) -> Vec<PathBuf> {
     needs.rpath.iter().map(|folder| from(program, folder).into()).collect()
 }
 
-/// A folder of a library that may be told by where the library lies.
+/// Replaces `$ORIGIN` in the name of a folder by the folder of the library.
 fn from(library: &Path, folder: &str) -> String {
     let origin = library.parent().unwrap_or(Path::new("/")).display().to_string();
     folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin)
@@ -177,14 +177,14 @@ pub(crate) fn folders(library: &Path, needs: &Needs) -> Vec<String> {
     all.map(|folder| from(library, folder)).collect()
 }
 
-/// The dynamic linker that a program asks for.
+/// Returns the dynamic linker that a program requests.
 pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(program)?, &mut data).ok()?;
     interpreter_in(&data)
 }
 
-/// The dynamic linker that the program in these bytes asks for.
+/// Returns the dynamic linker that the program in these bytes requests.
 pub(crate) fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
     let name = match data.get(4)? {
         &elf::ELFCLASS64 => interpreter_as::<elf::FileHeader64<Endianness>>(data),
@@ -214,7 +214,7 @@ pub(super) fn is_in_variable(folder: &Path) -> bool {
     folders_in_variable().iter().any(|one| Path::new(one) == folder)
 }
 
-/// Where the dynamic linker finds what `dlopen` is asked for, if it does.
+/// Returns the file that `dlopen` finds for a name.
 pub(crate) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Path::new(name).exists().then(|| name.into());
@@ -245,12 +245,12 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
         .find(fits)
 }
 
-/// Whether a folder is searched for each library, without a word of anyone.
+/// Returns `true` if the dynamic linker searches the folder for every library.
 pub(crate) fn is_usual(folder: &Path) -> bool {
     usual_folders().any(|usual| Path::new(usual) == folder)
 }
 
-/// The folders that are searched last.
+/// Returns the folders that the dynamic linker searches last.
 fn usual_folders() -> impl Iterator<Item = &'static str> {
     [
         "/lib/x86_64-linux-gnu",
@@ -267,13 +267,13 @@ fn usual_folders() -> impl Iterator<Item = &'static str> {
     .into_iter()
 }
 
-/// A file that is none to be waited for, and ends.
+/// Opens a regular file. Other files, such as pipes, could block or never end.
 fn open(path: &Path) -> Option<std::fs::File> {
     let is_file = std::fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
     is_file.then(|| std::fs::File::open(path).ok()).flatten()
 }
 
-/// Reads what a library says of what it needs; `None` for a file that is not a library.
+/// Reads the entries of a library; `None` for a file that is not a library.
 pub(crate) fn read(path: &Path) -> Option<Needs> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(path)?, &mut data).ok()?;

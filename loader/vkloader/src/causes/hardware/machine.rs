@@ -1,13 +1,13 @@
-//! What the system shows of graphics hardware. No device node is opened, so no device is woken.
+//! Graphics hardware as the operating system lists it. No device node is opened, so no device is woken.
 
 use crate::report::Card;
 use rustix::fs::{Access, access};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The class of displays on the PCI bus, as the kernel writes it.
+/// PCI class of displays, as the kernel writes it.
 const DISPLAY: &str = "0x03";
-/// Nodes of drivers that have none below `/dev/dri`.
+/// Device nodes of drivers that have none in `/dev/dri`.
 const OTHER_NODES: [&str; 6] = [
     "dev/nvidiactl",
     "dev/nvidia0",
@@ -17,7 +17,7 @@ const OTHER_NODES: [&str; 6] = [
     "dev/pvr_sync",
 ];
 
-/// The system below a root.
+/// The system whose files are below a root folder.
 pub(super) struct Machine {
     root: PathBuf,
 }
@@ -35,7 +35,7 @@ impl Machine {
         self.path(path).exists()
     }
 
-    /// The text of a short file, without blanks at its ends; empty where there is none.
+    /// Returns the text of a short file, without surrounding blanks; empty if the file cannot be read.
     pub(super) fn text(&self, path: &str) -> String {
         text(&self.path(path))
     }
@@ -50,7 +50,7 @@ impl Machine {
         names
     }
 
-    /// The graphics hardware: display devices of the PCI bus, and GPUs of the platform that have a render node.
+    /// Returns the graphics hardware: display devices of the PCI bus, and GPUs of the platform that have a render node.
     pub(super) fn cards(&self) -> Vec<Card> {
         let mut cards: Vec<Card> = self
             .names("sys/bus/pci/devices")
@@ -101,7 +101,7 @@ impl Machine {
         })
     }
 
-    /// The nodes by which drivers reach devices.
+    /// Returns the device nodes that drivers open.
     pub(super) fn nodes(&self) -> Vec<PathBuf> {
         let render = self
             .names("dev/dri")
@@ -115,14 +115,14 @@ impl Machine {
         render.chain(others).collect()
     }
 
-    /// The version of NVIDIA's kernel module that is loaded.
+    /// Returns the version of NVIDIA's kernel module, if it is loaded.
     pub(super) fn nvidia_module(&self) -> Option<String> {
         let text = self.text("proc/driver/nvidia/version");
         let line = text.lines().find(|line| line.starts_with("NVRM version:"))?;
         line.split_whitespace().find(|word| is_version(word)).map(String::from)
     }
 
-    /// The version of NVIDIA's user libraries that are installed, from the name of one.
+    /// Returns the version of NVIDIA's installed libraries, from the name of one.
     pub(super) fn nvidia_library(&self) -> Option<String> {
         let folders = [
             "usr/lib/x86_64-linux-gnu",
@@ -139,7 +139,7 @@ impl Machine {
         })
     }
 
-    /// What the program runs in, if that is not the plain system; more than one word is possible.
+    /// Returns the surroundings of the program, such as a container or virtual machine. There may be several.
     pub(super) fn surroundings(&self) -> Vec<&'static str> {
         let known: [(&str, bool); 8] = [
             ("flatpak", self.has(".flatpak-info")),
@@ -197,7 +197,7 @@ fn driver_of(folder: &Path) -> Option<String> {
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Whether this user may use a node.
+/// Returns `true` if this user may read and write a device node.
 pub(super) fn is_open_to_us(node: &Path) -> bool {
     access(node, Access::READ_OK | Access::WRITE_OK).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Whether a driver could reach its hardware: cards, kernel drivers, device nodes, who may open them, and what a container withholds.
+//! Finds why a driver could not reach its hardware: cards, kernel drivers, device nodes, their permissions, and limits of a container.
 
 mod machine;
 
@@ -8,20 +8,20 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Vendor of NVIDIA's cards.
+/// PCI vendor ID of NVIDIA.
 const NVIDIA: u32 = 0x10DE;
-/// Kernel drivers that hold a card for a virtual machine.
+/// Kernel drivers that reserve a card for a virtual machine.
 const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
-/// The variable by which NVIDIA's tools for containers are told what to bring.
+/// Variable that selects the libraries that NVIDIA's container tools provide.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 
-/// Adds what the system shows of hardware, and what keeps drivers from it where no device of hardware can be used.
+/// Adds the graphics hardware. If no hardware device is usable, adds what keeps drivers from the hardware.
 pub(super) fn find(report: &mut Report) {
     let wanted = std::env::var(CAPABILITIES).ok();
     find_below(report, Path::new("/"), wanted.as_deref());
 }
 
-/// Finds the same in the system below a root. `wanted` is what a container asks NVIDIA's tools for.
+/// Does the same for the system below a root. `wanted` is the value of [`CAPABILITIES`].
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
@@ -41,7 +41,7 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
             .filter_map(|card| of_card(card, &machine, report)),
     );
     if !report.dropped.iter().any(Dropped::is_noise) {
-        // No driver came so far that it looked for hardware.
+        // No driver was opened, so missing hardware is not the first cause.
         let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
         found.iter_mut().for_each(later);
     }
@@ -54,7 +54,7 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
     report.dropped.append(&mut found);
 }
 
-/// NVIDIA's user library and kernel module of different versions.
+/// Returns a finding if NVIDIA's libraries and kernel module have different versions.
 fn versions(machine: &Machine) -> Option<Dropped> {
     let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
     (module != library).then(|| Dropped {
@@ -63,7 +63,7 @@ fn versions(machine: &Machine) -> Option<Dropped> {
     })
 }
 
-/// A container that gets NVIDIA's card without the libraries for graphics.
+/// Returns a finding for a container that has NVIDIA's card but not the graphics libraries.
 fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     let value = value?;
     let has_graphics = value
@@ -75,7 +75,7 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
     })
 }
 
-/// Nodes that this user may not open.
+/// Returns a finding about device nodes that this user may not open.
 fn permissions(machine: &Machine) -> Option<Dropped> {
     let nodes = machine.nodes();
     let closed: Vec<&PathBuf> = nodes.iter().filter(|node| !is_open_to_us(node)).collect();
@@ -95,7 +95,7 @@ fn permissions(machine: &Machine) -> Option<Dropped> {
     })
 }
 
-/// What keeps drivers from one card.
+/// Returns a finding about the cause that keeps drivers from a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let Some(driver) = card.kernel_driver.as_deref() else {
         let command_line = machine.text("proc/cmdline");
@@ -130,7 +130,7 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     })
 }
 
-/// What to say where the system shows no card at all.
+/// Returns a finding for a system that lists no card.
 fn no_card(report: &Report) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
     let advice = match report
@@ -155,7 +155,7 @@ fn no_card(report: &Report) -> Option<Dropped> {
     })
 }
 
-/// What helps where a program runs that sees no card.
+/// Remedies for surroundings in which a program sees no card.
 const ADVICE: [(&str, &str); 7] = [
     (
         "flatpak",
@@ -181,7 +181,7 @@ const ADVICE: [(&str, &str); 7] = [
     ),
 ];
 
-/// Adds to each driver without a device what of its hardware the system shows.
+/// Adds to each driver without a device the state of its hardware.
 fn explain_drivers(report: &mut Report, machine: &Machine) {
     let cards = &report.hardware;
     for dropped in report
@@ -216,19 +216,19 @@ fn is_nvidia(library: &str) -> bool {
     row.is_some_and(|row| row.on_demand_vendor != 0)
 }
 
-/// The name of the user that this process belongs to, or its number.
+/// Returns the name of the user of this process, or the number if there is no name.
 fn user(machine: &Machine) -> String {
     let number = rustix::process::geteuid().as_raw().to_string();
     named(&machine.text("etc/passwd"), &number).unwrap_or(number)
 }
 
-/// The name of the group that a node belongs to.
+/// Returns the name of the group that owns a device node.
 fn group_of(node: &Path, machine: &Machine) -> Option<String> {
     let number = fs::metadata(node).ok()?.gid().to_string();
     named(&machine.text("etc/group"), &number)
 }
 
-/// The name with a number in `passwd` or `group`.
+/// Returns the name for a number in `passwd` or `group`.
 fn named(file: &str, number: &str) -> Option<String> {
     file.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -2,7 +2,7 @@ use super::*;
 use crate::report::Loader;
 use std::os::unix::fs::symlink;
 
-/// A made-up system.
+/// The files of an imitated system.
 struct System(tempfile::TempDir);
 
 impl System {
@@ -17,7 +17,7 @@ impl System {
         self
     }
 
-    /// A device of the PCI bus, with a render node where its driver makes one.
+    /// Adds a PCI device, with a render node if a driver is bound.
     fn card(&self, place: &str, class: &str, vendor: &str, driver: Option<&str>) -> &Self {
         let folder = format!("sys/bus/pci/devices/{place}");
         for (file, text) in [("class", class), ("vendor", vendor), ("device", "0x2684")] {
@@ -124,7 +124,7 @@ fn nvidias_library_and_module_of_different_versions() {
     )
     .expect("it is there");
     system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.550.54.14", "");
-    // The open module words it otherwise.
+    // NVIDIA's open kernel module has another text.
     system.file(
         "proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  535.183.01  Release Build",
