@@ -1,5 +1,6 @@
-//! The files as arguments of bubblewrap, quoted for a shell. They are one line: `bwrap $(...)` takes it as long as no path has to be
-//! quoted, and `eval` always.
+//! Prints the files as arguments of bubblewrap, quoted for a shell, on one line.
+//!
+//! `bwrap $(...)` accepts the line if no path needs quotes; `eval` accepts it always.
 
 use super::Files;
 use super::entry::{Because, Kind};
@@ -7,10 +8,10 @@ use super::tree::{Placed, Shape};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// What comes first, since what follows may lie in it: an own list of processes, the usual device nodes, a place for files.
+/// First arguments, because later ones may lie below their folders: a `/proc` of the sandbox, the usual device nodes, and temporary files.
 const START: [&str; 3] = ["--proc /proc", "--dev /dev", "--tmpfs /tmp"];
 
-/// The arguments.
+/// Returns the arguments.
 pub(super) fn arguments(files: &Files) -> Vec<u8> {
     let start = START.iter().map(|option| option.as_bytes().to_vec());
     let placed = files.placed.iter().map(option);
@@ -20,7 +21,7 @@ pub(super) fn arguments(files: &Files) -> Vec<u8> {
     options.join(&b' ')
 }
 
-/// The option for one path.
+/// Returns the option for one path.
 fn option(placed: &Placed) -> Vec<u8> {
     let path = placed.path.as_os_str();
     match &placed.shape {
@@ -28,7 +29,7 @@ fn option(placed: &Placed) -> Vec<u8> {
         Shape::Passage => words("--dir", &[path]),
         Shape::Real => {
             let name = match (placed.kind, placed.because) {
-                // Device nodes do nothing in an ordinary bind.
+                // An ordinary bind would make a device node unusable.
                 (Kind::Node, _) => "--dev-bind",
                 (_, Because::Known) => "--ro-bind-try",
                 _ => "--ro-bind",
@@ -47,8 +48,9 @@ fn words(option: &str, values: &[&OsStr]) -> Vec<u8> {
     line
 }
 
-/// A word as a shell reads it: bare where nothing in it means something, else in quotes. A word with characters that would act on a
-/// terminal takes the quotes that POSIX has had since 2024, and bash, zsh and busybox for longer.
+/// Returns a word in the syntax of a shell, in quotes if it contains special characters.
+///
+/// A word with control characters gets quotes of the form `$'…'`, which POSIX defines since 2024; bash, zsh and busybox had them before.
 fn quoted(word: &[u8]) -> Vec<u8> {
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(byte);
     let acts = |byte: &u8| *byte < b' ' || *byte == 0x7F;

@@ -1,7 +1,7 @@
-//! The files as a specification for the Container Device Interface, by which podman, docker and containerd put devices into containers.
+//! Prints the files as a specification for the Container Device Interface, with which podman, docker and containerd put devices into containers.
 //!
-//! A container has its own C library, dynamic linker, `/proc`, `/sys` and links, so none of these are in it: a file is put where it is
-//! looked for, under each of its names.
+//! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these. Each file is
+//! mounted under every name by which it is opened.
 
 use super::Files;
 use super::entry::Kind;
@@ -13,13 +13,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The oldest version of the format that has all that is used here.
+/// The oldest version of the format that has all members used here.
 const VERSION: &str = "0.3.0";
-/// Who makes the devices and of what kind they are: `vendor/class`.
+/// Vendor and class of the devices.
 const KIND: &str = "vkloader/vulkan";
-/// The device that stands for all of them.
+/// Name of the device that contains all devices.
 const ALL: &str = "all";
-/// The C library, by the beginning of its file names up to `.so`.
+/// Beginnings of the file names of the C library, up to `.so`.
 const C_LIBRARY: [&str; 12] = [
     "libc",
     "libm",
@@ -77,10 +77,10 @@ struct Mount {
     options: [&'static str; 5],
 }
 
-/// The specification, as JSON.
+/// Returns the specification as JSON.
 ///
 /// # Errors
-/// Where there is a path that JSON cannot hold.
+/// A path is not valid UTF-8.
 pub(super) fn specification(files: &Files) -> io::Result<Vec<u8>> {
     let nodes: Vec<String> = of_kind(files, Kind::Node)
         .map(|path| text(path))
@@ -105,7 +105,7 @@ fn of_kind(files: &Files, kind: Kind) -> impl Iterator<Item = &PathBuf> {
     of_kind.map(|placed| &placed.path)
 }
 
-/// Folders of libraries that a dynamic linker finds only where it is told: what tells it here stays here.
+/// Returns folders of libraries that a container's dynamic linker does not search, because the host's linker configuration stays outside.
 fn unusual_folders(files: &Files) -> Vec<String> {
     let folders = of_kind(files, Kind::Library).filter_map(|path| path.parent());
     let unusual = folders
@@ -115,7 +115,7 @@ fn unusual_folders(files: &Files) -> Vec<String> {
     unusual.into_iter().map(String::from).collect()
 }
 
-/// One device for all nodes, and one for each node of a graphics card with the nodes that belong to no single card.
+/// Returns one device with all nodes, and one for each graphics card. A card's device includes the nodes that belong to no single card.
 fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
     let folders = unusual_folders(files);
     let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
@@ -125,7 +125,7 @@ fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
         Device {
             name: name.into(),
             container_edits: Edits {
-                // A device without edits is refused, and software has no node.
+                // A device without edits is invalid, and software drivers have no node.
                 env,
                 device_nodes: in_it
                     .map(|node| Node {
@@ -145,7 +145,7 @@ fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
     devices
 }
 
-/// The name of a node that belongs to one graphics card, such as `renderD128` or `nvidia0`.
+/// Returns the name of a node that belongs to one graphics card, such as `renderD128` or `nvidia0`.
 fn card(node: &str) -> Option<&str> {
     let name = node.strip_prefix("/dev/")?;
     let name = name.strip_prefix("dri/").unwrap_or(name);
@@ -159,13 +159,13 @@ fn card(node: &str) -> Option<&str> {
 fn is_of_c_library(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = name.split(".so").next().unwrap_or_default();
-    // Such as ld-linux-x86-64.so.2 and libc-2.31.so.
+    // Two forms are known: ld-linux-x86-64.so.2 and libc-2.31.so.
     C_LIBRARY
         .iter()
         .any(|known| start == *known || start.strip_prefix(known).is_some_and(|rest| rest.starts_with('-')))
 }
 
-/// The files under each name by which they are opened.
+/// Returns the files under each name by which they are opened.
 fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     let mut mounts: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for placed in &files.placed {
@@ -173,7 +173,7 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
         let Ok(real) = fs::canonicalize(&placed.path) else {
             continue;
         };
-        // A link to a folder is how two names lead to one file, and a container may have another opinion on that.
+        // On this machine a linked folder gives a file a second name; a container may lack the link.
         if !is_wanted || !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
             continue;
         }
@@ -181,7 +181,7 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
         let name = placed.path.file_name().unwrap_or_default();
         mounts.insert(folder.unwrap_or_default().join(name), real);
     }
-    // What a manifest or a link names may go through a linked folder that the container has not.
+    // Paths in manifests and links may go through a linked folder that the container lacks.
     let named = files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest));
     for manifest in named {
         if let Ok(real) = fs::canonicalize(&manifest) {
@@ -198,7 +198,7 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     mounts.collect()
 }
 
-/// A path as JSON can hold it.
+/// Converts a path to the text that JSON requires.
 fn text(path: &Path) -> io::Result<String> {
     let text = path.to_str().map(String::from);
     text.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Which drivers there are to choose from, and which of them a name means.
+//! Lists the installed drivers, and selects those that a name matches.
 
 use crate::events::{Decision, Event, Record};
 use crate::show;
@@ -7,25 +7,25 @@ use std::path::Path;
 /// A driver that the loader found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// The path of its manifest.
+    /// Path of the manifest.
     pub(super) manifest: String,
-    /// The library, as it was opened; unknown where the loader did not get that far.
+    /// Path of the library as it was opened; `None` if the loader did not open it.
     pub(super) library: Option<String>,
-    /// What named the manifest is no part of every program's search, so that a sandbox has to be told of it.
+    /// `true` if programs do not find the manifest by default, so a sandbox must set a variable.
     pub(super) is_out_of_the_way: bool,
 }
 
-/// What a trace says of drivers.
+/// The drivers in a trace.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) candidates: Vec<Candidate>,
-    /// Manifests that are not used, and why.
+    /// Manifests that the loader did not use, each with the reason.
     pub(super) left_out: Vec<(String, String)>,
-    /// Drivers that a service hands out: they have no files here.
+    /// Drivers of a driver service, which have no files on this machine.
     pub(super) of_a_service: Vec<String>,
 }
 
-/// The drivers in a trace, each once.
+/// Returns the distinct drivers in a trace.
 pub(super) fn find(records: &[Record]) -> Found {
     let mut found = Found::default();
     for record in records {
@@ -74,7 +74,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// The manifest whose library a process that ended did not survive opening, if that is how it ended.
+/// Returns the manifest whose library was being opened when the process ended.
 pub(super) fn deadly(records: &[Record]) -> Option<&str> {
     let mut manifest = None;
     let mut opening = None;
@@ -89,8 +89,8 @@ pub(super) fn deadly(records: &[Record]) -> Option<&str> {
     opening
 }
 
-/// Whether a pattern means a driver by its manifest or its library: the whole file name, or the word of it that others have not
-/// (`lvp` of `lvp_icd.x86_64.json` and of `libvulkan_lvp.so`).
+/// Returns `true` if a pattern matches the file name of a driver's manifest or library, or the part of that name that distinguishes the driver, such
+/// as `lvp` in `lvp_icd.x86_64.json` and `libvulkan_lvp.so`.
 pub(super) fn means(pattern: &str, candidate: &Candidate) -> bool {
     let manifest = file_name(&candidate.manifest);
     let word = manifest.strip_suffix(".json").unwrap_or(manifest);
@@ -108,7 +108,7 @@ pub(super) fn means(pattern: &str, candidate: &Candidate) -> bool {
     .any(|name| !name.is_empty() && show::matches(pattern, name))
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub(super) fn file_name(path: &str) -> &str {
     let name = Path::new(path).file_name().and_then(|name| name.to_str());
     name.unwrap_or(path)

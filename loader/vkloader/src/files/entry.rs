@@ -1,45 +1,43 @@
-//! One thing that a sandbox must see.
+//! A file or folder that a sandbox must contain.
 
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What something is.
+/// Kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {
-    /// The manifest of a driver or layer.
+    /// Manifest of a driver or layer.
     Manifest,
     /// A library.
     Library,
-    /// The dynamic linker.
     Linker,
-    /// What the dynamic linker knows of installed libraries.
+    /// Cache of the dynamic linker.
     LinkerCache,
-    /// A device node.
     Node,
-    /// A part of `/sys`.
+    /// Part of `/sys`.
     System,
     /// Any other file.
     Data,
 }
 
-/// Why something is in the list, the strongest reason first.
+/// Reason for an entry, the strongest reason first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Because {
-    /// It is what was chosen: the driver, its manifest, a layer. Nothing works without it.
+    /// The driver, its manifest, or a layer. The driver does not work without it.
     Chosen,
-    /// Something else in the list is linked with it. Nothing works without it.
+    /// Another entry is linked with it. The driver does not work without it.
     Needed,
-    /// It was opened while the driver worked. Whether that works without it is not known.
+    /// The driver's process opened it. The driver may work without it.
     Opened,
-    /// It was asked for while the driver worked, as above.
+    /// The driver's process queried its attributes. The driver may work without it.
     Asked,
-    /// Drivers like this one are known to open it, and this one did not, or was not seen to. It may be missing.
+    /// Similar drivers open it, but this driver's process was not seen to open it. The driver may need it in other cases.
     Known,
 }
 
-/// One thing, under the path by which it is opened.
+/// An entry, under the path by which programs open it.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) path: PathBuf,

@@ -1,4 +1,4 @@
-//! What one driver takes, from what a process that used it was seen to do and from the files themselves.
+//! Collects the files of one driver, from the observed process that used it and from the files themselves.
 
 use super::choose::Candidate;
 use super::entry::{Because, Entry, Kind};
@@ -16,18 +16,18 @@ use std::path::{Path, PathBuf};
 const USUAL_NODES: [&str; 9] = [
     "null", "zero", "full", "random", "urandom", "tty", "console", "ptmx", "shm",
 ];
-/// What every program has of the dynamic linker.
+/// Cache of the dynamic linker, which every program reads.
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
-/// Parts of `/sys` by which a device node leads to the device: each is of no use without the others.
+/// Parts of `/sys` that connect a device node with its device. A sandbox needs all of them or none.
 const OF_DEVICES: [&str; 4] = ["/sys/bus", "/sys/class/drm", "/sys/dev/char", "/sys/devices"];
-/// Parts of `/sys` that are about the process or the kernel.
+/// Parts of `/sys` about the process or the kernel.
 const OF_THE_KERNEL: [&str; 2] = ["/sys/fs", "/sys/kernel"];
 
-/// What a driver takes.
+/// The files of a driver.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     entries: BTreeMap<PathBuf, Entry>,
-    /// What is wrong, for people.
+    /// Problems, for the user.
     pub(super) notes: Vec<String>,
 }
 
@@ -40,19 +40,19 @@ impl Gathered {
             .or_insert(Entry { path, kind, because });
     }
 
-    /// All of it.
+    /// Returns all entries.
     pub(super) fn entries(self) -> impl Iterator<Item = Entry> {
         self.entries.into_values()
     }
 
-    /// The device nodes.
+    /// Returns the device nodes.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &PathBuf> {
         let nodes = self.entries.values().filter(|entry| entry.kind == Kind::Node);
         nodes.map(|entry| &entry.path)
     }
 }
 
-/// Gathers what a driver takes.
+/// Collects the files of a driver.
 pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
     let mut gathered = Gathered::default();
     gathered.add(&candidate.manifest, Kind::Manifest, Because::Chosen);
@@ -85,18 +85,18 @@ pub(super) fn gather(candidate: &Candidate, observed: &Observed) -> Gathered {
     gathered
 }
 
-/// Libraries, and what was seen beside them.
+/// The libraries among the entries, and the observed process.
 struct Linked<'a> {
     own: Identity,
     observed: &'a Observed,
-    /// The files that are in the list, without links on the way.
+    /// Libraries and files among the entries, with symbolic links resolved.
     inside: BTreeSet<PathBuf>,
 }
 
 impl Linked<'_> {
-    /// What any library needs.
+    /// Adds the files that every library needs.
     fn start(&mut self, gathered: &mut Gathered) {
-        // The one that runs this program is the one of the process that was watched.
+        // This program and the observed process use the same dynamic linker.
         if let Some(linker) = interpreter(Path::new("/proc/self/exe")) {
             self.inside.extend(fs::canonicalize(&linker));
             gathered.add(linker, Kind::Linker, Because::Needed);
@@ -106,7 +106,7 @@ impl Linked<'_> {
         }
     }
 
-    /// A library with all that it needs.
+    /// Adds a library with all libraries that it needs.
     fn add(&mut self, gathered: &mut Gathered, library: &str) {
         let Some(path) = locate(library, self.own).filter(|path| path.is_file()) else {
             let note = format!("{library} is nowhere that the dynamic linker looks, or is no file");
@@ -134,7 +134,7 @@ impl Linked<'_> {
         }
     }
 
-    /// The path by which a manifest leads to its library: the loader tells where that ends, and there may be links on the way.
+    /// Adds the path by which the manifest names the library. It may lead through symbolic links to the library that the loader reported.
     fn add_name(&mut self, gathered: &mut Gathered, manifest: &Path) {
         let text = fs::read(manifest).unwrap_or_default();
         let manifested: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
@@ -142,7 +142,7 @@ impl Linked<'_> {
             return;
         };
         let path = match name.contains('/') {
-            // Relative paths are so to the manifest.
+            // A relative path starts at the manifest's folder.
             true => Some(manifest.parent().unwrap_or(Path::new("/")).join(name)),
             false => locate(name, self.own),
         };
@@ -158,7 +158,7 @@ impl Linked<'_> {
         gathered.add(path, Kind::Library, because);
     }
 
-    /// What was mapped, open or touched beside all that.
+    /// Adds other files that the process mapped, opened or queried.
     fn rest(&self, gathered: &mut Gathered, loader: Option<&Path>) {
         let mut mine = BTreeSet::new();
         for library in loader.into_iter().chain([Path::new("/proc/self/exe")]) {
@@ -187,19 +187,19 @@ impl Linked<'_> {
         }
     }
 
-    /// A file that was opened.
+    /// Adds a file that the process opened.
     fn file(&self, path: PathBuf, mine: &BTreeSet<PathBuf>, gathered: &mut Gathered) {
         let Ok(real) = fs::canonicalize(&path) else { return };
         let kind = self.kind(&path);
         if self.inside.contains(&real) {
-            // The list has it, and here is a path by which the dynamic linker found it.
+            // The file is an entry under another path; this path is the one by which the dynamic linker found it.
             let known = gathered.entries.values().find(|entry| {
                 entry.because <= Because::Needed && fs::canonicalize(&entry.path).is_ok_and(|known| known == real)
             });
             let kind = known.map_or(kind, |entry| entry.kind);
             gathered.add(path, kind, Because::Needed);
         } else if !mine.contains(&real) && path != Path::new(LINKER_CACHE) {
-            // What is mapped is known without the link by which it was found.
+            // The list of mapped files lacks the symbolic link by which a library was found.
             let named = (kind == Kind::Library).then(|| named_path(&path)).flatten();
             for path in [Some(path), named].into_iter().flatten() {
                 gathered.add(path, kind, Because::Opened);
@@ -215,7 +215,7 @@ impl Linked<'_> {
     }
 }
 
-/// A path below `/dev` that was opened.
+/// Adds an opened path in `/dev`.
 fn node(path: PathBuf, gathered: &mut Gathered) {
     let below = path.strip_prefix("/dev").unwrap_or(&path);
     if USUAL_NODES.iter().any(|usual| below.starts_with(usual)) || below.starts_with("pts") {
@@ -227,7 +227,7 @@ fn node(path: PathBuf, gathered: &mut Gathered) {
     }
 }
 
-/// A path below `/sys` that was asked for.
+/// Adds a queried path in `/sys`.
 fn part_of_system(path: &Path, gathered: &mut Gathered) {
     let parts: Vec<PathBuf> = if OF_THE_KERNEL.iter().any(|part| path.starts_with(part)) {
         Vec::new()
@@ -239,7 +239,7 @@ fn part_of_system(path: &Path, gathered: &mut Gathered) {
         vec![path.components().take(4).collect()]
     };
     for part in parts {
-        // A folder that all lie in is no part.
+        // The top folders of `/sys` are not added.
         if part.components().count() > 2 && part.exists() {
             gathered.add(part, Kind::System, Because::Asked);
         }
@@ -247,7 +247,7 @@ fn part_of_system(path: &Path, gathered: &mut Gathered) {
 }
 
 impl Observed {
-    /// The file of the loader that was used.
+    /// Returns the file of the loader that the process used.
     fn loader(&self) -> Option<PathBuf> {
         self.finished.records.iter().find_map(|record| match &record.event {
             Event::Loaded(loaded) => loaded.library.as_ref().map(PathBuf::from),
@@ -255,7 +255,7 @@ impl Observed {
         })
     }
 
-    /// The folders that the loader searched for manifests.
+    /// Returns the folders that the loader searched for manifests.
     fn searched(&self) -> BTreeSet<&Path> {
         let folders = self.finished.records.iter().filter_map(|record| match &record.event {
             Event::Searched(searched) => Some(Path::new(&searched.folder)),

@@ -1,4 +1,4 @@
-//! Files that drivers are known to open, where one could not be watched doing it, or had no device to open them for.
+//! A table of files that drivers open. It is used if a driver could not be observed, or had no device when it was observed.
 
 use crate::show;
 use std::fs;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// Files of one driver.
 struct Known {
-    /// The file names of its library.
+    /// File names of the driver's library.
     libraries: &'static [&'static str],
-    /// Paths, in whose file names `*` stands for any text. A folder stands for the files in it.
+    /// Patterns for paths, in whose last part `*` stands for any text. A folder stands for all files in it.
     files: &'static [&'static str],
 }
 
 const KNOWN: &[Known] = &[
-    // Options for single programs, read by all of Mesa's.
+    // All drivers of Mesa read this configuration of options for single programs.
     Known {
         libraries: &["libvulkan_*.so*"],
         files: &["/usr/share/drirc.d/*.conf", "/etc/drirc"],
@@ -46,7 +46,7 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Libraries that NVIDIA's driver opens by itself lie beside it, with the version of the driver in their names.
+/// Libraries that NVIDIA's driver opens with `dlopen`. They lie in the driver's folder, and their names end in the driver's version.
 const NVIDIA: &[&str] = &[
     "libnvidia-glcore.so.*",
     "libnvidia-glsi.so.*",
@@ -59,7 +59,7 @@ const NVIDIA: &[&str] = &[
     "libnvidia-cfg.so.*",
 ];
 
-/// What is there of the files that the driver with this library may open.
+/// Returns the existing files that the driver with this library may open.
 pub(super) fn files(library: &Path) -> Vec<PathBuf> {
     let name = library.file_name().unwrap_or_default().to_string_lossy();
     let fits = |known: &&Known| known.libraries.iter().any(|pattern| show::matches(pattern, &name));
@@ -74,7 +74,7 @@ pub(super) fn files(library: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The paths that a pattern means.
+/// Returns the paths that match a pattern.
 fn expand(pattern: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (pattern.parent(), pattern.file_name()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The files as a list of paths, and with all that is known of each.
+//! Prints the files as a list of paths, or as JSON with everything known about each.
 
 use super::tree::{Placed, Shape};
 use super::{Driver, Files, entry};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 
-/// A path on each line: files, nodes, folders of `/sys`, and links.
+/// Returns a line for each path of a file, node, folder of `/sys`, or link.
 pub(super) fn paths(files: &Files) -> Vec<u8> {
     let mut text = Vec::new();
     for (place, placed) in files.placed.iter().enumerate() {
@@ -15,7 +15,7 @@ pub(super) fn paths(files: &Files) -> Vec<u8> {
         }
         for &byte in placed.path.as_os_str().as_bytes() {
             match byte {
-                // A path must not pass for two, or act on a terminal.
+                // An escape prevents that a path looks like two or controls a terminal.
                 b'\n' => text.extend(b"\\n"),
                 0..b' ' | 0x7F => text.extend(format!("\\{byte:03o}").bytes()),
                 _ => text.push(byte),
@@ -43,13 +43,13 @@ struct Variable {
 struct File<'a> {
     path: String,
     kind: Kind,
-    /// Where it is a link, what stands in it.
+    /// Target of a symbolic link.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
     because: &'a entry::Because,
 }
 
-/// What there is at a path.
+/// Kind of the thing at a path.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -77,7 +77,7 @@ impl<'a> From<&'a Placed> for File<'a> {
     }
 }
 
-/// All of it as JSON.
+/// Returns everything as JSON.
 pub(super) fn json(files: &Files) -> io::Result<Vec<u8>> {
     let variables = files.variables().into_iter();
     let report = Report {

@@ -1,7 +1,10 @@
-//! Everything that a sandbox must see for a driver to work in it.
+//! Finds the files that a sandbox must contain for a driver to work in it.
 //!
-//! Three sources are put together: what libraries need, by the rules of the dynamic linker; what a process that uses the driver opens,
-//! asks for, maps and holds ([`watch`], [`mod@work`]); and a short table of what drivers are known to open ([`known`]).
+//! The list combines three sources:
+//!
+//! - the libraries that others need, by the rules of the dynamic linker
+//! - the files that a process opens, queries, maps and holds while it uses the driver ([`watch`], [`mod@work`])
+//! - a short table of files that drivers are known to open ([`known`])
 
 mod bwrap;
 mod cdi;
@@ -31,10 +34,10 @@ use std::path::Path;
 use std::time::Duration;
 use tree::Placed;
 
-/// Drivers that may end the process that looks for them, before it is given up.
+/// Upper bound on the drivers that may end the process during the search.
 const MOST_DEADLY: usize = 8;
 
-/// How the files are printed.
+/// Output formats of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A path on each line.
@@ -47,52 +50,51 @@ pub(crate) enum Format {
     Cdi,
 }
 
-/// What is wanted.
+/// Options of the search.
 pub(crate) struct Wanted<'a> {
-    /// The loader to ask.
     pub(crate) library: &'a Path,
-    /// How long a process may take.
+    /// Time limit of a process.
     pub(crate) limit: Duration,
-    /// What the driver is called.
+    /// Pattern for the driver's name.
     pub(crate) driver: Option<&'a str>,
-    /// Whether layers are wanted too.
+    /// `true` if the files of layers are included.
     pub(crate) layers: bool,
 }
 
-/// A driver, and what became of it.
+/// A driver and the results of its use.
 #[derive(Debug, Serialize)]
 struct Driver {
     manifest: String,
     library: Option<String>,
-    /// The devices that worked.
+    /// Names of the devices that worked.
     devices: Vec<String>,
-    /// Whether each file that it opened was seen.
+    /// `true` if every file that the driver opened was observed.
     watched: bool,
     nodes: Vec<String>,
     #[serde(skip)]
     is_out_of_the_way: bool,
 }
 
-/// All there is to print.
+/// Everything that is printed.
 pub(crate) struct Files {
     drivers: Vec<Driver>,
     placed: Vec<Placed>,
-    /// What is to be known beside the list, for people.
+    /// Problems and hints, for the user.
     pub(crate) notes: Vec<String>,
 }
 
 impl Files {
-    /// Finds out what the wanted drivers take. `look` runs a process that looks for drivers, without those of these file names.
+    /// Finds the files of the wanted drivers. `look` runs a process that looks for drivers, without those with these file names.
     ///
     /// # Errors
-    /// The system's, and where no loader can be asked.
+    /// The process cannot be run, or no loader that writes a trace was found.
     pub(crate) fn find(wanted: &Wanted<'_>, look: impl Fn(&str) -> io::Result<Finished>) -> io::Result<Self> {
         let mut notes = Vec::new();
         let found = survey(look, &mut notes)?;
         tell_what_is_left_out(&found, wanted, &mut notes);
         let meant = |candidate: &&Candidate| wanted.driver.is_none_or(|name| choose::means(name, candidate));
         let by_file: Vec<&Candidate> = found.candidates.iter().filter(meant).collect();
-        // Else it may be what the driver calls itself, which only its devices tell.
+        // If no file name matches, the pattern may match the name that the driver reports for its devices.
         let by_name = by_file.is_empty();
         let tried = if by_name {
             found.candidates.iter().collect()
@@ -133,7 +135,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Adds a driver that was tried, if it is wanted; what there is to say about it.
+    /// Adds a driver after its use if it is wanted, and notes about it.
     fn take(
         &mut self,
         candidate: &Candidate,
@@ -176,12 +178,12 @@ impl Files {
         Some(notes)
     }
 
-    /// Whether a device of these drivers can be used.
+    /// Returns `true` if a device of these drivers is usable.
     pub(crate) fn are_usable(&self) -> bool {
         self.drivers.iter().any(|driver| !driver.devices.is_empty())
     }
 
-    /// Variables that a sandbox needs for the loader in it to find what is in the list.
+    /// Returns the variables with which the loader in a sandbox finds the listed drivers and layers.
     fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         if self.drivers.iter().any(|driver| driver.is_out_of_the_way) {
@@ -199,16 +201,16 @@ impl Files {
         variables
     }
 
-    /// The manifests, as a list for a variable.
+    /// Returns the manifests as the value of a variable.
     fn manifests(&self) -> String {
         let manifests: Vec<&str> = self.drivers.iter().map(|driver| driver.manifest.as_str()).collect();
         manifests.join(":")
     }
 
-    /// The text in a format, without the end of the last line. Where there is no driver, only a report has something to say.
+    /// Returns the text in a format, without the last line end; `None` if no driver was found and the format is not JSON.
     ///
     /// # Errors
-    /// Where a format cannot say it.
+    /// The format cannot express a path.
     pub(crate) fn text(&self, format: Format) -> io::Result<Option<Vec<u8>>> {
         if self.drivers.is_empty() && format != Format::Json {
             return Ok(None);
@@ -223,7 +225,7 @@ impl Files {
     }
 }
 
-/// The drivers that there are. One that ends the process is passed over, so that those behind it are found too.
+/// Returns the installed drivers. Repeats the search without a driver that ends the process, so that the drivers after it are found too.
 fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) -> io::Result<Found> {
     let mut without: Vec<String> = Vec::new();
     loop {
@@ -257,7 +259,7 @@ fn survey(look: impl Fn(&str) -> io::Result<Finished>, notes: &mut Vec<String>) 
     }
 }
 
-/// Says of what the loader did not take, where its name is asked for or nothing is, and of what has no files.
+/// Adds notes about drivers that the loader did not use, and about drivers without files. With a pattern, only matching drivers are noted.
 fn tell_what_is_left_out(found: &Found, wanted: &Wanted<'_>, notes: &mut Vec<String>) {
     for (path, why) in &found.left_out {
         let candidate = Candidate {
@@ -277,7 +279,7 @@ fn tell_what_is_left_out(found: &Found, wanted: &Wanted<'_>, notes: &mut Vec<Str
 }
 
 impl Observed {
-    /// Whether the driver calls itself so.
+    /// Returns `true` if the driver reports this name for a device.
     fn is_called(&self, name: &str) -> bool {
         let drivers = self.devices.iter().filter_map(|device| device.driver.as_deref());
         drivers.into_iter().any(|driver| crate::show::matches(name, driver))

@@ -1,4 +1,4 @@
-//! A process that uses one driver, and what it was seen to do.
+//! Runs and observes a process that uses one driver.
 
 use super::choose::Candidate;
 use super::watch::{Touch, Touched, Watcher};
@@ -13,25 +13,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Where drivers keep what they compiled: not where a look at them leaves something.
+/// Variables for the caches of compiled shaders. They lead to a temporary folder, so the observation leaves no files.
 const CACHES: [&str; 3] = ["XDG_CACHE_HOME", "MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH"];
 
-/// What a process was seen to do.
+/// The observations of a process.
 pub(super) struct Observed {
     pub(super) finished: Finished,
-    /// What it touched; nothing where it could not be watched.
+    /// Paths that the process touched; `None` if it could not be observed.
     seen: Option<Touched>,
-    /// Why it could not be watched.
+    /// Reason why the process could not be observed.
     pub(super) not_watched: Option<String>,
     pub(super) devices: Vec<Device>,
-    /// What it had mapped and open, first before it opened the driver.
+    /// Paths that the process had mapped or open, at several points. The first set is from before the driver was opened.
     held: Vec<BTreeSet<PathBuf>>,
 }
 
-/// Runs the process with one driver and no layer, or those that every program gets.
+/// Runs the process with one driver, either without layers or with those that every program gets.
 ///
 /// # Errors
-/// The system's, where it cannot be run.
+/// The process cannot be run.
 pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, layers: bool) -> io::Result<Observed> {
     let scratch = crate::scratch::folder()?;
     let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
@@ -45,7 +45,7 @@ pub(super) fn observe(library: &Path, limit: Duration, candidate: &Candidate, la
     }
     match candidate.manifest.contains(':') {
         false => command.env("VK_DRIVER_FILES", &candidate.manifest),
-        // In a list of paths it would be two.
+        // This variable is a list of paths, and a colon in the path would divide it.
         true => command.env(
             "VK_LOADER_DRIVERS_SELECT",
             super::choose::file_name(&candidate.manifest),
@@ -73,7 +73,7 @@ impl Observed {
             devices: Vec::new(),
             held: Vec::new(),
         };
-        // The last line may be cut, and a driver may print what it likes.
+        // A crash may cut the last line, and a driver may print lines of its own.
         let lines = observed.finished.output.split(|&byte| byte == b'\n');
         let said: Vec<Said> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
         for said in said {
@@ -86,15 +86,15 @@ impl Observed {
         observed
     }
 
-    /// The file of this name that the process used, in whatever folder: the dynamic linker has the last word on which it takes.
-    /// Nothing where it used none, or did not live to tell.
+    /// Returns the file of this name that the process used, from any folder, because the dynamic linker may choose another one than expected. `None`
+    /// if the process used none, or ended before it reported its files.
     pub(super) fn used_as(&self, path: &Path) -> Option<PathBuf> {
         let opened = self.seen.iter().flatten().filter(|&(_, &touch)| touch == Touch::Read);
         let used = opened.map(|(path, _)| path).chain(self.held.iter().flatten());
         let named: Vec<&PathBuf> = used
             .filter(|other| other.file_name() == path.file_name() && other.is_file())
             .collect();
-        // Links lead there by more than one path.
+        // Several paths may lead to the file through symbolic links.
         let real = fs::canonicalize(path).ok();
         match named.iter().any(|other| fs::canonicalize(other).ok() == real) {
             true => Some(path.into()),
@@ -102,7 +102,7 @@ impl Observed {
         }
     }
 
-    /// What the process touched after it was given the driver. What was open all along is the process's own.
+    /// Returns the paths that the process touched after the driver was opened. Earlier ones belong to the process itself.
     pub(super) fn touched(&self) -> impl Iterator<Item = (PathBuf, Touch)> {
         let before = self.held.first();
         let later = self.held.iter().skip(1).flatten();
@@ -112,7 +112,7 @@ impl Observed {
         seen.map(|(path, &touch)| (path.clone(), touch)).chain(held)
     }
 
-    /// The layers of the instance.
+    /// Returns the layers of the instance.
     pub(super) fn layers(&self) -> &[ChainLayer] {
         let chains = self
             .finished

@@ -1,4 +1,4 @@
-//! Files as they have to lie in another file tree: a path may lead through links, which have to be there too.
+//! Computes the links, folders and files that another file tree must contain so that paths lead to the same files.
 
 use super::entry::{Because, Entry, Kind};
 use rustix::io::Errno;
@@ -7,21 +7,21 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Links in one path, as many as the kernel follows.
+/// Upper bound on the links in one path, as in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// What there is at a path.
+/// Kind of a path's target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A link, to be made anew, and what stands in it.
+    /// A symbolic link with its target.
     Link(PathBuf),
-    /// A folder that a path leads through and out of again: it only has to be there.
+    /// A folder on the way through `..`. It must exist but may be empty.
     Passage,
-    /// What is on this machine: a file, a device node, a folder of `/sys`.
+    /// A file, a device node, or a folder of `/sys`.
     Real,
 }
 
-/// Something at its path.
+/// A path with its kind and the reason for it.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) path: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Placed {
     pub(super) because: Because,
 }
 
-/// All that has to be there for these entries, in the order of paths. What cannot be followed is given beside it.
+/// Returns everything that must exist for these entries, sorted by path, and the paths that cannot be followed.
 pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)>) {
     let mut placed: BTreeMap<PathBuf, Placed> = BTreeMap::new();
     let mut failed = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn place(entries: &[Entry]) -> (Vec<Placed>, Vec<(PathBuf, io::Error)
     (without_inner(placed), failed)
 }
 
-/// Without what lies in a folder that is there as a whole.
+/// Removes entries in folders that are included as a whole.
 fn without_inner(placed: BTreeMap<PathBuf, Placed>) -> Vec<Placed> {
     let mut kept: Vec<Placed> = Vec::with_capacity(placed.len());
     let mut whole: Option<PathBuf> = None;
@@ -74,7 +74,7 @@ fn without_inner(placed: BTreeMap<PathBuf, Placed>) -> Vec<Placed> {
     kept
 }
 
-/// What a path leads through, and what it leads to at last.
+/// Returns the links and folders on a path, and its target.
 fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
     let mut found = Vec::new();
     let mut done = PathBuf::from("/");
@@ -103,7 +103,7 @@ fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
                 waiting = more;
                 found.push((next, Shape::Link(target)));
             }
-            // It is something else than a link, or is not there, which is seen below.
+            // The path is not a link or does not exist, which is checked below.
             Err(_) => done = next,
         }
     }
@@ -112,7 +112,7 @@ fn walk(path: &Path) -> io::Result<Vec<(PathBuf, Shape)>> {
     Ok(found)
 }
 
-/// The names in a path, and those that lead up.
+/// Returns the components of a path, including `..`.
 fn parts(path: &Path) -> VecDeque<OsString> {
     path.components()
         .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))

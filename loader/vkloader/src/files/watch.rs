@@ -1,7 +1,8 @@
-//! Every file that a process opens, as it opens them: the kernel asks this program before each such call (seccomp user notification),
-//! and is told to go on. What is opened and closed at once is seen too, by all threads and children, and without rights: only what has
-//! no way to gain any may be watched so. It takes Linux 5.5; where it cannot be had, what a process has mapped and open at a few points
-//! has to do.
+//! Records every file that a process opens, with seccomp's user notification. The kernel asks this program before each such system call, and this
+//! program lets the call continue.
+//!
+//! This also records files that are closed immediately, and those of all threads and child processes. It needs no privileges, but the process gives
+//! up gaining any. It needs Linux 5.5. Otherwise, the files that the process has mapped and open at a few points must suffice.
 
 use libc::{c_int, c_long, c_void};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,48 +21,48 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Paths that are kept: a driver opens some hundred.
+/// Upper bound on the paths that are kept. A driver opens some hundred.
 const MOST: usize = 20_000;
-/// Bytes of a path, as everywhere under Linux.
+/// Upper bound on the bytes of a path, as in Linux (`PATH_MAX`).
 const LONGEST: usize = 4096;
-/// Bytes up to which memory surely belongs together.
+/// Size of a page in bytes. Memory is readable by whole pages.
 const PAGE: u64 = 4096;
-/// How long it takes at most to notice that nothing is left to watch.
+/// Upper bound on the delay between the end of the process and the end of the watch.
 const STEP: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
 
-/// What was done to a path.
+/// Kind of access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Touch {
-    /// It was asked about: whether it is there, what it is, where it leads.
+    /// Its attributes, existence or target were queried.
     Asked,
-    /// It was opened to read, or run.
+    /// It was opened for reading or executed.
     Read,
-    /// It was opened to write.
+    /// It was opened for writing.
     Written,
 }
 
-/// A system call that takes a path: its number, and the places of its arguments.
+/// A system call that takes a path: its number, and the indices of its arguments.
 struct Call {
     number: c_long,
     path: usize,
-    /// The folder that a relative path is relative to; the current one where there is none.
+    /// Argument with the folder of a relative path; `None` for the current folder.
     folder: Option<usize>,
     opens: Opens,
 }
 
-/// How a call opens.
+/// Way in which a system call opens a path.
 #[derive(Clone, Copy)]
 enum Opens {
-    /// Not at all.
+    /// The call does not open the path.
     Never,
-    /// To read, always.
+    /// The call opens the path for reading.
     ToRead,
-    /// As the flags in this argument say.
+    /// The flags in this argument decide.
     ByFlags(usize),
-    /// As the flags say that this argument points to.
+    /// This argument points to the flags that decide.
     ByPointer(usize),
 }
 
@@ -100,7 +101,7 @@ const CALLS: &[Call] = &[
     },
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
     below(libc::SYS_newfstatat, Opens::Never),
-    // Only the older processors have what came before those.
+    // Only older processors have the calls without a folder argument.
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm"))]
     plain(libc::SYS_open, Opens::ByFlags(1)),
     #[cfg(any(target_arch = "x86_64", target_arch = "x86", target_arch = "arm"))]
@@ -113,7 +114,7 @@ const CALLS: &[Call] = &[
     plain(libc::SYS_lstat, Opens::Never),
 ];
 
-/// What the kernel calls the processor (`AUDIT_ARCH_`); nothing where the numbers of its calls were not looked at.
+/// Number of the processor in the kernel (`AUDIT_ARCH_`); `None` for processors whose system calls are not in the table.
 const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
@@ -128,25 +129,24 @@ const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Lets whoever has the other end of `socket` watch this process from now on, with all that it starts.
+/// Lets the process at the other end of `socket` observe this process and its descendants from now on.
 ///
 /// # Errors
-/// The system's, where it does not let itself be watched.
+/// The system does not permit the observation.
 pub(super) fn be_watched(socket: impl AsFd) -> io::Result<()> {
-    // A process whose questions nobody answers cannot go on.
+    // A process whose system calls get no answer would wait for ever.
     rustix::net::sockopt::socket_type(&socket)?;
     let listener = install()?;
     let descriptors = [listener.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&descriptors));
-    // The call is none of those that wait for an answer, and the descriptor is closed right after it: a process that watches
-    // itself would wait for ever.
+    // Neither this call nor closing the descriptor after it waits for an answer. Otherwise a process that observes itself would wait for ever.
     rustix::net::sendmsg(socket, &[IoSlice::new(b"w")], &mut control, SendFlags::NOSIGNAL)?;
     Ok(())
 }
 
-/// Installs the filter and gives what is asked with it.
+/// Installs the filter and returns the descriptor for its notifications.
 fn install() -> io::Result<OwnedFd> {
     let processor = PROCESSOR.ok_or(io::ErrorKind::Unsupported)?;
     let program = filter(processor);
@@ -154,11 +154,11 @@ fn install() -> io::Result<OwnedFd> {
         len: u16::try_from(program.len()).map_err(io::Error::other)?,
         filter: program.as_ptr().cast_mut(),
     };
-    // SAFETY: a call with numbers only.
+    // SAFETY: this request takes numbers only, so the kernel reads no memory of this process.
     if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the program lives until the call has returned, and the kernel copies it.
+    // SAFETY: `described` has the address and length of `program`; both are alive during the call, and the kernel copies them.
     let listener = unsafe {
         libc::syscall(
             libc::SYS_seccomp,
@@ -171,17 +171,17 @@ fn install() -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     let listener = c_int::try_from(listener).map_err(io::Error::other)?;
-    // SAFETY: the kernel just made it, for this call alone.
+    // SAFETY: the kernel returned this new descriptor to this call, so nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(listener) })
 }
 
-/// The program that the kernel runs at each system call: those of the table are asked about, all others go on.
+/// Returns the program that the kernel runs at each system call. Calls in the table cause a notification; all others continue.
 fn filter(processor: u32) -> Vec<libc::sock_filter> {
-    // Where the number and the processor stand in what the program is given.
+    // Offsets of the call's number and of the processor in the program's input.
     const NUMBER: u32 = 0;
     const PROCESSOR: u32 = 4;
     let step = |code: u32, jt: u8, k: u32| libc::sock_filter {
-        // The numbers of BPF are small.
+        // All codes of BPF instructions fit into 16 bits.
         code: code as u16,
         jt,
         jf: 0,
@@ -197,7 +197,7 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
         load(NUMBER),
     ];
     for (place, call) in CALLS.iter().enumerate() {
-        // Over the calls that follow, and the answer for what is none of them.
+        // The jump skips the remaining comparisons and the answer for other calls.
         let steps = CALLS.len() - place;
         program.push(skip_if(call.number as u32, steps as u8));
     }
@@ -206,17 +206,17 @@ fn filter(processor: u32) -> Vec<libc::sock_filter> {
     program
 }
 
-/// What a process touched, with the most that it did to each path.
+/// Paths that a process touched, each with the strongest kind of access.
 pub(super) type Touched = BTreeMap<PathBuf, Touch>;
 
-/// Who watches a process.
+/// A thread that observes a process.
 pub(super) struct Watcher {
     thread: JoinHandle<Option<Touched>>,
     ended: Arc<AtomicBool>,
 }
 
 impl Watcher {
-    /// Watches the process that has the other end of `socket`, once it lets itself be watched.
+    /// Observes the process at the other end of `socket` as soon as that process permits it.
     pub(super) fn start(socket: OwnedFd) -> Self {
         let ended = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ended);
@@ -226,14 +226,14 @@ impl Watcher {
         }
     }
 
-    /// What was touched; nothing where the process could not be watched. The process has ended.
+    /// Returns the touched paths after the end of the process; `None` if the process could not be observed.
     pub(super) fn finish(self) -> Option<Touched> {
         self.ended.store(true, Ordering::Relaxed);
         self.thread.join().ok().flatten()
     }
 }
 
-/// Waits for something to read; false once the process has ended.
+/// Waits until a descriptor is readable. Returns `false` after the end of the process.
 fn wait(descriptor: impl AsFd, ended: &AtomicBool) -> bool {
     loop {
         let mut one = [PollFd::new(&descriptor, PollFlags::IN)];
@@ -246,7 +246,7 @@ fn wait(descriptor: impl AsFd, ended: &AtomicBool) -> bool {
     }
 }
 
-/// The descriptor that a process sends for its watcher.
+/// Receives the descriptor for notifications from the observed process.
 fn receive(socket: &OwnedFd, ended: &AtomicBool) -> Option<OwnedFd> {
     if !wait(socket, ended) {
         return None;
@@ -267,7 +267,7 @@ fn receive(socket: &OwnedFd, ended: &AtomicBool) -> Option<OwnedFd> {
     })
 }
 
-/// What the kernel asks (`struct seccomp_notif`), with room for what later kernels may add.
+/// A notification of the kernel (`struct seccomp_notif`), with space for members of later kernels.
 #[repr(C)]
 struct Question {
     id: u64,
@@ -280,7 +280,7 @@ struct Question {
     later: [u64; 16],
 }
 
-/// What it is told (`struct seccomp_notif_resp`).
+/// The answer to a notification (`struct seccomp_notif_resp`).
 #[repr(C)]
 struct Answer {
     id: u64,
@@ -293,13 +293,13 @@ struct Answer {
 fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
     let mut touched = Touched::new();
     while wait(listener, ended) {
-        // SAFETY: numbers, all of which may be zero; the kernel wants them so.
+        // SAFETY: `Question` consists of integers, for which zero is a valid value.
         let mut question: Question = unsafe { MaybeUninit::zeroed().assume_init() };
         if !control(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &mut question) {
-            // Whoever asked may be gone by now.
+            // The process that caused the notification may have ended.
             continue;
         }
-        // Only while the process waits for the answer is what was read surely its own.
+        // The memory that was read belonged to the process if it still waits for the answer.
         let mut id = question.id;
         if let Some((path, touch)) = understand(&question)
             && control(listener, libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
@@ -315,16 +315,16 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
             flags: libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
             later: [0; 16],
         };
-        // As above.
+        // This fails if the process has ended meanwhile.
         control(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer);
     }
     touched
 }
 
-/// Whether a request to the listener succeeds.
+/// Returns `true` if a request to the listener succeeds.
 fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
-    // SAFETY: the requests take a pointer to one of the two structures above, which are as large as the kernel's and larger, or to
-    // the number of a question.
+    // SAFETY: callers pass the type that belongs to their request: one of the two structures above, which are at least as large as the kernel's, or
+    // the number of a notification.
     unsafe {
         libc::ioctl(
             listener.as_raw_fd(),
@@ -334,7 +334,7 @@ fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
     }
 }
 
-/// The path that a call is about, made absolute, and what the call does to it.
+/// Returns the absolute path that a system call is about, and the kind of access.
 fn understand(question: &Question) -> Option<(PathBuf, Touch)> {
     let call = CALLS.iter().find(|call| call.number == c_long::from(question.number))?;
     let process = Path::new("/proc").join(question.process.to_string());
@@ -366,11 +366,11 @@ fn understand(question: &Question) -> Option<(PathBuf, Touch)> {
     Some((folder.join(path), touch))
 }
 
-/// A path in the memory of another process.
+/// Reads a path from the memory of another process.
 fn text(memory: &File, mut address: u64) -> Option<PathBuf> {
     let mut bytes = Vec::new();
     while bytes.len() < LONGEST {
-        // Beyond the page there may be nothing.
+        // The next page may not be readable.
         let mut part = vec![0; (PAGE - address % PAGE) as usize];
         memory.read_exact_at(&mut part, address).ok()?;
         if let Some(end) = part.iter().position(|&byte| byte == 0) {

@@ -1,5 +1,5 @@
-//! The process that uses drivers, so that another can see what that takes: it makes an instance and each device, and lets each run an
-//! empty shader. It says what it did and what it has mapped line by line, so that what comes before a crash is heard.
+//! The process that uses a driver while `vkloader files` observes it. The process creates an instance and every device, and runs an empty shader on
+//! each. It reports each step as a line at once, so the steps before a crash are known.
 
 use super::watch;
 use crate::probe;
@@ -17,24 +17,24 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::ptr;
 
-/// The argument that makes this program that process; what follows is the library to open.
+/// Hidden command of `vkloader`. The path of the loader follows.
 pub(super) const ARGUMENT: &str = "use";
 
-/// What the process says, a line each.
+/// Lines that the process reports.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(tag = "said", rename_all = "kebab-case")]
 pub(super) enum Said {
-    /// The library did not open, for this reason.
+    /// The loader did not open, for this reason.
     NotOpened { words: String },
-    /// It cannot be watched, for this reason.
+    /// The process cannot be observed, for this reason.
     NotWatched { words: String },
-    /// What it has mapped and open. The first of these is from before any driver was opened.
+    /// Files that the process has mapped or open. The first line of this kind precedes the opening of a driver.
     Holds { files: BTreeSet<Held> },
-    /// A device was tried.
+    /// A device was used.
     Device(Device),
 }
 
-/// A path, as bytes: JSON has only texts.
+/// A path as bytes, because paths need not be valid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(super) struct Held(Vec<u8>);
 
@@ -48,13 +48,13 @@ impl From<Held> for PathBuf {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Device {
     pub(super) name: String,
-    /// What the driver calls itself.
+    /// Name that the driver reports.
     pub(super) driver: Option<String>,
-    /// What the first call that failed gave, such as `vkCreateDevice`.
+    /// Result of the first command that failed, such as `vkCreateDevice`.
     pub(super) failed: Option<i32>,
 }
 
-/// Does it. What is watched hangs on standard input.
+/// Runs the process. The socket to the observer is on standard input.
 pub(crate) fn run(library: &OsString) -> io::Result<()> {
     let entry = match probe::open(library) {
         Ok(entry) => entry,
@@ -85,7 +85,7 @@ fn say(said: &Said) -> io::Result<()> {
     out.flush()
 }
 
-/// The files that this process has mapped or open.
+/// Returns the files that this process has mapped or open.
 fn holds() -> BTreeSet<Held> {
     let maps = fs::read("/proc/self/maps").unwrap_or_default();
     let mapped = maps.split(|&byte| byte == b'\n').filter_map(|line| {
@@ -95,11 +95,11 @@ fn holds() -> BTreeSet<Held> {
     let open = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
     let open = open.map(|path| Held(path.as_os_str().as_bytes().to_vec()));
-    // Pipes, sockets and what has no name begin otherwise.
+    // Links of pipes, sockets and anonymous inodes do not begin with a slash.
     mapped.chain(open.filter(|held| held.0.starts_with(b"/"))).collect()
 }
 
-/// The one character that the list of what is mapped escapes is the end of a line.
+/// Decodes a path of `/proc/self/maps`, which escapes only the line end.
 fn without_escapes(path: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(path.len());
     let mut rest = path;
@@ -143,7 +143,7 @@ fn use_device(physical: Physical<'_>) -> Result<(), Code> {
     // SAFETY: `get` is the look-up function of the live `device`, and the table has the types of the registry.
     let work = unsafe { Work::find(get, device) }.filter(|_| compute.is_some());
     work.map_or(Ok(()), |work| compute_nothing(device, &work, family))?;
-    // SAFETY: as above.
+    // SAFETY: `get` is the look-up function of the live `device`, and the table has the types of the registry.
     if let Some(end) = unsafe { End::find(get, device) } {
         // SAFETY: `device` is live, and all its objects were destroyed.
         unsafe { (end.destroy_device)(device, NO_ALLOCATOR) };
@@ -159,7 +159,7 @@ commands! {
 }
 
 commands! {
-    /// Commands that the work needs. An incomplete driver may lack one, and then the whole table is missing.
+    /// Commands that the shader needs. If an incomplete driver lacks one, the whole table is `None`.
     Work {
         create_module = c"vkCreateShaderModule": fn(Handle, *const ShaderModuleCreateInfo, *const c_void, *mut Object) -> Code;
         create_layout = c"vkCreatePipelineLayout": fn(Handle, *const PipelineLayoutCreateInfo, *const c_void, *mut Object) -> Code;
@@ -181,7 +181,7 @@ commands! {
     }
 }
 
-/// A shader that does nothing: what compiles shaders is opened with the first one.
+/// A shader that does nothing. Its compilation makes the driver open its compiler.
 const SHADER: [u32; 35] = [
     0x0723_0203,
     0x0001_0000,
