@@ -4,19 +4,19 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use std::time::Duration;
 use std::{fs, io};
 
-/// How often what is left is ended: a process may start another one while it is looked for, and the kernel may hold one in a call.
+/// Upper bound on the repetitions. A process may start another one during the search, and the kernel may delay the end of a process.
 const ROUNDS: usize = 100;
 
-/// The time between two of these.
+/// Delay between two repetitions.
 const STEP: Duration = Duration::from_millis(2);
 
 /// Makes this process the parent of orphaned descendants from now on.
 pub(super) fn begin() {
-    // A kernel that does not know it leaves them to the first process.
+    // Old kernels lack this request; orphans then become children of process 1 and are not ended.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Ends what a process that has ended left behind.
+/// Ends the descendants that an ended process left.
 pub(super) fn end_orphans() {
     for _ in 0..ROUNDS {
         let Ok(orphans) = children() else { return };
@@ -24,7 +24,7 @@ pub(super) fn end_orphans() {
             return;
         }
         for orphan in orphans {
-            // Nobody else waits for a child of this process, so the number is still its own.
+            // Only this process waits for its children, so the number cannot belong to another process.
             let _ = rustix::process::kill_process(orphan, Signal::KILL);
             let _ = rustix::process::waitpid(Some(orphan), WaitOptions::NOHANG);
         }
@@ -32,7 +32,7 @@ pub(super) fn end_orphans() {
     }
 }
 
-/// The processes whose parent this one is.
+/// Returns the child processes of this process.
 fn children() -> io::Result<Vec<Pid>> {
     let mut all = Vec::new();
     for thread in fs::read_dir("/proc/self/task")? {

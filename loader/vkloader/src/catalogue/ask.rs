@@ -1,4 +1,4 @@
-//! A process that asks one driver.
+//! Asks one driver in a process of its own.
 
 use super::file::{Device, Extension, Outcome, SharedFile};
 use super::{Asking, Place, alone, closure};
@@ -10,7 +10,7 @@ use std::io;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The signals by which a process ends that did something wrong. Others come from outside, and say nothing of a driver.
+/// Signals of crashes. Other signals come from other processes, and say nothing about the driver.
 const CRASHES: [i32; 7] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS];
 const SIGILL: i32 = 4;
 const SIGTRAP: i32 = 5;
@@ -20,42 +20,42 @@ const SIGFPE: i32 = 8;
 const SIGSEGV: i32 = 11;
 const SIGSYS: i32 = 31;
 
-/// What a process ends with that could not print its answer, or failed in its own code.
+/// Exit statuses of `vkloader` itself: wrong use, and a panic.
 const OWN_FAILURES: [i32; 2] = [WRONG_USE as i32, 101];
 
-/// How often a driver is asked before it counts as one that crashes or hangs: a busy machine can make anything slow.
+/// Number of attempts before a driver is recorded as crashing or hanging, because anything may be slow on a busy machine.
 const ATTEMPTS: usize = 2;
 
-/// How far a driver is asked.
+/// Amount of information that a driver is asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// For its instance extensions, for which no driver touches a device.
+    /// Instance extensions. No driver opens a device for these.
     Extensions,
-    /// For its devices too.
+    /// Instance extensions and devices.
     Devices,
 }
 
-/// What asking it gave.
+/// The answer of a driver.
 pub(super) struct Answer {
     pub(super) outcome: Outcome,
     pub(super) took: Duration,
-    /// The library as the manifest names it.
+    /// Library, as the manifest names it.
     pub(super) named: String,
-    /// The file that opened.
+    /// Path of the library that was opened.
     pub(super) path: Option<String>,
     pub(super) interface: Option<u32>,
     pub(super) api_version: Option<String>,
     pub(super) extensions: Option<Vec<Extension>>,
     pub(super) devices: Option<Vec<Device>>,
-    /// The files that the driver consists of besides its own library.
+    /// Files of the driver other than its own library.
     pub(super) files: Option<Vec<SharedFile>>,
 }
 
-/// Starts processes that ask.
+/// Starts processes that ask drivers.
 pub(super) struct Asker<'a> {
     asking: &'a Asking,
     user: bool,
-    /// What is home to processes that belong to no user.
+    /// Home folder for processes that ask for the system's catalogue.
     home: tempfile::TempDir,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// The version of the library, and the paths of the manifests that it would use, without opening a driver.
+    /// Returns the library's version, and the paths of the driver manifests that it would use. No driver is opened.
     pub(super) fn manifests(&self) -> io::Result<(String, Vec<String>)> {
         let finished = self.run(Depth::Extensions, None, false)?;
         let loaded = finished.records.iter().find_map(|record| match &record.event {
@@ -97,7 +97,7 @@ impl<'a> Asker<'a> {
     /// Asks the driver of a manifest.
     ///
     /// # Errors
-    /// Why nothing can be said of it.
+    /// The process cannot be run, or its trace does not contain an answer.
     pub(super) fn ask(&self, manifest: &str, depth: Depth) -> io::Result<Answer> {
         if manifest.contains(':') {
             return Err(io::Error::other("a path with a colon cannot be asked for alone"));
@@ -116,7 +116,7 @@ impl<'a> Asker<'a> {
                 continue;
             }
             if is_broken && answer.path.is_none() && !answer.named.contains('/') {
-                // It ended while it was opened, and nobody but the dynamic linker knows which file that is.
+                // The driver crashed while it was opened by a bare name, so only the dynamic linker's log contains the path of the file.
                 let finished = self.run(depth, Some(manifest), true)?;
                 answer.path = searched(&finished.linker, &answer.named);
             }
@@ -124,7 +124,7 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// Runs the process, with the driver of a manifest or with none. `linker` lets the dynamic linker tell what it looks for.
+    /// Runs the process with the driver of a manifest, or without drivers. `linker` turns the log of the dynamic linker on.
     fn run(&self, depth: Depth, manifest: Option<&str>, linker: bool) -> io::Result<Finished> {
         let library = probe::library(self.asking.library.as_deref());
         let mut command = Command::new(crate::itself::path()?);
@@ -141,7 +141,7 @@ impl<'a> Asker<'a> {
                         command.env_remove(name);
                     });
             }
-            // What the administrator's shell happens to have set is nobody else's.
+            // The catalogue serves all users, so the variables of the administrator's shell must not affect it.
             false => {
                 command.env_clear().env("HOME", self.home.path());
                 if let Some(path) = std::env::var_os("PATH") {
@@ -154,7 +154,7 @@ impl<'a> Asker<'a> {
             .env("VK_LOADER_CATALOGUE", "off")
             .stdin(std::process::Stdio::null());
         match manifest {
-            // Where the user's own settings file would be, which could add layers and other drivers.
+            // The user's settings file in `XDG_DATA_HOME` could add layers and other drivers.
             Some(manifest) => command
                 .env("VK_DRIVER_FILES", manifest)
                 .env("XDG_DATA_HOME", self.home.path()),
@@ -171,7 +171,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// The file that the dynamic linker took last when it looked for a library of this bare name.
+/// Returns the file that the dynamic linker tried last when it searched for a library of this bare name.
 fn searched(told: &[String], name: &str) -> Option<String> {
     let begin = format!("find library={name} ");
     let mut is_it = false;
@@ -193,7 +193,7 @@ fn decisions(records: &[Record]) -> impl Iterator<Item = &crate::events::Decisio
     })
 }
 
-/// Where a process was when it ended: the last step that has no end.
+/// Returns the last step without an end, which the process was in when it ended.
 fn unfinished(records: &[Record]) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     for record in records {
@@ -218,7 +218,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             _ => None,
         })
         .collect();
-    // It is opened by the query and again for the instance; what keeps it open in between goes by the path of the file.
+    // The loader opens the driver for the query and again for the instance, and in between once by the file's path to keep it open.
     let offers = events().rev().find_map(|event| match event {
         Event::Offers(offers) => Some(offers),
         _ => None,
@@ -251,7 +251,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             within: within(),
         },
         Ending::Signal(signal) => return Err(io::Error::other(format!("its process was ended by signal {signal}"))),
-        // A process that comes to its end has answered, or says by its status that it could not.
+        // A process that exits by itself has answered, or its status says that it could not.
         Ending::Status(status) if seen.is_none() && !OWN_FAILURES.contains(&status) => Outcome::Ended {
             status,
             within: within(),
@@ -273,7 +273,7 @@ fn answer(finished: &Finished, took: Duration, depth: Depth) -> io::Result<Answe
             },
         },
     };
-    // A settings file may hide devices from this process, and show them to others.
+    // A settings file may hide devices from this process and show them to others.
     let hides = decisions(&finished.records).any(|decision| decision.subject == "device" && !decision.is_kept());
     let has_devices = depth == Depth::Devices && outcome == Outcome::Answered && !hides;
     let library = path.as_deref().unwrap_or(first);

@@ -1,4 +1,4 @@
-//! The files that a driver consists of.
+//! Finds the files that a driver consists of.
 
 use super::file::SharedFile;
 use super::identify;
@@ -25,12 +25,12 @@ impl Known {
     }
 }
 
-/// Returns the files that the dynamic linker maps for a driver, and the folders that it searches for them, without the driver's own
-/// library where that is named by a path. `None` for names that a catalogue cannot hold.
+/// Returns the files that the dynamic linker maps for a driver, and the folders that it searches for them. If the manifest names the library by a
+/// path, the driver's own library is not included. `None` if a name cannot be written into a catalogue.
 pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<SharedFile>> {
     let (before, mut all) = match seen {
         Some(seen) => (seen.before.clone(), [&seen.before[..], &seen.objects].concat()),
-        // What a driver that ended its process had loaded by then is not known, but what it needs is.
+        // A driver that ended its process did not report its libraries, so they are computed from its file.
         None => (Vec::new(), needed(path)),
     };
     all.push(path.into());
@@ -48,12 +48,12 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
             waiting.extend(known.iter().filter(needed).map(|(path, _)| *path));
         }
     }
-    // The functions of a driver may lie in a library that its own one needs.
+    // The functions of a driver may lie in a library that its own library needs.
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
     let mut folders = BTreeSet::new();
-    // Without a cache the linker searches its usual folders each time, so something new there may be found first.
+    // Without a cache the linker searches its usual folders each time, and may find a new file there first.
     let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
     for one in &belongs {
         let Known { needs, names } = &known[one];
@@ -73,7 +73,7 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
     (files.len() <= catalogue::MOST_FILES).then_some(files)
 }
 
-/// Returns a folder with those below it that the dynamic linker searches first, which are for kinds of processors.
+/// Returns a folder, and the folders below it for kinds of processors, which the dynamic linker searches first.
 fn with_hardware(folder: &str) -> Vec<String> {
     let below = format!("{folder}/glibc-hwcaps");
     let kinds = fs::read_dir(&below).into_iter().flatten().flatten();
@@ -84,7 +84,7 @@ fn with_hardware(folder: &str) -> Vec<String> {
     all
 }
 
-/// What a library needs, with all that those need.
+/// Returns all libraries that a library needs, directly and indirectly.
 fn needed(path: &str) -> Vec<String> {
     let found = elf::Closure::of(Path::new(path), elf::Identity::of_this_process()).found;
     found
@@ -109,7 +109,7 @@ impl SharedFile {
         }
     }
 
-    /// Returns `true` if it is as it was.
+    /// Returns `true` if the file has not changed.
     pub(super) fn is_same(&self) -> bool {
         let now = Self::of(&self.path, self.names.clone());
         let proves = identify::state(Path::new(&self.path)).is_none_or(|found| found.proves());

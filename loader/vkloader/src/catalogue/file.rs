@@ -1,4 +1,4 @@
-//! The file: its form, reading it, and replacing it.
+//! The file of a driver catalogue: its members, and functions that read and replace it.
 
 use super::identify;
 use crate::child::naming;
@@ -13,35 +13,35 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// A catalogue. What each member means to the library is said in `loader/catalogue`.
+/// A catalogue. `loader/catalogue` documents how the library uses each member.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Catalogue {
     pub(super) schema: u64,
-    /// The version of the library that asked.
+    /// Version of the library that asked the drivers.
     pub(super) loader: String,
     pub(super) architecture: String,
-    /// Seconds since 1970.
+    /// Time of the update in seconds since 1970.
     pub(super) made: u64,
-    /// The identity of the dynamic linker's cache; empty where there was none.
+    /// Identity of the dynamic linker's cache; empty if there was no cache.
     pub(super) linker_cache: String,
-    /// Its content, as one number.
+    /// Checksum of that cache.
     pub(super) linker_cache_sum: String,
-    /// Variables that make drivers answer otherwise, and were set.
+    /// Variables that affect the answers of drivers, if they were set.
     pub(super) variables: Vec<Variable>,
     pub(super) machine: Machine,
-    /// What drivers depend on; entries refer to these by their places.
+    /// Files that drivers depend on. Entries refer to them by index.
     pub(super) files: Vec<SharedFile>,
     pub(super) drivers: Vec<Driver>,
 }
 
 impl Catalogue {
-    /// Forgets which devices the machine had: they changed while drivers were asked.
+    /// Removes the identity of the machine's devices, because they changed while drivers were asked.
     pub(super) fn forget_machine(&mut self) {
         self.machine.fingerprint.clear();
     }
 
-    /// Returns the places of files in the table, where those are added that it has not.
+    /// Returns the indices of files in the table, and adds missing files to it.
     pub(super) fn places(&mut self, files: Vec<SharedFile>) -> Vec<usize> {
         let mut place = |file: SharedFile| {
             let known = self.files.iter().position(|known| *known == file);
@@ -53,108 +53,103 @@ impl Catalogue {
         files.into_iter().map(&mut place).collect()
     }
 
-    /// Returns the files that a driver depends on; `None` where they are not known.
+    /// Returns the files that a driver depends on; `None` if they are unknown.
     pub(super) fn files_of(&self, driver: &Driver) -> Option<Vec<SharedFile>> {
         let places = driver.files.as_ref()?;
         places.iter().map(|&place| self.files.get(place).cloned()).collect()
     }
 
-    /// Whether all drivers were asked on the same devices.
+    /// Returns `true` if the machine's devices did not change while drivers were asked.
     pub(super) fn is_of_one_machine(&self) -> bool {
         !self.machine.fingerprint.is_empty()
     }
 }
 
-/// A variable and its value.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Variable {
     pub(super) name: String,
     pub(super) value: String,
 }
 
-/// The devices that the kernel told of.
+/// The devices that the kernel lists.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Machine {
-    /// All that the library compares, as one number.
+    /// Checksum of everything that the library compares.
     pub(super) fingerprint: String,
     pub(super) kernel: String,
     pub(super) nodes: Vec<Node>,
     pub(super) cards: Vec<Card>,
 }
 
-/// A device node.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Node {
     pub(super) path: String,
-    /// Its kernel driver, where the kernel says so.
+    /// Kernel driver, if the kernel reports it.
     pub(super) driver: Option<String>,
 }
 
-/// A graphics card on the PCI bus.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Card {
-    /// Domain, bus, device and function.
+    /// PCI domain, bus, device and function.
     pub(super) address: String,
     pub(super) vendor: u16,
     pub(super) device: u16,
     pub(super) driver: Option<String>,
-    /// It was suspended by the kernel.
+    /// `true` if the kernel had suspended the card.
     pub(super) sleeps: bool,
 }
 
-/// What is known of one driver.
+/// The entry of a driver.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Driver {
     pub(super) manifest: Manifest,
     pub(super) library: Library,
-    /// Seconds since 1970.
+    /// Time of the answer in seconds since 1970.
     pub(super) asked: u64,
     #[serde(flatten)]
     pub(super) outcome: Outcome,
     pub(super) milliseconds: u64,
     pub(super) interface: Option<u32>,
     pub(super) api_version: Option<String>,
-    /// `None` where it could not say.
+    /// Instance extensions; `None` if the driver did not answer.
     pub(super) extensions: Option<Vec<Extension>>,
     pub(super) hardware: String,
-    /// `None` where it was not asked.
+    /// Devices; `None` if the driver was not asked for them.
     pub(super) devices: Option<Vec<Device>>,
-    /// The places of the files that the driver depends on; `None` where they are not known.
+    /// Indices of the files that the driver depends on; `None` if they are unknown.
     pub(super) files: Option<Vec<usize>>,
 }
 
-/// A manifest.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub(super) struct Manifest {
     pub(super) path: String,
     pub(super) identity: String,
 }
 
-/// A library.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Library {
-    /// As the manifest names it.
+    /// Library, as the manifest names it.
     pub(super) named: String,
-    /// The file that opened.
+    /// Path of the file that was opened.
     pub(super) path: String,
     pub(super) identity: String,
-    /// What its linker wrote into it.
+    /// Build ID of the file, if it has one.
     pub(super) build_id: Option<String>,
 }
 
-/// A file that drivers depend on, or a folder that the dynamic linker searches for them. Written as a list of its members, since every
-/// process reads all of them.
+/// A file that drivers depend on, or a folder that the dynamic linker searches for them. It is written as a list without names of members, because
+/// every process reads all files.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(super) struct SharedFile {
     pub(super) path: String,
-    /// Empty where nothing was there.
+    /// Identity; empty if the path did not exist.
     pub(super) identity: String,
-    /// By which it is asked for, with a blank between them.
+    /// Names by which libraries request the file, separated by blanks.
     pub(super) names: String,
-    /// The build ID, for file systems whose times prove nothing.
+    /// Build ID, for file systems whose times may stay the same when a file changes.
     pub(super) build_id: Option<String>,
 }
 
@@ -179,20 +174,20 @@ impl From<SharedFile> for Vec<String> {
     }
 }
 
-/// How it ended.
+/// Result of asking a driver.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub(super) enum Outcome {
-    /// It made an instance, or listed its extensions where no more was asked.
+    /// The driver created an instance, or listed its extensions if it was asked for these only.
     Answered,
-    /// It did not.
+    /// The driver reported an error.
     Failed {
-        /// What Vulkan says, or 0 where it did not come so far.
+        /// `VkResult`, or 0 if no command was called.
         code: i32,
-        /// For people.
+        /// The error in words.
         reason: String,
     },
-    /// The process ended by this signal.
+    /// A signal ended the process.
     Crashed { signal: i32, within: Option<String> },
     /// The driver ended its process with this status.
     Ended { status: i32, within: Option<String> },
@@ -200,7 +195,7 @@ pub(super) enum Outcome {
     Hung { seconds: u64, within: Option<String> },
 }
 
-/// An instance extension. Written as its name and its version, with a blank between them.
+/// An instance extension, written as its name and version with a blank between them.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(from = "String", into = "String")]
 pub(super) struct Extension {
@@ -224,7 +219,6 @@ impl From<Extension> for String {
     }
 }
 
-/// A device.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Device {
@@ -238,20 +232,20 @@ pub(super) struct Device {
     pub(super) uuid: Option<String>,
 }
 
-/// What all forms have.
+/// The member that all formats of the file have.
 #[derive(Deserialize)]
 struct Form {
     schema: u64,
 }
 
-/// Reads a catalogue, whatever its age.
+/// Reads a catalogue of any age.
 ///
 /// # Errors
-/// The system's, or that it is none.
+/// The file cannot be read, or is not a valid catalogue.
 pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     let name = |error| naming(path, error);
     let mut bytes = Vec::new();
-    // What is a pipe would be waited for.
+    // Reading a pipe could block.
     let file = File::options()
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
@@ -264,7 +258,7 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     if bytes.len() as u64 > MOST_BYTES {
         return Err(name(io::Error::other("it is too large for a catalogue")));
     }
-    // Another form may have other members.
+    // Other formats may have other members.
     let form: Form = serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error)))?;
     match form.schema {
         SCHEMA => serde_json::from_slice(&bytes).map_err(|error| name(io::Error::other(error))),
@@ -274,7 +268,7 @@ pub(super) fn read(path: &Path) -> io::Result<Catalogue> {
     }
 }
 
-/// Returns `true` if programs believe who wrote a file: the superuser, or this user where it is the user's own.
+/// Returns `true` if programs trust the owner of a file: the superuser, or this user for the user's own catalogue.
 pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| {
         let is_owner = found.uid() == 0 || is_own && found.uid() == rustix::process::geteuid().as_raw();
@@ -282,8 +276,7 @@ pub(super) fn is_kept(path: &Path, is_own: bool) -> bool {
     })
 }
 
-/// What a catalogue is written as. A driver that has too much to say costs no other one its place: it is left out, and opened by
-/// programs.
+/// Returns the text of a catalogue. A driver whose entry exceeds a limit is left out, and programs open it.
 fn text(made: &mut Catalogue) -> io::Result<String> {
     loop {
         let text = serde_json::to_string(made).map_err(io::Error::other)? + "\n";
@@ -305,7 +298,7 @@ fn text(made: &mut Catalogue) -> io::Result<String> {
     }
 }
 
-/// The folder of a catalogue, which is made where there is none.
+/// Returns the folder of a catalogue, and creates it if it is missing.
 fn folder(path: &Path) -> io::Result<&Path> {
     let folder = path
         .parent()
@@ -315,14 +308,14 @@ fn folder(path: &Path) -> io::Result<&Path> {
             return Ok(());
         }
         fs::create_dir_all(folder)?;
-        // The umask has no say in who may look into it.
+        // Other users must be able to read the catalogue, no matter which umask is set.
         fs::set_permissions(folder, Permissions::from_mode(0o755))
     };
     make().map_err(|error| naming(folder, error))?;
     Ok(folder)
 }
 
-/// A new file that goes when it is not put anywhere.
+/// Creates a file that is deleted unless it is renamed.
 fn beside(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new()
         .prefix(".catalogue-")
@@ -330,10 +323,10 @@ fn beside(folder: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(folder)
 }
 
-/// Looks whether a catalogue can be written, before any driver is asked for it.
+/// Checks that a catalogue can be written, before any driver is asked.
 ///
 /// # Errors
-/// The system's, with what may help.
+/// The folder cannot be created or written to. The error includes a remedy.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     let checked = folder(path).and_then(|folder| beside(folder).map_err(|error| naming(folder, error)));
     match checked {
@@ -347,19 +340,19 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Puts a catalogue in the place of the one before. Who reads meanwhile sees the one or the other, whole.
+/// Replaces the catalogue. Concurrent readers get the old or the new catalogue, never a part of one.
 ///
 /// # Errors
-/// The system's; the one before stays then.
+/// The file cannot be written. The old catalogue then remains.
 pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
     let text = text(made)?;
     let folder = folder(path)?;
     let replace = || {
         let mut file = beside(folder)?;
         file.write_all(text.as_bytes())?;
-        // The umask has no say in who may read it.
+        // Other users must be able to read the catalogue, no matter which umask is set.
         file.as_file().set_permissions(Permissions::from_mode(0o644))?;
-        // A machine that loses power keeps the old one or has the whole new one.
+        // After a power failure, the old catalogue or the complete new one exists.
         file.as_file().sync_all()?;
         file.persist(path).map_err(|error| error.error)?;
         File::open(folder)?.sync_all()
@@ -367,7 +360,7 @@ pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
     replace().map_err(|error| naming(path, error))
 }
 
-/// The identity of the dynamic linker's cache.
+/// Returns the identity of the dynamic linker's cache.
 pub(super) fn linker_cache() -> String {
     identify::identity(Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE))).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! This process, as a stand-in for a program that the caller starts.
+//! Judges a catalogue as if this process were a program that the caller starts.
 
 use super::identify;
 use super::machine::each_name;
@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// JSON of this program.
+/// A JSON value of `serde_json`, as the trait that `loader/catalogue` reads values through.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a>(pub(super) &'a Value);
 
@@ -36,7 +36,7 @@ impl<'a> Json<'a> for Seen<'a> {
     }
 }
 
-/// The process and its machine.
+/// This process and its machine.
 pub(super) struct Here;
 
 fn path(bytes: &[u8]) -> &Path {
@@ -74,7 +74,7 @@ impl Process for Here {
             return false;
         };
         let mut content = Vec::new();
-        // What could be read counts.
+        // After an error, the bytes that were read so far are compared.
         let _ = file.take(most as u64).read_to_end(&mut content);
         content.chunks(HEAD_BYTES).for_each(take);
         true
@@ -86,19 +86,19 @@ impl Process for Here {
             take(&Object {
                 path: path.as_bytes(),
                 name: needs.own.as_deref().unwrap_or_default().as_bytes(),
-                // That of a program is its own matter.
+                // The search path of the program that will run is unknown.
                 search: b"",
             });
         }
     }
 
     fn c_library(&self) -> &'static [u8] {
-        // SAFETY: a terminated name.
+        // SAFETY: the name ends with a null byte, and `dlsym` accepts any such name.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"gnu_get_libc_version".as_ptr()) };
         if found.is_null() {
             return b"";
         }
-        // SAFETY: the C library's function of this name takes nothing and returns a terminated text that stays.
+        // SAFETY: the C library defines this function without parameters; it returns a static string that ends with a null byte.
         unsafe {
             let version =
                 std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn() -> *const libc::c_char>(found);
@@ -107,12 +107,12 @@ impl Process for Here {
     }
 
     fn exports(&self, symbol: &CStr) -> bool {
-        // SAFETY: a terminated name.
+        // SAFETY: the name ends with a null byte, and `dlsym` accepts any such name.
         !unsafe { libc::dlsym(libc::RTLD_DEFAULT, symbol.as_ptr()) }.is_null()
     }
 }
 
-/// What a program would make of the entries of a catalogue.
+/// Evaluates entries of a catalogue like a program.
 pub(super) struct Judge<'a> {
     catalogue: Catalogue<'a, Seen<'a>>,
     doubts: Vec<Option<Doubt>>,
@@ -120,7 +120,7 @@ pub(super) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Looks at all files of a catalogue.
+    /// Examines all files that a catalogue refers to.
     pub(super) fn new(catalogue: Catalogue<'a, Seen<'a>>) -> Self {
         let search = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         let mut files: Vec<Checked<'_>> = catalogue.files().map(Checked::from).collect();
@@ -132,7 +132,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Returns why a program would not use the entry about the driver of a manifest.
+    /// Returns the reason why a program would not use the entry for a manifest; `None` if it would use the entry.
     pub(super) fn doubt(&self, manifest: &str) -> Option<String> {
         let is = |entry: &Entry<'_, Seen<'_>>| entry.manifest == manifest.as_bytes();
         let Some(entry) = self.catalogue.entries().find(is) else {
@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
         Some(format!("{file} {}", doubt.0.words().1))
     }
 
-    /// Returns the first variable of the environment that has another value than when the drivers were asked.
+    /// Returns the first variable whose value differs from the recorded one.
     pub(super) fn variable(&self) -> Option<String> {
         let mut set = 0;
         let other = std::env::vars_os().find(|(name, value)| {

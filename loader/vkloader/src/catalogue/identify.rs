@@ -1,4 +1,4 @@
-//! Which file it is.
+//! Identities of files: numbers that change when a file is replaced or written to.
 
 use catalogue::{BuildId, HEAD_BYTES, Identity};
 use std::fs::{self, File};
@@ -6,12 +6,13 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The written identity of what a path leads to; `None` where that is no file.
+/// Returns the identity of a path's target in the form of the catalogue; `None` if the target is not a regular file.
 pub(super) fn identity(path: &Path) -> Option<String> {
     look(path).map(|identity| identity.to_string())
 }
 
-/// Whether what a path leads to has this identity under its written form, and, where times prove nothing, this build id.
+/// Returns `true` if the target of a path has the written identity. On file systems whose times may stay the same when a file changes, the build ID
+/// must be equal too.
 pub(super) fn is_same(path: &Path, written: &str, build: Option<&str>) -> bool {
     let same_build = || build.is_some() && build_id(path).as_deref() == build;
     look(path).is_some_and(|now| now.is_written(written.as_bytes()) && (now.proves() || same_build()))
@@ -21,7 +22,7 @@ fn look(path: &Path) -> Option<Identity> {
     state(path).filter(|_| path.is_file())
 }
 
-/// The identity of what a path leads to, also of a folder.
+/// Returns the identity of a path's target, which may be a folder.
 pub(super) fn state(path: &Path) -> Option<Identity> {
     let found = fs::metadata(path).ok()?;
     Some(Identity {
@@ -33,7 +34,7 @@ pub(super) fn state(path: &Path) -> Option<Identity> {
     })
 }
 
-/// The build id of a library, in hexadecimal digits.
+/// Returns the build ID of a library in hexadecimal digits.
 pub(super) fn build_id(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     File::open(path)

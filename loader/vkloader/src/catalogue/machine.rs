@@ -1,4 +1,4 @@
-//! What the kernel tells of graphics devices. Nothing here opens a node: that could wake a device.
+//! Graphics devices as the kernel lists them. Nothing here opens a device node except [`Machine::is_open_to`], because that could wake the device.
 
 use super::file::{self, Card, Node};
 use catalogue::{Fingerprint, Hardware, Look};
@@ -7,10 +7,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The class of displays on the PCI bus, as the kernel writes it.
+/// PCI class of displays, as the kernel writes it.
 const DISPLAY: &str = "0x03";
 
-/// Nodes outside of `/dev/dri` that are listed.
+/// Device nodes outside of `/dev/dri`.
 const NODES: [&str; 9] = [
     "dev/nvidiactl",
     "dev/nvidia-modeset",
@@ -26,12 +26,12 @@ const NODES: [&str; 9] = [
 /// The devices of a machine.
 pub(super) struct Machine {
     root: PathBuf,
-    /// What a catalogue says of them.
+    /// The record of the machine in a catalogue.
     pub(super) record: file::Machine,
 }
 
 impl Machine {
-    /// Looks below a folder that stands for the root.
+    /// Reads the devices from files below a root folder.
     pub(super) fn observe(root: &Path) -> Self {
         let cards = cards(root);
         let addresses = cards.iter().map(|card| card.address.as_bytes());
@@ -48,12 +48,12 @@ impl Machine {
         }
     }
 
-    /// Whether a card is suspended.
+    /// Returns `true` if a card is suspended.
     pub(super) fn sleeps(&self) -> bool {
         self.record.cards.iter().any(|card| card.sleeps)
     }
 
-    /// What there is for the driver whose library this is.
+    /// Returns whether the hardware of a driver is present, by the driver's library.
     pub(super) fn hardware(&self, library: &str) -> Hardware {
         let drivers = || {
             let of_nodes = self.record.nodes.iter().filter_map(|node| node.driver.as_deref());
@@ -73,14 +73,14 @@ impl Machine {
         )
     }
 
-    /// Whether this process may use what there is for the driver whose library this is. Who may not is told of no device, and cannot say
-    /// that there is none. Only where no card sleeps, since opening a node wakes its device.
+    /// Returns `true` if this process may open the device nodes of a driver. Without this right a driver lists no device, which does not mean that
+    /// the device is missing. This must be called only if no card sleeps, because opening a node wakes its device.
     pub(super) fn is_open_to(&self, library: &str) -> bool {
         let Some(row) = catalogue::hardware::of(library.as_bytes()) else {
             return true;
         };
         let serves = |node: &&Node| match &node.driver {
-            // What a driver renders with.
+            // Drivers render through these nodes.
             Some(driver) => node.path.contains("/renderD") && row.kernel_drivers.contains(&driver.as_str()),
             None => row.nodes.contains(&node.path.as_str()),
         };
@@ -92,12 +92,12 @@ impl Machine {
     }
 }
 
-/// The first line of a file, without blanks; empty where it cannot be read.
+/// Returns the first line of a file without surrounding blanks; empty if the file cannot be read.
 fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default().trim().to_owned()
 }
 
-/// Shows the names in a folder. Returns `false` where these are not all of them.
+/// Calls `take` for each name in a folder. Returns `false` if some names could not be read.
 pub(super) fn each_name(folder: &Path, take: &mut dyn FnMut(&[u8])) -> bool {
     let Ok(entries) = fs::read_dir(folder) else {
         return false;
@@ -122,7 +122,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The kernel driver of a device.
+/// Returns the kernel driver of a device.
 fn driver(device: &Path) -> Option<String> {
     let link = fs::read_link(device.join("driver")).ok()?;
     link.file_name()?.to_str().map(String::from)
@@ -161,7 +161,7 @@ fn cards(root: &Path) -> Vec<Card> {
     all.take(catalogue::MOST_CARDS).collect()
 }
 
-/// A folder that stands for the root.
+/// A folder that is used as the root.
 struct Root<'a>(&'a Path);
 
 impl Root<'_> {

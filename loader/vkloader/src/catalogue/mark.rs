@@ -1,4 +1,4 @@
-//! The mark by which programs learn that a user has a driver catalogue. It lies in a folder that they read anyway.
+//! A marker file that tells programs that a user has a driver catalogue. It lies in a folder that programs read anyway.
 
 use super::{Place, file, user_folder};
 use crate::child::naming;
@@ -6,17 +6,17 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The content of the mark, for people who find it.
+/// Text of the marker file, for people who find it.
 const TEXT: &str = "This user has a driver catalogue, which programs read if the system has none.\n\
     To remove both: vkloader catalogue clear --user\n";
 
-/// Returns the path of the mark; `None` if the environment names no folder for the user's data.
+/// Returns the path of the marker file; `None` if no variable names the folder for the user's data.
 fn path() -> Option<PathBuf> {
     let data = user_folder("XDG_DATA_HOME", ".local/share")?;
     Some(data.join("vulkan/icd.d").join(catalogue::USER_MARK))
 }
 
-/// Creates the mark. A failure is reported only, because the catalogue itself was written.
+/// Creates the marker file. An error is printed but not returned, because the catalogue itself was written.
 pub(super) fn put() {
     let Some(path) = path().filter(|path| !path.is_file()) else {
         return;
@@ -28,10 +28,10 @@ pub(super) fn put() {
     }
 }
 
-/// Removes the mark, unless the folder still has a catalogue of another architecture.
+/// Removes the marker file, unless the folder still contains a catalogue of another architecture.
 ///
 /// # Errors
-/// The system's.
+/// The folder cannot be read, or the file cannot be removed.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let is_catalogue = |name: &str| name.starts_with("catalogue-") && name.ends_with(".json");
     let mut others = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -44,13 +44,13 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
         _ => {}
     }
     if let Some(folder) = path.parent() {
-        // Only an empty folder goes, which programs then need not open.
+        // This removes the folder only if it is empty.
         let _ = fs::remove_dir(folder);
     }
     Ok(())
 }
 
-/// Returns why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue.
+/// Returns the reason why programs without `VK_LOADER_CATALOGUE` do not read the user's own catalogue; `None` if they do.
 pub(super) fn unread(place: &Place) -> Option<String> {
     let system = place.system();
     if file::is_kept(&system, false) {

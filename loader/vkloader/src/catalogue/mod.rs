@@ -20,13 +20,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// All is as it should be.
+/// Exit status of success.
 const GOOD: u8 = 0;
-/// There is no catalogue, or it says something else than the drivers do.
+/// Exit status if there is no catalogue, or if it differs from the drivers' answers.
 const NOT_GOOD: u8 = 1;
 
-/// How often it is done once more where devices come and go meanwhile. What starts an update when they do may not start a second one
-/// while the first runs.
+/// Upper bound on the repetitions of an update while devices appear or disappear. The service that starts an update at such an event may not start a
+/// second one while the first runs.
 const REPEATS: usize = 3;
 
 /// What to do with the driver catalogue.
@@ -70,7 +70,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Which catalogue.
+/// Selection of a catalogue.
 #[derive(Args)]
 pub(crate) struct Place {
     /// Work on the user's own catalogue, which programs read if the system has none.
@@ -81,7 +81,7 @@ pub(crate) struct Place {
     root: PathBuf,
 }
 
-/// How drivers are asked.
+/// Options for asking drivers.
 #[derive(Args)]
 pub(crate) struct Asking {
     /// The library that asks, instead of the one that programs on this machine get.
@@ -93,7 +93,7 @@ pub(crate) struct Asking {
 }
 
 impl Place {
-    /// The file.
+    /// Returns the path of the catalogue.
     fn path(&self) -> io::Result<PathBuf> {
         if !self.user {
             return Ok(self.system());
@@ -103,18 +103,18 @@ impl Place {
         Ok(in_folder(&caches.ok_or_else(unknown)?.join(catalogue::USER_FOLDER)))
     }
 
-    /// The file of the system.
+    /// Returns the path of the system's catalogue.
     fn system(&self) -> PathBuf {
         in_folder(&self.root.join(catalogue::SYSTEM_FOLDER.trim_start_matches('/')))
     }
 }
 
-/// The catalogue in a folder for catalogues.
+/// Returns the path of the catalogue in a folder.
 fn in_folder(folder: &Path) -> PathBuf {
     folder.join(format!("catalogue-{}.json", catalogue::ARCHITECTURE))
 }
 
-/// A folder of the user: that of a variable, or the usual one below the home folder.
+/// Returns a folder of the user: the value of a variable, or the default folder in the home folder.
 fn user_folder(variable: &str, usual: &str) -> Option<PathBuf> {
     let set =
         |name| std::env::var_os(name).and_then(|value| std::env::split_paths(&value).find(|path| path.is_absolute()));
@@ -122,7 +122,7 @@ fn user_folder(variable: &str, usual: &str) -> Option<PathBuf> {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> io::Result<ExitCode> {
         let code = match self {
             Self::Update {
@@ -147,7 +147,7 @@ impl Command {
                     mark::put();
                 }
                 show::summary(&path, &made)?;
-                // A library that was named is of this word size.
+                // A library that was named has the word size of this program.
                 if asking.library.is_none() {
                     let flags = [(all, "--all"), (wake, "--wake")]
                         .into_iter()
@@ -176,7 +176,7 @@ impl Command {
     }
 }
 
-/// Removes the catalogue and its mark.
+/// Removes the catalogue and its marker file.
 fn clear(place: &Place) -> io::Result<u8> {
     let path = place.path()?;
     others::run(place, &["clear"]);

@@ -1,11 +1,11 @@
-//! The program of 32 bits that is installed beside this one: drivers of 32 bits have a catalogue of their own.
+//! Runs the installed 32-bit `vkloader`, because 32-bit drivers have a catalogue of their own.
 
 use super::Place;
 use crate::carried;
 use std::process::{Command, Stdio};
 
-/// Lets the program of 32 bits do the same with these words, where it is installed. It tells by itself what goes wrong, which is no failure of
-/// this program.
+/// Runs the same command in the 32-bit `vkloader`, if that is installed. It prints its errors itself, and they do not affect the exit status of this
+/// program.
 pub(super) fn run(place: &Place, words: &[&str]) {
     let Some(program) = carried::program_of_32_bits() else {
         return;

@@ -1,4 +1,4 @@
-//! What people see of a catalogue.
+//! Prints catalogues for people.
 
 use super::file::{self, Catalogue, Driver, Outcome};
 use super::here::{Judge, Seen};
@@ -11,12 +11,12 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
-/// Prints it; a reader that is gone is no failure.
+/// Prints a text. A reader that closed the pipe causes no error.
 fn print(text: &str) -> io::Result<()> {
     crate::commands::heard(crate::commands::print(text.trim_end()))
 }
 
-/// Says that there is none.
+/// Prints that there is no catalogue.
 pub(super) fn none(path: &Path) -> io::Result<()> {
     print(&format!(
         "There is no catalogue at {}: programs open every driver.",
@@ -24,12 +24,12 @@ pub(super) fn none(path: &Path) -> io::Result<()> {
     ))
 }
 
-/// The file itself.
+/// Prints the catalogue as JSON.
 pub(super) fn json(known: &Catalogue) -> io::Result<()> {
     print(&crate::commands::json(known)?)
 }
 
-/// What an update found.
+/// Prints the result of an update.
 pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     let mut text = String::new();
     drivers(&mut text, made, |_| None);
@@ -44,7 +44,7 @@ pub(super) fn summary(path: &Path, made: &Catalogue) -> io::Result<()> {
     print(&text)
 }
 
-/// The drivers, with why one does not count.
+/// Writes the entries, each with the reason why programs would not use it.
 fn drivers(text: &mut String, known: &Catalogue, doubt: impl Fn(&Driver) -> Option<String>) {
     if known.drivers.is_empty() {
         text.push_str("No driver is known.\n");
@@ -52,7 +52,7 @@ fn drivers(text: &mut String, known: &Catalogue, doubt: impl Fn(&Driver) -> Opti
     for driver in &known.drivers {
         line(text, driver);
         if let Some(doubt) = doubt(driver) {
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "    does not count: {}", plain(&doubt));
         }
     }
@@ -64,7 +64,7 @@ fn line(text: &mut String, driver: &Driver) {
         None => "instance extensions unknown".into(),
     };
     let said = format!("{}, {extensions}, {}", outcome(driver), devices(driver));
-    // Names come from drivers, which may call themselves anything.
+    // Names come from drivers and may contain any character.
     let _ = writeln!(text, "{}\n    {}", plain(&driver.manifest.path), plain(&said));
 }
 
@@ -101,7 +101,7 @@ fn devices(driver: &Driver) -> String {
     }
 }
 
-/// All of it, with what a program in this environment would not use.
+/// Prints a catalogue, with the reasons why a program in this environment would not use it or an entry.
 pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machine) -> io::Result<()> {
     let mut text = String::new();
     let _ = writeln!(
@@ -134,10 +134,10 @@ pub(super) fn all(path: &Path, known: &Catalogue, place: &Place, machine: &Machi
     print(&text)
 }
 
-/// What a program would make of a catalogue.
+/// Returns the evaluation of a catalogue.
 ///
 /// # Errors
-/// Why programs ignore the whole file.
+/// The reason why programs ignore the whole file.
 fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     let reader = Reader {
         loader: env!("CARGO_PKG_VERSION"),
@@ -152,7 +152,7 @@ fn judge(value: &Value) -> Result<Judge<'_>, &'static str> {
     })
 }
 
-/// Returns why a program with the environment of this process would ignore the whole file.
+/// Returns the reason why a program in this environment would ignore the whole file; `None` if it would read the file.
 fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     let mode = std::env::var("VK_LOADER_CATALOGUE").unwrap_or_default();
     match mode.as_str() {
@@ -173,7 +173,7 @@ fn ignored(path: &Path, place: &Place, judge: &Judge<'_>) -> Option<String> {
     })
 }
 
-/// What a catalogue says otherwise than the drivers do, one line each.
+/// Returns a line for each difference between a catalogue and new answers of the drivers.
 pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
     let mut all = Vec::new();
     if known.loader != found.loader {
@@ -213,7 +213,7 @@ pub(super) fn differences(known: &Catalogue, found: &Catalogue) -> Vec<String> {
     all
 }
 
-/// What verifying gave.
+/// Prints the result of `vkloader catalogue verify`.
 pub(super) fn verified(path: &Path, known: &Catalogue, place: &Place, differences: &[String]) -> io::Result<()> {
     let mut text = match differences {
         [] => format!("{}: as the drivers say\n", path.display()),

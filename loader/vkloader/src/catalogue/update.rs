@@ -1,4 +1,4 @@
-//! Making a catalogue.
+//! Creates a catalogue.
 
 use super::ask::{Answer, Asker, Depth};
 use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome, SharedFile, Variable};
@@ -13,27 +13,27 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is known of a driver, and the files that it depends on, where these are known.
+/// The entry of a driver, and the files that it depends on, if they are known.
 type Known = (Driver, Option<Vec<SharedFile>>);
 
-/// How often a driver is asked whose files change meanwhile.
+/// Upper bound on the attempts for a driver whose files change while it is asked.
 const ATTEMPTS: usize = 3;
 
-/// What is asked.
+/// Limits of an update.
 pub(super) struct Extent {
-    /// What is known and need not be asked again.
+    /// The last catalogue, whose valid entries need not be asked for again.
     pub(super) before: Option<Catalogue>,
-    /// Cards that sleep may be woken.
+    /// `true` if sleeping cards may be woken.
     pub(super) wake: bool,
 }
 
-/// Asks the drivers.
+/// Asks the drivers and returns their entries. Reports drivers that cannot be asked, and leaves them out.
 ///
 /// # Errors
-/// When there is no library to ask with. A driver of which nothing can be said is told of, and left out.
+/// The library that asks cannot be found or run.
 pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result<Catalogue> {
     let machine = Machine::observe(&place.root);
-    // What changes from here on makes this catalogue one of before.
+    // The cache is read first, so a later change of it makes this catalogue stale.
     let linker_cache = file::linker_cache();
     let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
     let asker = Asker::new(place, asking)?;
@@ -90,14 +90,14 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
     Ok(made)
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn now() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }
 
-/// The variables that make drivers answer otherwise, and those that decide of which files they were made when they were asked.
+/// Returns the variables that affect the answers of drivers or the files that drivers are loaded from.
 fn variables() -> Vec<Variable> {
     let is_of_linker = |name: &[u8]| [&b"LD_LIBRARY_PATH"[..], b"LD_PRELOAD"].contains(&name);
     let mut set: Vec<Variable> = std::env::vars_os()
@@ -116,8 +116,8 @@ fn variables() -> Vec<Variable> {
     set
 }
 
-/// What is known of a driver and still holds. One that failed, crashed or hung is asked again, which is how to try again; so is one
-/// whose devices were not asked for, where that can be made up for.
+/// Returns the last entry of a driver if it is still valid. A driver that failed, crashed or hung is asked again. So is a driver that was not asked
+/// for devices, if sleeping cards may be woken now.
 fn still_known(before: &Catalogue, made: &Catalogue, manifest: &str, wakes: bool) -> Option<Known> {
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
     let complete = driver.devices.is_some() || !wakes;
@@ -139,12 +139,12 @@ fn still_known(before: &Catalogue, made: &Catalogue, manifest: &str, wakes: bool
     holds.then(|| (driver.clone(), Some(files)))
 }
 
-/// The path whose file says whether a library is the same.
+/// Returns the path whose file decides whether a library has changed.
 pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
     if named.contains('/') { named } else { opened }
 }
 
-/// Asks a driver, until its files are those of before: what is being installed may have answered as the one or as the other.
+/// Asks a driver, again if its files changed meanwhile: during an installation the old or the new driver may have answered.
 fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
     let mut file = library_of(manifest);
     for _ in 0..ATTEMPTS {
@@ -160,7 +160,7 @@ fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io:
     Err(io::Error::other("its files change while it is asked"))
 }
 
-/// The library that a manifest names by a path. Where it is another one after all, the driver is asked once more.
+/// Returns the library that a manifest names by a path. If another file was opened, the driver is asked once more.
 fn library_of(manifest: &str) -> Option<PathBuf> {
     let known: serde_json::Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
     let named = known["ICD"]["library_path"]
@@ -169,7 +169,7 @@ fn library_of(manifest: &str) -> Option<PathBuf> {
     Some(Path::new(manifest).parent()?.join(named))
 }
 
-/// Asks a driver, as far as no card that sleeps is woken.
+/// Asks a driver for as much as is possible without waking a sleeping card.
 fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
     let first = match wakes {
         true => asker.ask(manifest, Depth::Devices)?,
@@ -177,24 +177,24 @@ fn ask_once(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -
     };
     let library = first.path.clone().unwrap_or_else(|| first.named.clone());
     let mut hardware = machine.hardware(&library);
-    // What needs no hardware wakes none.
+    // Querying a software driver cannot wake a GPU.
     let mut answer = match !wakes && hardware == Hardware::Software {
         true => asker.ask(manifest, Depth::Devices)?,
         false => first,
     };
-    // To learn that from the driver would let it look at the nodes of others.
+    // A driver without hardware has no device. Asking it could make it open the nodes of other cards.
     if !wakes && hardware == Hardware::Absent && answer.outcome == Outcome::Answered {
         answer.devices = Some(Vec::new());
     }
     let found = answer.devices.as_ref().is_some_and(|devices| !devices.is_empty());
     if wakes && hardware == Hardware::Present && !found && !machine.is_open_to(&library) {
-        // A right that is given later leaves no sign, as with a driver that makes its own nodes.
+        // Later permission to open the node changes nothing that the catalogue compares, so the entry must not claim that the hardware answered.
         hardware = Hardware::Pending;
     }
     entry(manifest, answer, hardware)
 }
 
-/// Whether programs would believe this list, and it is what the driver said: of a name that is no text there is a likeness only.
+/// Returns `true` if programs accept this list and it is complete. A name that was not valid UTF-8 contains a replacement character.
 fn is_readable(extensions: &[Extension]) -> bool {
     let is_name = |name: &str| {
         (1..=catalogue::LONGEST_NAME).contains(&name.len()) && !name.contains([char::REPLACEMENT_CHARACTER, ' '])
@@ -214,7 +214,7 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Known
         devices,
         files,
     } = answer;
-    // Where it crashed while it was opened, nothing but the manifest says where it lies.
+    // If the driver crashed while it was opened, only the manifest's name of the library is known.
     let path = path.unwrap_or_else(|| named.clone());
     let file = Path::new(library_file(&named, &path));
     let unknown = |what: &str| io::Error::other(format!("{what} is no file"));
