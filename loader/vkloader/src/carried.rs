@@ -1,17 +1,17 @@
-//! Files that come with this program for machines where programs get another loader, or none: the library, and a program of 32 bits.
+//! Files that are installed with this program for machines whose programs have another Vulkan loader or none: the library, and the 32-bit `vkloader`.
 
 use crate::itself;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The folder of both, below the one that this program is installed in.
+/// Folder of these files, in the folder that this program is installed in.
 const FOLDER: &str = "libexec/vulkan-loader-rs";
 
-/// Names of the library in the folder of this program: where `vkloader` is one file, and where both were built.
+/// Names of the library beside this program, in the one-file form of `vkloader` and in a build folder.
 const BESIDE: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// Returns the library that this program carries: the one installed with it, or the one beside it.
+/// Returns the library that came with this program: the installed one, or the one beside this program.
 pub(crate) fn library() -> Option<PathBuf> {
     let program = itself::path().ok()?;
     let folder = program.parent()?;
@@ -20,13 +20,13 @@ pub(crate) fn library() -> Option<PathBuf> {
     installed.or_else(|| beside().into_iter().find(|library| has_owner_of(library, &program)))
 }
 
-/// Returns this program for 32 bits, which carries a library of its own, where it is installed.
+/// Returns the installed 32-bit `vkloader`, which has a library of its own.
 pub(crate) fn program_of_32_bits() -> Option<PathBuf> {
     installed(&itself::path().ok()?, "32/bin/vkloader")
 }
 
-/// Returns a file of the installation that this program belongs to. A program in a folder for temporary files belongs to none: anybody
-/// can make the folders beside it.
+/// Returns a file of the installation that this program belongs to. A program in a folder for temporary files belongs to no installation, because
+/// anybody could have created the folders beside it.
 fn installed(program: &Path, name: &str) -> Option<PathBuf> {
     let root = program.parent()?.parent()?;
     let path = root.join(FOLDER).join(name);
@@ -44,8 +44,8 @@ fn is_of_owner(folder: &Path, program: &Path) -> bool {
     [0, program.uid()].contains(&folder.uid()) && folder.mode() & OTHERS_WRITE == 0
 }
 
-/// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, a file of that name could be
-/// anybody's.
+/// Returns `true` if a file belongs to the owner of the program. In a folder that others may write to, anybody could have created a file of that
+/// name.
 fn has_owner_of(library: &Path, program: &Path) -> bool {
     let owner = |path: &Path| {
         fs::metadata(path)

@@ -1,4 +1,4 @@
-//! A process that writes a trace, with a time limit.
+//! Runs a process that writes a trace, with a time limit.
 
 #[cfg(target_os = "linux")]
 use crate::crash::Supervisor;
@@ -15,23 +15,23 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How often a running process is looked at.
+/// Delay between two checks of a running process.
 const STEP: Duration = Duration::from_millis(5);
 
-/// How long a process that was killed is waited for.
+/// Upper bound on the wait for a process that was killed.
 const MOST_OF_AN_END: Duration = Duration::from_secs(2);
 
-/// Bytes that are read of what a process wrote into one file.
+/// Upper bound on the bytes that are read of each file that a process wrote.
 const MOST: u64 = 256 << 20;
 
-/// How a process ended.
+/// The way a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By itself, with this status.
+    /// The process exited with this status.
     Status(i32),
-    /// By this signal.
+    /// This signal ended the process.
     Signal(i32),
-    /// It ran longer than allowed, and was ended.
+    /// The process ran longer than allowed and was ended.
     TooLong(Duration),
 }
 
@@ -44,41 +44,41 @@ impl From<ExitStatus> for Ending {
     }
 }
 
-/// What a process left.
+/// Results of a process that has ended.
 pub(crate) struct Finished {
     pub(crate) ending: Ending,
-    /// What the loader wrote in it; of all processes that it started too.
+    /// Records that the loader wrote in the process and its descendants.
     pub(crate) records: Vec<Record>,
-    /// What it printed, where that was kept.
+    /// Output of the process, if it was kept.
     pub(crate) output: Vec<u8>,
-    /// What the dynamic linker wrote, where that was asked for.
+    /// Log of the dynamic linker, if it was turned on.
     pub(crate) linker: Vec<String>,
-    /// The processes that a signal ended.
+    /// Processes that a signal ended.
     pub(crate) crashes: Vec<Crash>,
-    /// Why no place of a crash is known, where that is so.
+    /// The reason why the place of a crash is unknown, if it is.
     pub(crate) unsupervised: Option<Unsupervised>,
 }
 
-/// What is to be known of a process.
+/// Options for running a process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Watched {
-    /// Its output is kept instead of shown, and its errors stand between the records.
+    /// Keeps the output instead of showing it, and puts standard error between the records.
     pub(crate) keeps_output: bool,
-    /// The dynamic linker tells what it looks for.
+    /// Turns the log of the dynamic linker on.
     pub(crate) linker: bool,
-    /// It gets the trace as an open descriptor instead of a path.
+    /// Passes the trace as an open descriptor instead of a path.
     pub(crate) descriptor: bool,
-    /// It is a user's program: the terminal is its own, and signals from there are for it alone.
+    /// Runs a user's program, which gets the terminal and its signals.
     pub(crate) is_program: bool,
 }
 
-/// Runs a command with the trace on, for at most `limit`. A user's program keeps the terminal, and gets the signals that are sent from
-/// there. Any other command has its own process group, which does not receive such signals. A signal that asks this process to end
-/// ends the command too, with all that it started.
+/// Runs a command with the trace on, for at most `limit`.
+///
+/// A user's program keeps the terminal and gets its signals. Other commands have a process group of their own, which does not get these signals. A
+/// signal that asks this process to end also ends the command and its descendants.
 ///
 /// # Errors
-/// Returns the system's error if the command cannot be started or its files cannot be read, and `Interrupted` if a signal asked
-/// this process to end.
+/// Returns the system's error if the command cannot be started or its files cannot be read, and `Interrupted` if a signal asked this process to end.
 pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watched: Watched) -> io::Result<Finished> {
     let limit = limit.into();
     let folder = scratch::folder()?;
@@ -93,7 +93,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         command.env("VK_LOADER_TRACE", format!("fd:{}", file.as_raw_fd()));
     }
     if watched.keeps_output {
-        // What drivers print stands in the trace then, in the step in which they printed it.
+        // Lines that drivers print are then in the trace, within the step that printed them.
         let errors = File::options().append(true).create(true).open(&trace)?;
         command.stdout(File::create(&output)?).stderr(errors);
     }
@@ -111,7 +111,7 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
         .collect();
     Ok(Finished {
         ending: ended.ending,
-        // A process that never loaded the library leaves none.
+        // A process that never loaded the library writes no trace.
         records: events::parse(&read(&trace)),
         output: read(&output),
         linker,
@@ -120,11 +120,11 @@ pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watc
     })
 }
 
-/// A process that was started.
+/// A running process.
 enum Running {
-    /// By itself.
+    /// The process runs without a supervisor.
     Alone(Child),
-    /// Under a supervisor, with the file of the trace.
+    /// The process runs under a supervisor; the path is that of the trace.
     #[cfg(target_os = "linux")]
     Supervised(Supervisor, PathBuf),
 }
@@ -175,7 +175,7 @@ impl Running {
     }
 }
 
-/// Waits until a process ends, and ends it where it takes too long or a signal asks for that.
+/// Waits until a process ends. Ends it if it exceeds its time limit or if a signal asks this process to end.
 fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::Result<Outcome> {
     let since = Instant::now();
     loop {
@@ -186,7 +186,7 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
         let over = limit.filter(|limit| since.elapsed() >= *limit);
         if unwanted || over.is_some() {
             end_group(child.id());
-            // It may have left the group that it was started in.
+            // The process may have left the group in which it was started, so it is killed separately.
             child.kill()?;
             reap(child)?;
             if watched.is_program {
@@ -201,15 +201,15 @@ fn wait(child: &mut Running, limit: Option<Duration>, watched: Watched) -> io::R
     }
 }
 
-/// Makes this process the parent of processes that outlive its children, so that it can end them too.
+/// Makes this process the parent of orphaned descendants, so that it can end them too.
 fn adopt_all() {
-    // Where the system does not let it be so, what leaves its group goes on.
+    // Without this request, descendants that leave their process group are not ended.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     signals::leave_those_of_the_terminal();
 }
 
-/// Ends the children that were adopted, and those that are adopted meanwhile.
+/// Ends the orphaned descendants, and those that appear meanwhile.
 fn end_adopted() {
     let since = Instant::now();
     loop {
@@ -218,7 +218,7 @@ fn end_adopted() {
             return;
         }
         for child in children {
-            // It may have ended just now.
+            // The process may have ended meanwhile.
             let _ = rustix::process::kill_process(child, rustix::process::Signal::KILL);
             let _ = rustix::process::waitpid(Some(child), rustix::process::WaitOptions::NOHANG);
         }
@@ -226,7 +226,7 @@ fn end_adopted() {
     }
 }
 
-/// The children of this process.
+/// Returns the child processes of this process.
 fn children() -> Vec<rustix::process::Pid> {
     let own = format!("PPid:\t{}", std::process::id());
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -240,7 +240,7 @@ fn children() -> Vec<rustix::process::Pid> {
         .collect()
 }
 
-/// Waits for a process that was killed, but not long: one that the kernel holds in a call ends when that does.
+/// Waits a short time for a process that was killed. The end of a process may be delayed by a call into the kernel.
 fn reap(child: &mut Running) -> io::Result<()> {
     let since = Instant::now();
     while child.try_wait()?.is_none() && since.elapsed() < MOST_OF_AN_END {
@@ -249,35 +249,35 @@ fn reap(child: &mut Running) -> io::Result<()> {
     Ok(())
 }
 
-/// An empty file that processes get which are started from here.
+/// Creates an empty file that child processes inherit.
 fn inherited(path: &Path) -> io::Result<File> {
     let file = File::options().append(true).create(true).open(path)?;
     rustix::io::fcntl_setfd(&file, FdFlags::empty())?;
     Ok(file)
 }
 
-/// The beginning of a file; nothing where it is none, or something that may be waited for.
+/// Returns the start of a file; empty if the path is not a regular file or cannot be read.
 fn read(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file())
         && let Ok(file) = File::open(path)
     {
-        // What could be read counts.
+        // After an error, the bytes that were read so far are used.
         let _ = file.take(MOST).read_to_end(&mut bytes);
     }
     bytes
 }
 
-/// An error about a file, with its name.
+/// Adds the name of a file to an error.
 pub(crate) fn naming(file: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", file.display()))
 }
 
-/// Ends a process with all that it started.
+/// Kills a process group.
 fn end_group(process: u32) {
     let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = number {
-        // It may have ended just now.
+        // The group may have ended meanwhile.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }

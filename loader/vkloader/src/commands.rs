@@ -1,4 +1,4 @@
-//! The commands, and what they end with.
+//! The commands and their exit statuses.
 
 #[cfg(target_os = "linux")]
 use crate::child::{self, Finished, Watched};
@@ -15,14 +15,14 @@ use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 use std::time::Duration;
 
-/// A device can be used.
+/// Exit status if a device is usable.
 pub(crate) const USABLE: u8 = 0;
-/// No device can be used.
+/// Exit status if no device is usable.
 pub(crate) const NONE: u8 = 1;
-/// The command line is wrong, or the machine did not let it be done.
+/// Exit status for an invalid command line, and for errors of the system.
 pub(crate) const WRONG_USE: u8 = 2;
 
-/// How long a process may take that asks the library.
+/// Default time limit of a process that this program starts.
 const USUAL_LIMIT: Duration = Duration::from_secs(30);
 
 /// What to do.
@@ -188,7 +188,7 @@ impl Command {
     }
 }
 
-/// A reader that has seen enough and is gone, as in a pipe, is no failure.
+/// Treats a reader that closed its end of a pipe as success.
 pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     match printed {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -196,7 +196,7 @@ pub(crate) fn heard(printed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Writes a text and the end of its line.
+/// Prints a text and a line end.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
@@ -204,7 +204,7 @@ pub(crate) fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     out.flush()
 }
 
-/// As text in JSON.
+/// Returns a value as JSON text.
 pub(crate) fn json(value: &impl serde::Serialize) -> io::Result<String> {
     serde_json::to_string_pretty(value).map_err(io::Error::other)
 }
@@ -214,12 +214,12 @@ impl Library {
         self.own_limit().unwrap_or(USUAL_LIMIT)
     }
 
-    /// The limit that the command line names.
+    /// Returns the time limit of the command line.
     pub(crate) fn own_limit(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
     }
 
-    /// A command that runs the probe.
+    /// Returns the command that runs the probe.
     pub(crate) fn probe(&self) -> io::Result<Process> {
         let mut command = Process::new(crate::itself::path()?);
         command.arg(probe::ARGUMENT).arg(self.path());
@@ -250,7 +250,7 @@ impl Files {
         Ok(ExitCode::from(if found.are_usable() { USABLE } else { NONE }))
     }
 
-    /// Lets the probe look for drivers, but for those of these file names.
+    /// Runs the probe for all drivers except those whose manifests have these file names.
     fn look(&self, without: &str) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,

@@ -1,21 +1,20 @@
-//! The records of a trace (docs/trace.md). What this program does not know is passed over, so newer libraries may say more.
+//! The records of a trace (docs/trace.md). Unknown records and members are ignored, so a newer library may write more.
 
 use serde::Deserialize;
 
-/// One record.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Record {
-    /// The process that wrote it.
+    /// Process that wrote the record.
     pub(crate) process: u32,
-    /// The thread that wrote it.
+    /// Thread that wrote the record.
     #[serde(default)]
     pub(crate) thread: String,
-    /// What happened.
+    /// The event that the record describes.
     #[serde(flatten)]
     pub(crate) event: Event,
 }
 
-/// What happened.
+/// An event of the library.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Event {
@@ -27,28 +26,28 @@ pub(crate) enum Event {
     End(Step),
     /// A folder was searched.
     Searched(Searched),
-    /// Something was kept or dropped.
+    /// The library kept or dropped something.
     Decision(Decision),
-    /// A layer that is implicit and not active.
+    /// An implicit layer is not active.
     Layer(InactiveLayer),
     /// A declaration moved a layer in the chain of an instance.
     Order(Moved),
     /// The layers of an instance or device.
     Chain(Chain),
-    /// The driver catalogue answered for a driver, or does not count for it.
+    /// The driver catalogue answered for a driver, or its entry was not used.
     Catalogue(Catalogued),
     /// A driver listed its instance extensions.
     Offers(Offers),
-    /// A driver made an instance, or failed to.
+    /// A driver created an instance or failed.
     Driver(Driver),
-    /// A physical device has its place.
+    /// The library put a physical device at its place.
     Device(Device),
-    /// What the log would say beside decisions.
+    /// The log has a message that explains no decision.
     Message(Message),
-    /// What was printed on standard error between two records, where that goes to the trace.
+    /// Something printed a line on standard error between two records, if standard error goes to the trace.
     #[serde(skip)]
     Printed(String),
-    /// What this program does not know.
+    /// An event that is unknown to this program.
     #[serde(other)]
     Unknown,
 }
@@ -65,7 +64,7 @@ pub(crate) struct Loaded {
     pub(crate) variables: Vec<Variable>,
 }
 
-/// A variable that counts, and its value.
+/// A variable that the library uses, and its value.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Variable {
     pub(crate) name: String,
@@ -77,20 +76,20 @@ pub(crate) struct Variable {
 pub(crate) struct Step {
     /// `call`, `open`, `driver` or `chain`.
     pub(crate) step: String,
-    /// What is called or opened.
+    /// Name of the command, or path of the library.
     pub(crate) name: String,
-    /// The driver whose function it is.
+    /// Library of the driver whose function is called.
     pub(crate) library: Option<String>,
-    /// How long it took.
+    /// Duration of the step.
     pub(crate) nanoseconds: Option<u64>,
-    /// Its `VkResult`, at its end.
+    /// `VkResult` of the command, at the end of the step.
     pub(crate) result: Option<i32>,
-    /// The devices that a driver reported in it.
+    /// Number of devices that a driver reported in this step.
     pub(crate) devices: Option<u64>,
 }
 
 impl Step {
-    /// The library that runs in this step.
+    /// Returns the library whose code runs in this step.
     pub(crate) fn runs(&self) -> Option<&str> {
         match self.step.as_str() {
             "open" => Some(&self.name),
@@ -99,7 +98,7 @@ impl Step {
     }
 }
 
-/// What named a folder or file.
+/// The source of a folder or file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Source {
     pub(crate) kind: String,
@@ -107,7 +106,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// For people.
+    /// Returns the source in words.
     pub(crate) fn words(&self) -> String {
         match (self.kind.as_str(), &self.variable) {
             ("variable", Some(variable)) => format!("the variable {variable}"),
@@ -127,13 +126,13 @@ impl Source {
 /// A folder that was searched.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Searched {
-    /// What for: driver, implicit layer, explicit layer.
+    /// Kind of manifests in the folder: driver, implicit layer or explicit layer.
     #[serde(rename = "for")]
     pub(crate) wanted: String,
     pub(crate) folder: String,
     pub(crate) source: Source,
     pub(crate) manifests: u64,
-    /// The system's words where the folder did not open.
+    /// Message of the operating system if the folder could not be opened.
     pub(crate) system: Option<String>,
 }
 
@@ -157,7 +156,7 @@ impl Message {
     }
 }
 
-/// What became of something.
+/// The library's decision to keep or drop something.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Decision {
     pub(crate) subject: String,
@@ -191,22 +190,22 @@ pub(crate) struct InactiveLayer {
 pub(crate) struct Moved {
     pub(crate) layer: String,
     pub(crate) below: String,
-    /// The author of the declaration.
+    /// Author of the declaration.
     pub(crate) by: String,
-    /// The file in which it stands.
+    /// File that contains the declaration.
     pub(crate) path: Option<String>,
-    /// Its words.
+    /// Text of the declaration.
     pub(crate) declared: Option<String>,
 }
 
-/// The layers of a call, from the application down.
+/// The layers of a command, starting at the application.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Chain {
     pub(crate) call: String,
     pub(crate) layers: Vec<ChainLayer>,
 }
 
-/// One of them.
+/// A layer of a chain.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct ChainLayer {
     pub(crate) name: String,
@@ -217,18 +216,18 @@ pub(crate) struct ChainLayer {
     pub(crate) library: String,
 }
 
-/// What the driver catalogue had to do with a driver.
+/// Use of the driver catalogue for a driver.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// What it answered, or `none`.
+    /// Question that the catalogue answered, or `none`.
     #[serde(rename = "use")]
     pub(crate) used: String,
-    /// Why it does not count.
+    /// Reason why the entry was not used.
     pub(crate) doubt: Option<String>,
 }
 
-/// What a driver offers.
+/// Instance extensions of a driver.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Offers {
     pub(crate) library: String,
@@ -237,14 +236,14 @@ pub(crate) struct Offers {
     pub(crate) extensions: Vec<Extension>,
 }
 
-/// One of its instance extensions.
+/// An instance extension.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Extension {
     pub(crate) name: String,
     pub(crate) version: u32,
 }
 
-/// What a driver answered.
+/// Result of `vkCreateInstance` in a driver.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Driver {
     pub(crate) library: String,
@@ -256,7 +255,7 @@ pub(crate) struct Driver {
     pub(crate) result: i32,
 }
 
-/// A physical device in its place.
+/// A physical device at its place.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Device {
     pub(crate) place: usize,
@@ -268,7 +267,7 @@ pub(crate) struct Device {
     pub(crate) device: u32,
     #[serde(rename = "api-version")]
     pub(crate) api_version: String,
-    /// Thirty-two hexadecimal digits, where the driver tells them.
+    /// UUID in 32 hexadecimal digits, if the driver reports one.
     #[serde(rename = "device-uuid")]
     pub(crate) uuid: Option<String>,
     #[serde(rename = "driver-uuid")]
@@ -276,16 +275,15 @@ pub(crate) struct Device {
     pub(crate) rule: String,
 }
 
-/// How every record begins.
+/// Beginning of every record.
 const BEGINNING: &str = "{\"event\":";
 
-/// The records in a trace, in their order. Lines that are no records are what others printed; the last one may be a record that was
-/// cut.
+/// Returns the records of a trace in their order. Other lines were printed by the process; a crash may have cut the last record.
 pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
     let text = String::from_utf8_lossy(bytes);
     let mut records: Vec<Record> = Vec::new();
     for line in text.lines() {
-        // What is printed without an end of the line has the next record behind it.
+        // If something is printed without a line end, the next record follows on the same line.
         let (printed, record) = line.split_at(line.find(BEGINNING).unwrap_or(line.len()));
         if !printed.trim().is_empty() && !printed.starts_with("[Vulkan Loader]") {
             let (process, thread) = records

@@ -13,7 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 
-/// The variable that leaves layers out.
+/// Variable that disables layers.
 const WITHOUT_LAYERS: &str = "VK_LOADER_LAYERS_DISABLE";
 
 /// What to explain, and how.
@@ -66,7 +66,7 @@ impl Explain {
             false => None,
         };
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
-        // A program that brings a loader of its own is explained with that one, unless the user named another.
+        // If the program uses another loader of its own, the report is about that one, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();
         if let (Some(folder), Some(program)) = (&folder, self.program.first())
             && !is_known
@@ -99,7 +99,7 @@ impl Explain {
         Ok(ExitCode::from(if fits { USABLE } else { NONE }))
     }
 
-    /// Adds the loader that programs get, and what it does otherwise.
+    /// Adds the loader that programs use, and its differences.
     fn add_other(&self, other: &Other, finished: &Finished, seen: Option<&Seen>, report: &mut Report) {
         let nothing = Seen::default();
         match self.program.is_empty() {
@@ -108,7 +108,7 @@ impl Explain {
         }
     }
 
-    /// What the run received, where it was the probe, and the report about it.
+    /// Returns the report about a run, and the results of the probe if the run was one.
     fn report(&self, finished: &Finished) -> io::Result<(Option<Seen>, Report)> {
         if self.program.is_empty() {
             let seen = Seen::last(&finished.output);
@@ -119,7 +119,7 @@ impl Explain {
         if alone.layers.is_empty() || alone.devices.is_empty() && alone.hidden.is_empty() {
             return Ok((None, alone));
         }
-        // The trace does not say what the layers made of the list, and the probe with the same layers sees that.
+        // The trace lacks the changes that layers made to the list, so a probe with the same layers is run.
         let beside = self.beside(&alone)?;
         let own =
             Seen::last(&beside.output).filter(|_| report::build(&beside, Received::default()).has_layers_of(&alone));
@@ -128,7 +128,7 @@ impl Explain {
         Ok((None, report))
     }
 
-    /// Runs the probe with the library and the layers that a program had.
+    /// Runs the probe with the library and the layers of a program.
     fn beside(&self, report: &Report) -> io::Result<Finished> {
         let library = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
         let mut command = Process::new(crate::itself::path()?);
@@ -157,7 +157,7 @@ impl Explain {
             leave_out(&mut command, &switch.variable, &switch.value);
         }
         if self.json || self.summary {
-            // Standard output is for the report alone.
+            // Standard output is reserved for the report.
             command.stdout(io::stderr());
         }
         let watched = Watched {
@@ -177,7 +177,7 @@ impl Explain {
         Ok(finished)
     }
 
-    /// Runs the program once more without the driver or layer that crashed it, and says what came of that.
+    /// Runs the program once more without the driver or layer that crashed it, and adds the result to the report.
     fn run_without_culprit(&self, report: &mut Report, folder: Option<&LibraryFolder>) -> io::Result<()> {
         let Some(crash) = &mut report.crash else { return Ok(()) };
         let (retried, words) = match &crash.switch {
@@ -198,7 +198,7 @@ impl Explain {
         Ok(())
     }
 
-    /// Tries the first remedy that can be tried, and says what came of it.
+    /// Runs the first remedy that can be tested, and adds the result to the report.
     fn try_remedy(&self, report: &mut Report) -> io::Result<()> {
         let Some((name, value)) = report.dropped.first().and_then(|first| first.set.clone()) else {
             return Ok(());
@@ -215,7 +215,7 @@ impl Explain {
         Ok(())
     }
 
-    /// Why there is no trace to explain.
+    /// Returns the reason why there is no trace.
     fn no_trace(&self, seen: Option<&Seen>) -> String {
         match seen {
             _ if !self.program.is_empty() => {
@@ -244,13 +244,13 @@ impl Explain {
 /// Purpose of a run of the program.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
-    /// To see what it does, without what a variable leaves out.
+    /// An ordinary run, or one without the driver or layer of a crash.
     Run(Option<&'a Switch>),
-    /// To see what the dynamic linker looks for. Its output is kept, since it was shown before.
+    /// A run with the log of the dynamic linker. Its output is hidden, because the first run showed it.
     Linker,
 }
 
-/// An error about a process that left no trace. Its end may tell the reason.
+/// Returns an error about a process that wrote no trace. The end of the process may contain the reason.
 fn without_trace(report: &Report, why: String) -> io::Error {
     let ended = report
         .ended
@@ -265,13 +265,13 @@ fn plain(program: &OsString, arguments: &[OsString]) -> Process {
     command
 }
 
-/// Adds a word to a variable of a command that lists what is left out.
+/// Adds a word to the value of a variable that lists disabled things.
 fn leave_out(command: &mut Process, variable: &str, value: &str) {
     let others = std::env::var(variable).unwrap_or_default();
     command.env(variable, format!("{value},{others}"));
 }
 
-/// The output of a process is kept, and nothing more is to be known of it.
+/// Options that keep the output of a process.
 pub(crate) const KEPT: Watched = Watched {
     keeps_output: true,
     linker: false,
@@ -280,7 +280,7 @@ pub(crate) const KEPT: Watched = Watched {
 };
 
 impl Library {
-    /// What the probe receives without a layer.
+    /// Returns the results of the probe without a layer.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
         leave_out(&mut command, WITHOUT_LAYERS, layer);
@@ -288,14 +288,14 @@ impl Library {
     }
 }
 
-/// The report about a run of the probe.
+/// Returns the report about a run of the probe.
 fn of_probe(library: &Library, finished: &Finished, seen: Option<&Seen>) -> io::Result<Report> {
     let nothing = Seen::default();
     of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
 }
 
-/// The report about a run that received these devices. Where a layer changed the list and several may have, `without` tells what a
-/// run without one of them receives.
+/// Returns the report about a run that received these devices. If several layers may have changed the list, `without` runs the probe without one of
+/// them.
 fn of_devices(
     finished: &Finished,
     seen: &Seen,
@@ -329,7 +329,7 @@ fn of_devices(
     ))
 }
 
-/// The first layer without which the list of devices is another one.
+/// Returns the first layer whose absence changes the list of devices.
 fn culprit<'a>(
     layers: impl Iterator<Item = &'a str>,
     seen: &Seen,
@@ -347,7 +347,7 @@ fn culprit<'a>(
     Ok(None)
 }
 
-/// Lists the devices, with the words that choose each.
+/// Prints the devices, each with the words that select it.
 pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
     let other = library.use_carried(true)?;
     let finished = child::run(library.probe()?, library.limit(), KEPT)?;
@@ -357,7 +357,7 @@ pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
     if let Some(words) = &seen.not_opened {
         return Err(io::Error::other(format!("no Vulkan loader could be opened: {words}")));
     }
-    // The report has matched what the probe received with the drivers of the trace.
+    // The report combines the devices of the probe with the drivers of the trace.
     let mut report = of_probe(library, &finished, Some(&seen))?;
     if let Some(other) = &other {
         report::other::compare(&mut report, &finished.records, &seen, other);

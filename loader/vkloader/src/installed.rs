@@ -1,9 +1,9 @@
-//! Who put a file there.
+//! Finds the package that a file belongs to.
 
 use std::path::Path;
 use std::process::Command;
 
-/// A package manager: how it is asked who owns a file, and what stands before and after the package in its answer.
+/// A package manager: its query for the owner of a file, and the text before and after the package in its answer.
 struct Manager {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -38,11 +38,11 @@ const MANAGERS: [Manager; 4] = [
     },
 ];
 
-/// The package that a file belongs to, in the words of the package manager; `None` where none knows it.
+/// Returns the package that a file belongs to, as the package manager prints it; `None` if no package manager knows the file.
 pub(crate) fn owner(path: &str) -> Option<String> {
     let real = std::fs::canonicalize(path).ok();
     let real = real.as_deref().unwrap_or(Path::new(path));
-    // A merged /usr lets one file have two paths, and dpkg knows one of them.
+    // With a merged /usr, a file has two paths, and dpkg knows one of them.
     let without_usr = real.strip_prefix("/usr").ok().map(|rest| Path::new("/").join(rest));
     let candidates = [Some(real.to_path_buf()), without_usr, Some(path.into())];
     candidates
@@ -64,7 +64,7 @@ impl Manager {
         self.package(&text).filter(|_| found.status.success())
     }
 
-    /// The package in an answer.
+    /// Returns the package in an answer.
     fn package(&self, answer: &str) -> Option<String> {
         let line = answer.lines().next()?.trim();
         let at = line.find(self.before)?;

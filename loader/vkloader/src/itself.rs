@@ -1,4 +1,4 @@
-//! The file of this program, which also starts the processes that stand for programs.
+//! Finds the file of this program, which also starts the child processes that examine drivers.
 
 use std::env;
 use std::ffi::OsStr;
@@ -6,10 +6,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-/// Returns the path of this program. Without `/proc`, the words that started it tell the path.
+/// Returns the path of this program. Without `/proc`, the path is computed from the command that started it.
 ///
 /// # Errors
-/// Returns the system's error if neither tells it.
+/// Returns the system's error if neither way finds the program.
 pub(crate) fn path() -> io::Result<PathBuf> {
     env::current_exe().or_else(|error| {
         let named = env::args_os().next().and_then(|name| find(&name));
@@ -17,7 +17,7 @@ pub(crate) fn path() -> io::Result<PathBuf> {
     })
 }
 
-/// Returns the file that a command starts.
+/// Returns the file that the shell starts for a command.
 pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(program.into());

@@ -1,7 +1,7 @@
-//! `vkloader`: which Vulkan drivers, layers and devices a program gets, why, and what to do about the others.
+//! `vkloader` reports the Vulkan drivers, layers and devices of a program, the causes of missing ones, and remedies.
 //!
-//! The library reports its decisions in a trace (docs/trace.md). This program runs a child process that writes a trace, reads the
-//! trace, and looks for causes that a loader cannot know: libraries that a driver needs, device nodes, kernel drivers.
+//! The library writes its decisions to a trace (docs/trace.md). This program runs a child process that writes a trace, and reads the trace. It also
+//! searches for causes that a loader cannot know: missing libraries, device nodes, kernel drivers.
 //!
 //! The crate has a library so that `loader/pages` can write manual pages and completions from its command line.
 
@@ -57,13 +57,13 @@ pub fn command_line() -> clap::Command {
 /// Runs the command that the command line names.
 #[must_use]
 pub fn run() -> ExitCode {
-    // Nothing below may end the process, so that the folder is removed.
+    // Nothing after this line may end the process, because the folder would remain.
     #[cfg(target_os = "linux")]
     let _unpacked = single::Unpacked::of_this_process();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Nobody is left to tell if the standard streams are closed.
+            // If the standard streams are closed, the message cannot be printed.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(commands::WRONG_USE));
         }

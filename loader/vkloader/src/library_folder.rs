@@ -19,7 +19,7 @@ use tempfile::TempDir;
 /// Names by which programs open a Vulkan loader.
 const NAMES: [&str; 2] = ["libvulkan.so.1", "libvulkan.so"];
 
-/// Variable that names the folders which the dynamic linker searches before the folders of the system.
+/// Variable with the folders that the dynamic linker searches before those of the system.
 const VARIABLE: &str = "LD_LIBRARY_PATH";
 
 /// The folder, which is removed when the value is dropped.
@@ -51,7 +51,7 @@ impl LibraryFolder {
     /// Makes a command search the folder before all others.
     pub(crate) fn search_first(&self, command: &mut Command) {
         let mut folders = self.folder.path().as_os_str().to_owned();
-        // An empty entry in the list would mean the current folder.
+        // An empty item of the list would mean the current folder.
         if let Some(others) = env::var_os(VARIABLE).filter(|others| !others.is_empty()) {
             folders.push(":");
             folders.push(others);

@@ -1,4 +1,4 @@
-//! Results and signals by name.
+//! Names of results and signals.
 
 /// Values of `VkResult`.
 macro_rules! results {
@@ -31,7 +31,7 @@ results! {
     ERROR_NOT_PERMITTED = -1_000_174_001,
 }
 
-/// The name of a `VkResult`, or its number.
+/// Returns the name of a `VkResult`, or its number if it is unknown.
 pub(crate) fn result(code: i32) -> String {
     match RESULTS.iter().find(|(known, _)| *known == code) {
         Some((_, name)) => (*name).into(),
@@ -59,7 +59,7 @@ const SIGNALS: &[(i32, &str)] = &[
     (libc::SIGSYS, "SIGSYS"),
 ];
 
-/// A signal by name and number.
+/// Returns the name and number of a signal.
 pub(crate) fn signal(number: i32) -> String {
     match SIGNALS.iter().find(|(known, _)| *known == number) {
         Some((_, name)) => format!("signal {number} ({name})"),
@@ -67,10 +67,10 @@ pub(crate) fn signal(number: i32) -> String {
     }
 }
 
-/// What a shell adds to the number of the signal that ended a command.
+/// Number that a shell adds to the signal that ended a command.
 pub(crate) const OF_SHELL: i32 = 128;
 
-/// The status of a process that ended by itself, with what is known of it.
+/// Returns an exit status with its usual meaning.
 pub(crate) fn status(number: i32) -> String {
     let known = SIGNALS.iter().find(|(signal, _)| *signal == number - OF_SHELL);
     match (number, known) {

@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 use std::ffi::{CStr, c_int, c_void};
 
-/// Returns the paths by which the dynamic linker opened them, in its order; nothing on systems without a catalogue.
+/// Returns the paths by which the dynamic linker opened them, in its order; empty on systems without catalogues.
 pub(crate) fn loaded() -> Vec<String> {
     #[allow(unused_mut, reason = "one system tells")]
     let mut paths = Vec::new();
@@ -16,13 +16,13 @@ pub(crate) fn loaded() -> Vec<String> {
 }
 
 /// # Safety
-/// `info` is what `dl_iterate_phdr` passes, and `paths` leads to a list.
+/// `info` must come from `dl_iterate_phdr`, and `paths` must point to a `Vec<String>` that nothing else uses.
 #[cfg(target_os = "linux")]
 unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> c_int {
-    // SAFETY: by this function's contract.
+    // SAFETY: `info` is what `dl_iterate_phdr` passed, and the caller guarantees that `paths` points to a list that nothing else uses.
     let (info, paths) = unsafe { (&*info, &mut *paths.cast::<Vec<String>>()) };
     if !info.dlpi_name.is_null() {
-        // SAFETY: the dynamic linker's own text, terminated, and kept while it calls this function.
+        // SAFETY: `dlpi_name` is a string of the dynamic linker that ends with a null byte and stays unchanged during the callback.
         let path = unsafe { CStr::from_ptr(info.dlpi_name) };
         paths.extend(path.to_str().ok().filter(|path| path.contains('/')).map(String::from));
     }

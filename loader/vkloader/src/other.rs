@@ -1,4 +1,4 @@
-//! The loader that programs on this machine get, where that is another one than the library that is asked.
+//! The loader that programs on this machine use, if it is another file than the examined library.
 
 use crate::carried;
 use crate::child::{self, Finished, Watched};
@@ -9,18 +9,18 @@ use serde_json::Value;
 use std::io;
 use std::process::Command;
 
-/// A run of the probe under the loader that programs get.
+/// A run of the probe under the loader that programs use.
 pub(crate) struct Other {
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
 }
 
 impl Library {
-    /// Asks the library that this program carries from now on, unless the command line names one, or programs get one that writes a
-    /// trace. Returns what programs get then. `compares` tells whether the probe is to do all that a program does.
+    /// Selects the library that came with this program, unless the command line names a library or the programs' loader writes a trace. Returns the
+    /// results under the programs' loader if another library was selected. `compares` makes the probe do everything that a program does.
     ///
     /// # Errors
-    /// The system's.
+    /// The probe cannot be run.
     pub(crate) fn use_carried(&mut self, compares: bool) -> io::Result<Option<Other>> {
         let (None, Some(own)) = (&self.library, carried::library()) else {
             return Ok(None);
@@ -46,7 +46,7 @@ impl Library {
     }
 }
 
-/// Asks the program of 32 bits, where it is installed and this machine runs it. Returns its report.
+/// Runs the 32-bit `vkloader`, if it is installed and this machine can run it. Returns its report.
 ///
 /// # Errors
 /// `Interrupted` if a signal asked this process to end.
@@ -59,12 +59,12 @@ pub(crate) fn report_of_32_bits(library: &Library) -> io::Result<Option<Value>> 
     match child::run(command, library.limit(), KEPT) {
         Ok(finished) => Ok(serde_json::from_slice(&finished.output).ok()),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
-        // A system without the dynamic linker of 32 bits has no programs that need an answer.
+        // A system without the 32-bit dynamic linker has no 32-bit programs.
         Err(_) => Ok(None),
     }
 }
 
-/// The output of a process is kept, and nothing more is to be known of it.
+/// Options that keep the output of a process.
 const KEPT: Watched = Watched {
     keeps_output: true,
     linker: false,

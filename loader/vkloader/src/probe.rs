@@ -1,4 +1,4 @@
-//! The process that stands for a program: it opens the library and does what every Vulkan program does first.
+//! The probe: a process that opens the library and calls the commands that every Vulkan program calls first.
 
 use crate::objects;
 use crate::vulkan::{
@@ -12,10 +12,10 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The argument that makes this program the probe; what follows is the library to open.
+/// Hidden command of `vkloader`. The path of the library follows.
 pub(crate) const ARGUMENT: &str = "probe";
 
-/// What programs open when they are not told which library.
+/// Name by which programs open their loader.
 const USUAL_LIBRARY: &str = "libvulkan.so.1";
 
 /// Returns the library to open: the named library, or the usual one. A name without a folder first means a file in the current
@@ -28,38 +28,38 @@ pub(crate) fn library(named: Option<&Path>) -> PathBuf {
     }
 }
 
-/// What the probe received, above all layers.
+/// Results that the probe received after all layers.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Seen {
-    /// The file that was opened.
+    /// Path of the file that was opened.
     pub(crate) library: Option<String>,
-    /// The paths of the libraries that were loaded before a driver was asked.
+    /// Paths of the libraries that were loaded before a driver was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) before: Vec<String>,
-    /// The paths of those that were loaded meanwhile.
+    /// Paths of the libraries that were loaded later.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) objects: Vec<String>,
-    /// Why it did not open, in the system's words.
+    /// Message of the system if the library could not be opened.
     pub(crate) not_opened: Option<String>,
-    /// The version that it has.
+    /// Version of Vulkan that the library supports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
-    /// The instance extensions that it lists, each with its version after a blank.
+    /// Instance extensions of the library, each with its version after a blank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) extensions: Vec<String>,
-    /// The layers that it lists.
+    /// Layers that the library lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) layers: Vec<String>,
-    /// What `vkCreateInstance` gave.
+    /// Result of `vkCreateInstance`.
     pub(crate) instance: Option<Code>,
-    /// What `vkEnumeratePhysicalDevices` gave.
+    /// Result of `vkEnumeratePhysicalDevices`.
     pub(crate) enumeration: Option<Code>,
-    /// The devices, in the order in which a program gets them.
+    /// Devices, in the order in which a program receives them.
     pub(crate) devices: Vec<Device>,
 }
 
 impl Seen {
-    /// Returns what a probe told last. A probe that ended early told less.
+    /// Returns the last results that a probe printed. A probe that ended early printed incomplete ones.
     pub(crate) fn last(output: &[u8]) -> Option<Self> {
         let lines = output.split(|&byte| byte == b'\n').rev();
         lines
@@ -67,7 +67,7 @@ impl Seen {
             .find_map(|line| serde_json::from_slice(line).ok())
     }
 
-    /// Adds what is loaded now.
+    /// Adds the libraries that are loaded now.
     fn note_objects(&mut self) {
         for path in objects::loaded() {
             if !self.before.contains(&path) && !self.objects.contains(&path) {
@@ -77,7 +77,7 @@ impl Seen {
     }
 }
 
-/// What tells one device from another.
+/// Properties that identify a device.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Device {
     pub(crate) name: String,
@@ -85,38 +85,38 @@ pub(crate) struct Device {
     pub(crate) vendor: u32,
     pub(crate) device: u32,
     pub(crate) api_version: String,
-    /// Thirty-two hexadecimal digits.
+    /// UUID in 32 hexadecimal digits.
     pub(crate) uuid: Option<String>,
-    /// Thirty-two hexadecimal digits, which are the same for all devices of a driver.
+    /// Driver UUID in 32 hexadecimal digits. It is the same for all devices of a driver.
     pub(crate) driver_uuid: Option<String>,
-    /// Domain, bus, device and function.
+    /// PCI domain, bus, device and function.
     pub(crate) pci: Option<String>,
     /// `VkDriverId`.
     pub(crate) driver_id: Option<i32>,
-    /// What the driver calls itself.
+    /// Name that the driver reports.
     pub(crate) driver_name: Option<String>,
-    /// What `vkCreateDevice` gave, where it was called and returned.
+    /// Result of `vkCreateDevice`, if the command was called and returned.
     pub(crate) created: Option<Code>,
 }
 
-/// What is asked for.
+/// Commands that the probe calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// What every program asks for first.
+    /// The first commands of every program.
     Program,
-    /// One driver, whatever it is.
+    /// Queries for the instance extensions and devices of one driver.
     Driver,
-    /// The instance extensions of one driver, and no instance.
+    /// The query for the instance extensions of one driver, without an instance.
     Extensions,
-    /// The library alone, which is opened and asked nothing.
+    /// None; the library is only opened.
     Nothing,
 }
 
-/// Where the answer goes: what this process got as its output. What drivers print goes nowhere from here on, so that it is not taken
-/// for one.
+/// Returns the original standard output of this process for its results. From then on, lines that drivers print are discarded, so they cannot be
+/// taken for results.
 ///
 /// # Errors
-/// The system's.
+/// A descriptor cannot be duplicated.
 pub(crate) fn answers() -> io::Result<File> {
     let own = rustix::io::fcntl_dupfd_cloexec(io::stdout(), 3)?;
     if let Ok(nothing) = File::options().write(true).open("/dev/null") {
@@ -125,10 +125,9 @@ pub(crate) fn answers() -> io::Result<File> {
     Ok(own.into())
 }
 
-/// Lets this process end with the one that started it, and be the first to go where memory is short: what a driver does in it is
-/// nobody's work.
+/// Makes this process end with its parent, and makes it the first to be ended when memory is short. No work of a user is lost with it.
 pub(crate) fn be_expendable() {
-    // Where the system does not let it be so, it is a process as any other.
+    // Where the system does not support these requests, the process runs as usual.
     #[cfg(target_os = "linux")]
     {
         let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
@@ -136,8 +135,8 @@ pub(crate) fn be_expendable() {
     }
 }
 
-/// Does what is asked for, and tells what it received: at the end, and as a program also before each step in which a driver may end
-/// the process.
+/// Calls the commands and passes the results to `tell`: at the end, and in the role of a program also before each step in which a driver may end the
+/// process.
 ///
 /// # Errors
 /// Returns the error of `tell`.
@@ -159,23 +158,23 @@ pub(crate) fn run(
     tell(&seen)
 }
 
-/// The functions of a Vulkan loader, which stays open until the process ends.
+/// Returns the functions of a Vulkan loader, which stays open until the process ends.
 ///
 /// # Errors
-/// Why it cannot be asked, for people.
+/// A message that says why the library cannot be used.
 pub(crate) fn open(library: &OsString) -> Result<Entry, String> {
     let name = library.to_str().ok_or("its path is no UTF-8")?;
-    // SAFETY: this is what the process is for: whatever the initialisers of the library do concerns it alone.
+    // SAFETY: the initialisers of a library may do anything. This process exists only to run the library, so a crash here harms nothing else.
     let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) }.map_err(|error| words(&error))?;
     // SAFETY: a Vulkan loader exports this function with this signature.
     let get = unsafe { opened.get::<GetProcAddr>(b"vkGetInstanceProcAddr\0") };
     let get = *get.map_err(|_| "it exports no vkGetInstanceProcAddr")?;
     std::mem::forget(opened);
-    // SAFETY: the library stays open until the process ends.
+    // SAFETY: `get` is the look-up function of a library that stays open until the process ends.
     Ok(unsafe { Entry::new(get) })
 }
 
-/// An error with what is behind it: the system's words stand there.
+/// Returns the messages of an error and its sources; the message of the system is in a source.
 fn words(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {}", words(cause)),
@@ -183,7 +182,7 @@ fn words(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// What every program does first, in the order in which most do it, and a device of each physical device.
+/// Calls the first commands of every program in their usual order, and creates a device of each physical device.
 fn ask(
     entry: &Entry,
     layers: &[String],
@@ -215,16 +214,16 @@ fn ask(
     Ok(())
 }
 
-/// What the driver catalogue is about.
+/// Asks a driver for the contents of its catalogue entry.
 fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     seen.before = objects::loaded();
     if extent == Extent::Extensions {
-        // The trace has the extensions that the driver lists.
+        // The trace contains the extensions that the driver lists.
         entry.extensions();
         return seen.note_objects();
     }
     let made = instance(entry, extent, &[]);
-    // A driver without devices is closed when devices are listed.
+    // The loader closes a driver without devices when it lists the devices.
     seen.note_objects();
     match made {
         Err(code) => seen.instance = Some(code),
@@ -239,21 +238,21 @@ fn ask_driver(entry: &Entry, extent: Extent, seen: &mut Seen) {
     }
 }
 
-/// An instance, after the questions that come before one.
+/// Creates an instance, after the queries that precede one.
 ///
 /// # Errors
-/// What `vkCreateInstance` gave.
+/// The result of `vkCreateInstance`.
 pub(crate) fn instance(entry: &Entry, extent: Extent, layers: &[String]) -> Result<Instance, Code> {
     create(entry, extent, layers, &mut Seen::default())
 }
 
-/// The same; notes the answers to the questions.
+/// Creates an instance, and records the answers to the preceding queries.
 fn create(entry: &Entry, extent: Extent, layers: &[String], seen: &mut Seen) -> Result<Instance, Code> {
     let number = entry.version();
     let extensions = entry.extensions();
     seen.version = Some(version(number));
     if extent == Extent::Driver {
-        // Portability drivers, which do not conform fully, are included. The loader itself offers this extension.
+        // The list includes portability drivers, which do not fully conform to Vulkan. The loader itself supports this extension.
         let wanted = [c"VK_KHR_portability_enumeration"];
         return entry.instance(number, vulkan::ENUMERATE_PORTABILITY, &wanted, &[]);
     }
@@ -308,7 +307,7 @@ fn describe(device: Physical<'_>) -> Device {
         pci.head.next = identity.head.next;
         identity.head.next = (&raw mut pci).cast();
     }
-    // SAFETY: a device of version 1.1 or newer, and structures that it knows.
+    // SAFETY: the chain consists of valid structures, and the device has a version that supports them.
     unsafe { device.fill((&raw mut identity).cast()) };
     described.driver_id = has_driver.then_some(of_driver.driver_id);
     described.driver_name = has_driver.then(|| text(&of_driver.driver_name));
@@ -321,12 +320,12 @@ fn describe(device: Physical<'_>) -> Device {
     described
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A version as people write it.
+/// Returns a version as text.
 fn version(number: u32) -> String {
     format!("{}.{}.{}", number >> 22 & 0x7F, number >> 12 & 0x3FF, number & 0xFFF)
 }
@@ -342,7 +341,7 @@ fn kind(kind: i32) -> &'static str {
     }
 }
 
-/// A text of fixed length, up to its terminator.
+/// Returns the text in an array, up to its null byte.
 pub(crate) fn text(characters: &[u8]) -> String {
     let end = characters
         .iter()
@@ -351,7 +350,7 @@ pub(crate) fn text(characters: &[u8]) -> String {
     String::from_utf8_lossy(&characters[..end]).into_owned()
 }
 
-/// The file of the Vulkan loader that this process has mapped.
+/// Returns the file of the Vulkan loader that this process has mapped.
 fn mapped() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines()

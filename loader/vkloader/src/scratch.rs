@@ -1,4 +1,4 @@
-//! Folders for temporary files. A sandbox or a damaged system may lack the usual place, or have it read-only.
+//! Folders for temporary files. In a sandbox or on a damaged system, the usual place may be missing or read-only.
 
 use crate::child::naming;
 use crate::signals;
@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Characters with a meaning in `LD_LIBRARY_PATH`; a folder whose name has one of them cannot be listed there.
+/// Characters with a meaning in `LD_LIBRARY_PATH`. A folder whose name contains one of them cannot be listed there.
 const MEANT: &[u8] = b":;$";
 
 /// Returns the places for temporary files, in the order in which they are tried.

@@ -11,7 +11,7 @@ extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
 
-/// Records a signal that another process sent. One that the terminal sent is the program's own.
+/// Records a signal that another process sent. Signals of the terminal are left to the program that runs there.
 extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
     if unsafe { (*info).si_code } != FROM_KERNEL {
@@ -19,7 +19,7 @@ extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_
     }
 }
 
-/// Origin of a signal that the kernel sends, as for a key of a terminal: `SI_KERNEL`.
+/// `SI_KERNEL`, the origin of a signal that the kernel sends, for example for a key of the terminal.
 const FROM_KERNEL: libc::c_int = 0x80;
 
 /// Installs the signal handlers: the first signal that asks this process to end is recorded, and a second one ends the process at
@@ -35,8 +35,8 @@ pub(crate) fn note_requests_to_end() {
     }
 }
 
-/// Leaves the signals that a terminal sends for a key to the program that runs there: this process has something to say after it. The
-/// program itself gets the usual dispositions.
+/// Ignores the signals that a terminal sends when a key is pressed, because this process prints a report after the program has ended. The program itself gets the
+/// default handlers.
 pub(crate) fn leave_those_of_the_terminal() {
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         let handler = leave as extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
@@ -57,15 +57,15 @@ extern "C" fn note_stop(_: libc::c_int) {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// Records that a terminal asks this process to stop, in place of stopping: a supervisor stops after the program, which may want to give
-/// the terminal back as it was.
+/// Records a terminal's request to stop instead of stopping. A supervisor stops after the program, because the program may want to reset the terminal
+/// first.
 #[cfg(target_os = "linux")]
 pub(crate) fn note_stops() {
     let handler = note_stop as extern "C" fn(libc::c_int);
     install(libc::SIGTSTP, handler as libc::sighandler_t, libc::SA_RESTART);
 }
 
-/// Stops when a terminal asks for it, as usual.
+/// Stops on requests of a terminal again, which is the default.
 #[cfg(target_os = "linux")]
 pub(crate) fn stop_as_usual() {
     install(libc::SIGTSTP, libc::SIG_DFL, 0);
@@ -87,8 +87,7 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int)
     // async-signal-safe.
     unsafe { libc::sigaction(signal, &action, &mut before) };
     if before.sa_sigaction == libc::SIG_IGN {
-        // An ignored signal stays ignored, as the parent process asked.
-        // SAFETY: `before` was filled by the `sigaction` call above.
+        // A signal that the parent process ignored stays ignored.
         unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
     }
 }

@@ -1,7 +1,7 @@
 //! This program as one file for systems with different C libraries.
 //!
-//! The file is a static program that contains a set for each C library: this program and the library that it carries. It unpacks the set
-//! that fits into a folder of its own, and becomes the program of that set. That process removes the folder when it ends.
+//! The file is a static program that contains a set of files for each C library: `vkloader` and the Vulkan library. It unpacks the set for this
+//! system into a temporary folder and executes the program of that set. That process removes the folder when it ends.
 
 use crate::causes::elf;
 use crate::child::naming;
@@ -17,18 +17,18 @@ use std::process::{self, Command, ExitCode};
 /// Names of the two files in the folder. The program uses a library beside it.
 const NAMES: [&str; 2] = ["vkloader", "libvulkan.so.1"];
 
-/// A program that every system has. It shows the C library of the system where a second one is installed for some programs.
+/// A program that every system has. Its dynamic linker shows the system's C library if a second one is installed.
 const SHELL: &str = "/bin/sh";
 
 /// The files for one C library.
 pub struct Set {
     /// The program.
     pub program: &'static [u8],
-    /// The library that it asks with.
+    /// The library that the program examines drivers with.
     pub library: &'static [u8],
 }
 
-/// Becomes the program of the set that fits this system. Returns if no set does, or no folder takes the files.
+/// Executes the program of the set for this system. Returns if there is no such set, or if no folder accepts the files.
 #[must_use]
 pub fn become_program_of(sets: &[Set]) -> ExitCode {
     let linkers: Vec<_> = sets.iter().map(|set| elf::interpreter_in(set.program)).collect();
@@ -44,7 +44,7 @@ pub fn become_program_of(sets: &[Set]) -> ExitCode {
     ExitCode::from(commands::WRONG_USE)
 }
 
-/// Returns the place of the dynamic linker that the system's shell uses, or else of the first one that is installed.
+/// Returns the index of the dynamic linker that the system's shell uses, or else of the first one that is installed.
 fn choose(linkers: &[Option<PathBuf>], shell: Option<&Path>, is_there: impl Fn(&Path) -> bool) -> Option<usize> {
     let there = |linker: &Option<PathBuf>| linker.as_deref().is_some_and(&is_there);
     let of_shell = linkers
@@ -62,8 +62,8 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
     names.join(", ")
 }
 
-/// Becomes the program of a set. A place for temporary files may forbid programs, so each place is tried. Returns the error for the
-/// first place.
+/// Executes the program of a set. A file system for temporary files may forbid execution, so all places are tried. Returns the error of the first
+/// place.
 fn start(set: &Set) -> io::Error {
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;
@@ -98,17 +98,17 @@ fn unpack(set: &Set, place: &Path) -> io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// The beginning of the name of the folder of this process. Processes that it starts have other numbers.
+/// Returns the beginning of the folder's name, which contains the number of this process. Child processes have other numbers.
 fn prefix() -> String {
     format!("vkloader-{}-", process::id())
 }
 
-/// Removes the folder with the two files, and nothing else.
+/// Removes the folder with the two files. Other files are never removed.
 fn remove(folder: &Path) {
     for name in NAMES {
         let _ = fs::remove_file(folder.join(name));
     }
-    // An error leaves an empty folder; there is nobody to tell.
+    // After an error, an empty folder remains; the error is not worth a message.
     let _ = fs::remove_dir(folder);
 }
 
@@ -120,12 +120,12 @@ impl Unpacked {
     pub(crate) fn of_this_process() -> Option<Self> {
         let folder = itself::path().ok()?.parent()?.to_path_buf();
         let name = folder.file_name()?.to_str()?.to_owned();
-        // Any other folder is not this program's to remove, so no value may exist for it even for a moment.
+        // Dropping the value removes its folder, so no value may exist for a folder that this program did not create.
         name.starts_with(&prefix()).then(|| Self(folder))
     }
 }
 
-/// Removes the folder that was unpacked for this process, which is about to become another program.
+/// Removes the folder that was unpacked for this process, before the process executes another program.
 pub(crate) fn remove_own_folder() {
     drop(Unpacked::of_this_process());
 }
@@ -148,10 +148,10 @@ mod tests {
         for (there, shell, chosen) in [
             (&[gnu][..], Some(gnu), Some(0)),
             (&[musl], Some(musl), Some(1)),
-            // A C library that is installed beside the system's own.
+            // A second C library is installed beside the system's own.
             (&[gnu, musl], Some(gnu), Some(0)),
             (&[gnu, musl], Some(musl), Some(1)),
-            // A static shell, and one for a linker with another name.
+            // The shell is static, or its linker has another name.
             (&[musl], None, Some(1)),
             (&[gnu, musl], Some("/nix/ld.so"), Some(0)),
             (&[], Some(gnu), None),

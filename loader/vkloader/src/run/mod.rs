@@ -46,10 +46,10 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Does it. Without a settings file, this process becomes the program.
+    /// Runs the program. Without a settings file, this process executes the program itself.
     ///
     /// # Errors
-    /// The system's, and that the settings file is taken.
+    /// The program cannot be started, or another settings file exists.
     pub(crate) fn run(&self) -> io::Result<ExitCode> {
         let variables = self.variables()?;
         let Some((program, arguments)) = self.program.split_first().filter(|_| !self.print) else {
@@ -69,7 +69,7 @@ impl Run {
         Ok(ExitCode::from(code(status)))
     }
 
-    /// The variables that the options stand for.
+    /// Returns the variables that the options set.
     fn variables(&self) -> io::Result<Vec<(&'static str, OsString)>> {
         let layers = (!self.layers.is_empty()).then(|| self.layers.join(OsStr::new(":")));
         let trace = self.trace.as_ref().map(std::path::absolute).transpose()?;
@@ -88,7 +88,7 @@ impl Run {
     }
 }
 
-/// Refuses a list of devices without a word, which the library would take for no list.
+/// Rejects an empty list of devices, because the library would ignore it.
 fn with_words(value: OsString) -> Result<OsString, &'static str> {
     let has_word = value.as_encoded_bytes().iter().any(|&byte| byte != b',');
     has_word
@@ -96,7 +96,7 @@ fn with_words(value: OsString) -> Result<OsString, &'static str> {
         .ok_or("name at least one device, or none to hide all")
 }
 
-/// Prints assignments that a shell reads.
+/// Prints assignments in the syntax of a shell.
 fn print_all(variables: &[(&str, OsString)]) -> io::Result<ExitCode> {
     let mut text = Vec::new();
     for (name, value) in variables {
@@ -115,7 +115,7 @@ fn print_all(variables: &[(&str, OsString)]) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The exit status as a shell gives it.
+/// Returns the exit status that a shell would report.
 fn code(status: ExitStatus) -> u8 {
     let code = status
         .code()

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 
-/// Path of the file below each folder that is searched.
+/// Path of the file, relative to each folder that the library searches.
 const PLACE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// A member that the library ignores: the number of the process that wrote the file.
+/// Member with the number of the process that wrote the file. The library ignores it.
 const WRITER: &str = "vkloader-run";
 
-/// The time between two looks at the program.
+/// Delay between two checks of the program.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A settings file that is removed when this value is dropped.
@@ -24,10 +24,10 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Writes the file for these executables. A file that a killed run left is replaced.
+    /// Writes the file for these executables. Replaces a file that a killed run left.
     ///
     /// # Errors
-    /// The system's, and that there is another settings file.
+    /// The file cannot be written, or another settings file exists.
     pub(super) fn write(words: &OsStr, executables: &[PathBuf]) -> io::Result<Self> {
         let folders = folders();
         let path = folders
@@ -50,7 +50,7 @@ impl SettingsFile {
         let text = text(words, executables)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(|error| child::naming(folder, error))?;
-        // If two runs begin at the same time, one finds the file of the other.
+        // If two runs start at the same time, this fails in one of them.
         let mut file = fs::File::create_new(&path).map_err(|error| child::naming(&path, error))?;
         let written = Self { path };
         file.write_all(text.as_bytes())
@@ -58,10 +58,10 @@ impl SettingsFile {
         Ok(written)
     }
 
-    /// Runs a command, and removes the file when it ends. A signal that asks this process to end is passed on.
+    /// Runs a command, and removes the file after the command's end. Passes on signals that ask this process to end.
     ///
     /// # Errors
-    /// The system's, if the command cannot be started.
+    /// The command cannot be started.
     pub(super) fn keep_while(self, mut command: Command) -> io::Result<ExitStatus> {
         signals::note_requests_to_end();
         signals::leave_those_of_the_terminal();
@@ -82,7 +82,7 @@ impl SettingsFile {
 
 impl Drop for SettingsFile {
     fn drop(&mut self) {
-        // The user may have removed it.
+        // The user may have removed the file.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -90,12 +90,12 @@ impl Drop for SettingsFile {
 fn ask_to_end(child: &Child) {
     let process = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(process) = process {
-        // The child was not waited for yet, so the number is still its own.
+        // The child has not been waited for, so the number cannot belong to another process.
         let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
     }
 }
 
-/// The content of the file.
+/// Returns the content of the file.
 fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
     let words = words
         .to_str()
@@ -115,7 +115,7 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
     serde_json::to_string_pretty(&file).map_err(io::Error::other)
 }
 
-/// Returns `true` if a process of this command that has ended wrote a file.
+/// Returns `true` if the file was written by a `vkloader run` that has ended.
 fn is_left_behind(path: &Path) -> bool {
     let written = fs::read(path).ok();
     let written = written.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
@@ -123,7 +123,7 @@ fn is_left_behind(path: &Path) -> bool {
     writer.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists())
 }
 
-/// The folders in which the library looks for a settings file, in its order.
+/// Returns the folders in which the library searches for a settings file, in its order.
 fn folders() -> Vec<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = set("HOME").map(PathBuf::from);

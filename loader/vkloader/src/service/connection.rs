@@ -1,4 +1,4 @@
-//! A connection to a driver service: one request, one reply.
+//! A connection to a driver service, with one request at a time.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -14,29 +14,29 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, Operation, Packet, PacketError, REPLY_LIMIT};
 
-/// Packets that are passed over while a reply is awaited.
+/// Upper bound on the other packets that are skipped while a reply is pending.
 const MOST_OTHERS: usize = 100;
-/// Bytes that are read of a memory file: the manifests of a service, or its state with all of them in it.
+/// Upper bound on the bytes of a memory file, which has the manifests or the state of a service.
 const MOST_IN_FILE: u64 = 16 << 20;
-/// How long a full queue of connections is left alone between two attempts.
+/// Delay between two attempts if the queue of connections is full.
 const STEP: Duration = Duration::from_millis(10);
 
-/// Why a service did not answer.
+/// Reasons why a service did not answer.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// There is no socket, or nothing listens at it.
+    /// There is no socket, or no process listens at it.
     Nobody(io::Error),
     /// A system call failed.
     System(&'static str, io::Error),
-    /// Nothing came within this time.
+    /// No packet arrived within this time.
     Silent(Duration),
-    /// It closed the connection.
+    /// The service closed the connection.
     Closed,
-    /// What came is no packet.
+    /// An invalid packet arrived.
     Packet(PacketError),
-    /// It is a packet, and no reply to what was asked.
+    /// A packet arrived that is not a reply to the request.
     Other(&'static str),
-    /// Its payload is not what it should be.
+    /// The payload of the reply is invalid.
     Payload(String),
 }
 
@@ -54,15 +54,13 @@ impl fmt::Display for Failed {
     }
 }
 
-/// What came back.
 pub(super) struct Reply {
-    /// The payload.
     pub(super) payload: serde_json::Value,
     file: Option<OwnedFd>,
 }
 
 impl Reply {
-    /// The memory file that came with the reply, as JSON.
+    /// Reads the memory file of the reply as JSON.
     pub(super) fn file(self) -> Result<serde_json::Value, Failed> {
         let file = self
             .file
@@ -76,10 +74,10 @@ impl Reply {
             rustix::fs::FileType::from_raw_mode(status.st_mode) == rustix::fs::FileType::RegularFile
         });
         if !is_file {
-            // Another end of something could keep this program waiting.
+            // Reading a pipe or socket could block.
             return Err(Failed::Other("what came with the reply is no file"));
         }
-        // From its beginning, wherever the service left off.
+        // The service may have left the file offset anywhere.
         rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))
             .map_err(|error| Failed::System("seek", error.into()))?;
         let file = std::fs::File::from(file);
@@ -89,14 +87,13 @@ impl Reply {
     }
 }
 
-/// A connection.
+/// A connection to a service.
 pub(super) struct Connection {
     socket: OwnedFd,
     asked: u32,
 }
 
 impl Connection {
-    /// Connects.
     pub(super) fn new(path: &Path) -> Result<Self, Failed> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
@@ -107,7 +104,7 @@ impl Connection {
             match connect(&socket, &address) {
                 Ok(()) => return Ok(Self { socket, asked: 0 }),
                 Err(Errno::INTR) => {}
-                // Others wait for it too.
+                // Other clients wait in the queue too.
                 Err(Errno::AGAIN) if since.elapsed() < CONNECT_LIMIT => std::thread::sleep(STEP),
                 Err(Errno::AGAIN) => return Err(Failed::Silent(CONNECT_LIMIT)),
                 Err(error) => return Err(Failed::Nobody(error.into())),
@@ -115,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Asks, and waits for the reply.
+    /// Sends a request and waits for the reply.
     pub(super) fn ask(&mut self, operation: Operation, payload: &str) -> Result<Reply, Failed> {
         self.asked += 1;
         let header = Header::request(operation, self.asked);
@@ -150,7 +147,7 @@ impl Connection {
         }
     }
 
-    /// One packet; nothing where it is another than the reply that is awaited.
+    /// Receives one packet; `None` if it is not the awaited reply.
     fn receive(&self, awaited: Header) -> Result<Option<Reply>, Failed> {
         let mut bytes = vec![0; HEADER_BYTES + MOST_IN_REPLY];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -163,7 +160,7 @@ impl Connection {
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             Err(error) => return Err(Failed::System("recvmsg", error.into())),
         };
-        // All are taken, and so closed in the end, before anything is judged.
+        // All descriptors are taken before any check, so that they are closed.
         let mut descriptors: Vec<OwnedFd> = Vec::new();
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(more) = message {

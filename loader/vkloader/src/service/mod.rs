@@ -1,4 +1,4 @@
-//! What a driver service tells of itself (LSV-34, LSV-43 to LSV-45): its devices and drivers, and to those that run it, all of its state.
+//! The state that a driver service reports (LSV-34, LSV-43 to LSV-45): its devices and drivers, and for its administrators the complete state.
 
 mod connection;
 mod table;
@@ -11,42 +11,42 @@ use std::io;
 use std::path::{Path, PathBuf};
 use wire::{Operation, status};
 
-/// The variable by which programs find the service (LSV-37).
+/// Variable that names the socket of the service (LSV-37).
 const VARIABLE: &str = "VK_LOADER_SERVICE_SOCKET";
 
-/// All that it told.
+/// The replies of a service.
 #[derive(Debug, Serialize)]
 pub(crate) struct Told {
     socket: String,
-    /// What it can do, as bits.
+    /// Features of the service, as bits.
     features: u64,
     devices: Vec<Device>,
     manifests: Vec<Manifest>,
-    /// Its state, as it came; nothing where it is not for this user.
+    /// Complete state; `None` if this user may not read it.
     inspect: Option<Value>,
-    /// Why there is none.
+    /// Reason why the complete state is missing.
     inspect_refused: Option<String>,
 }
 
-/// A device that it knows.
+/// A device that the service knows.
 #[derive(Debug, Deserialize, Serialize)]
 struct Device {
     node: String,
     #[serde(default)]
     driver: String,
-    /// The driver that serves it.
+    /// Driver that serves the device.
     #[serde(default)]
     active_icd: Option<String>,
 }
 
-/// A manifest that it hands out.
+/// A manifest that the service hands out.
 #[derive(Debug, Deserialize, Serialize)]
 struct Manifest {
     name: String,
     contents: Value,
 }
 
-/// Its state (LSV-44). What is not in it counts as empty.
+/// Complete state of the service (LSV-44). Missing members are empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct State {
@@ -56,7 +56,6 @@ struct State {
     clients: Option<u64>,
 }
 
-/// The state of a device.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct StateOfDevice {
@@ -65,14 +64,13 @@ struct StateOfDevice {
     icds: Vec<Package>,
 }
 
-/// A package that may serve a device.
+/// A package of files that may contain the driver of a device.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Package {
     package: String,
 }
 
-/// The state of a driver.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct StateOfDriver {
@@ -84,7 +82,7 @@ struct StateOfDriver {
     error: String,
 }
 
-/// Where the service listens: where this program is told, else where programs look.
+/// Returns the socket of the service: the named one, or the one that programs use.
 ///
 /// # Errors
 /// The variable is empty.
@@ -104,7 +102,7 @@ pub(crate) fn socket(told: Option<&Path>) -> io::Result<PathBuf> {
 /// Asks the service at a socket.
 ///
 /// # Errors
-/// What went wrong, with the path of the socket.
+/// A message with the path of the socket.
 pub(crate) fn ask(socket: &Path) -> io::Result<Told> {
     converse(socket).map_err(|failed| io::Error::other(format!("{}: {failed}", socket.display())))
 }
@@ -142,7 +140,7 @@ fn converse(socket: &Path) -> Result<Told, Failed> {
     })
 }
 
-/// The status of a reply that is no answer.
+/// Returns the status of a reply that refuses a request.
 fn refusal(payload: &Value) -> Option<&str> {
     let word = payload.get("status")?;
     (word != status::OK).then(|| word.as_str().unwrap_or("unknown"))
@@ -157,20 +155,20 @@ fn read<T: serde::de::DeserializeOwned>(value: Value, what: &str) -> Result<T, F
 }
 
 impl Told {
-    /// Whether it has a driver to hand out.
+    /// Returns `true` if the service has a driver to hand out.
     pub(crate) fn has_drivers(&self) -> bool {
         !self.manifests.is_empty()
     }
 
-    /// As a table.
+    /// Prints the state as a table.
     ///
     /// # Errors
-    /// Those of standard output.
+    /// Writing to standard output fails.
     pub(crate) fn show(&self) -> io::Result<()> {
         table::show(self)
     }
 
-    /// Its state, as far as it can be read.
+    /// Returns the complete state, if it can be decoded.
     fn state(&self) -> Option<State> {
         let state = self.inspect.as_ref()?.get("core/vulkan_loader")?;
         State::deserialize(state).ok()

@@ -1,4 +1,4 @@
-//! What a driver service told, for a terminal.
+//! Prints the state of a driver service as tables.
 
 use super::{State, Told};
 use crate::show;
@@ -10,10 +10,10 @@ use wire::status;
 const TITLE: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 const BAD: Style = AnsiColor::Red.on_default();
-/// Characters of a hash that are enough to compare by eye.
+/// Characters of a hash in a table, which suffice for a comparison by eye.
 const HASH: usize = 12;
 
-/// Prints it.
+/// Prints the tables.
 pub(super) fn show(told: &Told) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     let state = told.state();
@@ -90,7 +90,7 @@ fn devices_of_state(state: &State) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// The drivers in the order of their numbers.
+/// Returns the rows of drivers, sorted by their numbers.
 fn drivers(state: &State) -> Vec<Vec<String>> {
     let mut drivers: Vec<_> = state.icds.iter().collect();
     drivers.sort_by_key(|(instance, _)| (instance.parse::<u64>().unwrap_or(u64::MAX), *instance));
@@ -113,7 +113,7 @@ fn drivers(state: &State) -> Vec<Vec<String>> {
 
 fn manifests(told: &Told) -> Vec<Vec<String>> {
     let rows = told.manifests.iter().map(|manifest| {
-        // The text of a manifest, or what is in it.
+        // The service sends the text of a manifest, or its decoded content.
         let contents = match &manifest.contents {
             Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
             other => other.clone(),
@@ -124,7 +124,7 @@ fn manifests(told: &Told) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// Prints rows below names of columns. Columns in which nothing stands are left out.
+/// Prints rows below the names of their columns. Columns without content are left out.
 fn table(out: &mut impl Write, title: &str, names: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
     writeln!(out, "\n{TITLE}{title}{TITLE:#}")?;
     if rows.is_empty() {

@@ -137,7 +137,7 @@ impl Entry {
 
     /// Returns the Vulkan version that the loader supports.
     pub(crate) fn version(&self) -> u32 {
-        // SAFETY: as in `new`.
+        // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open, which finds this command without an instance.
         let newer = unsafe { Global11::find(self.get, ptr::null_mut()) };
         let mut version = VERSION_1_0;
         // SAFETY: `version` is valid for writes.
@@ -196,7 +196,7 @@ impl Entry {
         succeeded(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
         // SAFETY: `get` finds these commands with the live instance, and the table has their types.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
-        // SAFETY: as above.
+        // SAFETY: `get` finds these commands with the live instance, and the table has their types.
         let newer = unsafe { OfInstance11::find(self.get, handle) };
         Ok(Instance {
             handle,
