@@ -1,33 +1,33 @@
-//! What the linker wrote into a library so that one build of it can be told from another.
+//! Build IDs: bytes that the linker writes into a library, which distinguish one build from another.
 
 use crate::written::is_hexadecimal;
 use core::fmt;
 
-/// Bytes at the beginning of a file in which its build id must lie: linkers put it right behind the headers. One that lies elsewhere is
-/// none.
+/// Number of bytes at the start of a file that must contain its build ID. Linkers put the build ID after the headers; one at another place is
+/// ignored.
 pub const HEAD_BYTES: usize = 4096;
 
-/// Bytes of the shortest build id that tells builds apart, and of the longest that there is a use for.
+/// Bounds on the bytes of a build ID. Shorter ones do not distinguish builds; longer ones are not used.
 const LENGTHS: core::ops::RangeInclusive<usize> = 8..=64;
 
-/// `PT_NOTE`: a program header that leads to notes.
+/// `PT_NOTE`, the type of a program header that refers to notes.
 const NOTES: u32 = 4;
-/// `NT_GNU_BUILD_ID`: a note that is a build id, if its owner is GNU.
+/// `NT_GNU_BUILD_ID`, the type of a note with a build ID, if the owner of the note is GNU.
 pub(crate) const BUILD_ID: u32 = 3;
 pub(crate) const OWNER: &[u8] = b"GNU\0";
 
-/// `ELFCLASS64` or `ELFCLASS32`, as the libraries of this process have it.
+/// `ELFCLASS64` or `ELFCLASS32`, the class of libraries in this process.
 const CLASS: u8 = if cfg!(target_pointer_width = "64") { 2 } else { 1 };
-/// `ELFDATA2LSB` or `ELFDATA2MSB`, the same.
+/// `ELFDATA2LSB` or `ELFDATA2MSB`, the byte order of libraries in this process.
 const BYTE_ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
 
-/// Where the numbers lie that lead to the notes: in the header of the file, and in a program header.
+/// Offsets, in the file header and in a program header, of the numbers that lead to the notes.
 struct Places {
-    /// `e_phoff`, `e_phentsize` and `e_phnum`.
+    /// Offsets of `e_phoff`, `e_phentsize` and `e_phnum`.
     table: usize,
     row_bytes: usize,
     rows: usize,
-    /// `p_offset` and `p_filesz`.
+    /// Offsets of `p_offset` and `p_filesz`.
     offset: usize,
     bytes: usize,
 }
@@ -49,13 +49,13 @@ const PLACES: Places = match CLASS {
     },
 };
 
-/// The build id of a library of this architecture.
+/// The build ID of a library of this architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuildId<'a>(&'a [u8]);
 
 impl<'a> BuildId<'a> {
-    /// Finds it in the first [`HEAD_BYTES`] of a file, whatever they are. Every number in them is held against their length, and each
-    /// program header and note is looked at once.
+    /// Finds the build ID in the first [`HEAD_BYTES`] of a file, whose content may be arbitrary. Every number is checked against their length, and
+    /// each program header and note is examined once.
     pub fn in_head(head: &'a [u8]) -> Option<Self> {
         let head = head.get(..HEAD_BYTES).unwrap_or(head);
         if !head.starts_with(&[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]) {
@@ -63,25 +63,25 @@ impl<'a> BuildId<'a> {
         }
         let (rows, row_bytes) = (half(head, PLACES.rows)?, half(head, PLACES.row_bytes)?);
         let table = head.get(word(head, PLACES.table)?..)?;
-        // Rows of no length would be the same one for each of them.
+        // With a row length of 0, all rows would be the same.
         let rows = table.chunks_exact(row_bytes.max(1)).take(rows);
         rows.filter_map(|row| notes(head, row)).find_map(find)
     }
 
-    /// Whether a catalogue has this build id under its written form.
+    /// Returns `true` if `text` is the written form of this build ID.
     pub fn is_written(self, text: &[u8]) -> bool {
         is_hexadecimal(text, self.0)
     }
 }
 
-/// Two hexadecimal digits for each byte.
+/// Writes two hexadecimal digits for each byte.
 impl fmt::Display for BuildId<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-/// The notes that a program header leads to, as far as they lie in the head of the file.
+/// Returns the notes that a program header refers to, up to the end of the file's head.
 fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
     let offset = word(row, PLACES.offset)?;
     let bytes = word(row, PLACES.bytes)?;
@@ -89,7 +89,8 @@ fn notes<'a>(head: &'a [u8], row: &[u8]) -> Option<&'a [u8]> {
     (full(row, 0)? == NOTES).then(|| head.get(offset..end)).flatten()
 }
 
-/// The build id among notes, each of which is two lengths, a kind, an owner, and what it says. Owner and content end at multiples of four.
+/// Finds the build ID among notes. A note consists of two lengths, a type, an owner and a content; owner and content are padded to multiples of four
+/// bytes.
 fn find(mut notes: &[u8]) -> Option<BuildId<'_>> {
     const HEADER: usize = 12;
     loop {
@@ -107,18 +108,18 @@ fn find(mut notes: &[u8]) -> Option<BuildId<'_>> {
     }
 }
 
-/// The number of 16 bits at a place.
+/// Reads a 16-bit number.
 fn half(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u16::from_ne_bytes(*bytes).into())
 }
 
-/// The number of 32 bits at a place.
+/// Reads a 32-bit number.
 fn full(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|bytes| u32::from_ne_bytes(*bytes))
 }
 
-/// The number of the size of an address at a place.
+/// Reads a number of the size of an address.
 fn word(bytes: &[u8], at: usize) -> Option<usize> {
     bytes.get(at..)?.first_chunk().map(|bytes| usize::from_ne_bytes(*bytes))
 }
@@ -128,10 +129,10 @@ pub(crate) mod tests {
     use super::*;
 
     pub(crate) const ID: [u8; 20] = [0xAB; 20];
-    /// Where the program headers begin, and how long one is.
+    /// Offset of the program headers, and the size of one.
     const TABLE: usize = 64;
     const ROW: usize = 56;
-    /// Where the notes begin.
+    /// Offset of the notes.
     const NOTES_AT: usize = TABLE + 2 * ROW;
 
     fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
@@ -150,7 +151,7 @@ pub(crate) mod tests {
         note
     }
 
-    /// The beginning of a library with these notes, behind a program header about something else.
+    /// Returns the start of a library with these notes, which follow an unrelated program header.
     pub(crate) fn head(notes: &[u8]) -> Vec<u8> {
         let mut head = vec![0; NOTES_AT];
         put(&mut head, 0, &[0x7F, b'E', b'L', b'F', CLASS, BYTE_ORDER]);
@@ -231,7 +232,7 @@ pub(crate) mod tests {
                 assert_eq!(written(&lies), None, "{at} {value}");
             }
         }
-        // Notes that claim to go on behind what was read end there.
+        // A note whose length exceeds the bytes that were read ends with them.
         let mut long = good.clone();
         put(
             &mut long,

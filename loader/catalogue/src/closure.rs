@@ -1,25 +1,25 @@
-//! The files that drivers consist of, and what puts another file in the place of one.
+//! Checks that the dynamic linker would load the recorded files of a driver in this process.
 //!
-//! The dynamic linker takes a library by its name from what the process has loaded already, else from the folders of `DT_RPATH`, else from
-//! those of `LD_LIBRARY_PATH`, else from where it was found when the driver was asked. `DT_RUNPATH` of a program is not searched for what
-//! other libraries depend on.
+//! The dynamic linker searches for a library by its name in this order: libraries that the process has loaded, the folders of `DT_RPATH`, the folders
+//! of `LD_LIBRARY_PATH`, and the place where it was found when the driver was asked. `DT_RUNPATH` of a program does not apply to the needs of other
+//! libraries.
 
 use crate::machine::Path;
 use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, written};
 
-/// A path in a folder that is looked at. The linker may find more in longer ones, which are not looked at, so that no entry counts.
+/// Space for a path in a searched folder. Entries are not used if a path does not fit, because the linker could find a library there.
 type LongPath = Path<LONGEST_PATH>;
 
-/// A file that drivers depend on, as a catalogue has it. A folder that the linker searches for a driver is one too.
+/// A file that drivers depend on, as a catalogue records it, or a folder that the linker searches for a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    /// The path by which the dynamic linker opened it.
+    /// Path by which the dynamic linker opened the file.
     pub path: &'a [u8],
-    /// The written form of its identity; empty where nothing was there.
+    /// Written form of the file's identity; empty if the path did not exist.
     pub identity: &'a [u8],
-    /// The written form of its build id; empty where times prove something, or it has none.
+    /// Written form of the file's build ID; empty if the identity suffices or the file has no build ID.
     pub build_id: &'a [u8],
-    /// The names by which it is asked for, with a blank between them.
+    /// Names by which libraries request the file, separated by blanks.
     pub names: &'a [u8],
 }
 
@@ -29,14 +29,14 @@ impl<'a> File<'a> {
     }
 }
 
-/// A file that drivers depend on, and why entries with it do not count.
+/// A file that drivers depend on, with the reason why entries that refer to it are not used, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<'a> {
     /// The file.
     pub file: File<'a>,
-    /// Why a driver might consist of another file.
+    /// Reason why the linker might load another file for the driver.
     pub doubt: Option<Doubt>,
-    /// The linker takes the file from what is loaded, or from a folder that was looked at, so that later folders do not matter.
+    /// `true` if the linker certainly loads this file, because it is loaded already or was found in an earlier folder.
     is_found: bool,
 }
 
@@ -53,30 +53,30 @@ impl<'a> From<File<'a>> for Checked<'a> {
 /// A library or program that the process has loaded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Object<'a> {
-    /// The path by which it was opened; empty for the program itself.
+    /// Path by which the object was opened; empty for the program.
     pub path: &'a [u8],
-    /// `DT_SONAME`, or empty.
+    /// `DT_SONAME`; empty if there is none.
     pub name: &'a [u8],
-    /// `DT_RPATH`, or empty, also where `DT_RUNPATH` replaces it.
+    /// `DT_RPATH`; empty if there is none or if `DT_RUNPATH` replaces it.
     pub search: &'a [u8],
 }
 
 /// The process that would open a driver.
 pub trait Process: Look {
-    /// Returns the identity of what a path leads to, and whether all users may read it.
+    /// Returns the identity of a path's target, and `true` if all users may read the target.
     fn file(&self, path: &[u8]) -> Option<(Identity, bool)>;
-    /// Shows a file in pieces, up to this number of bytes. The first piece is of [`HEAD_BYTES`] where the file is as long. Returns
-    /// `false` for a file that this process may not read.
+    /// Passes a file to `take` in pieces, up to `most` bytes. The first piece has [`HEAD_BYTES`] if the file is long enough. Returns `false` if this
+    /// process may not read the file.
     fn read(&self, path: &[u8], most: usize, take: &mut dyn FnMut(&[u8])) -> bool;
-    /// Shows what is loaded.
+    /// Passes each loaded object to `take`.
     fn objects(&self, take: &mut dyn FnMut(&Object<'_>));
-    /// Returns the version of the C library of GNU; empty for another one.
+    /// Returns the version of the GNU C library; empty for another C library.
     fn c_library(&self) -> &'static [u8];
     /// Returns `true` if the symbol is visible to all libraries of the process.
     fn exports(&self, symbol: &core::ffi::CStr) -> bool;
 }
 
-/// Holds a file against what is written of it.
+/// Checks that a file is still the recorded one.
 pub(crate) fn check(process: &impl Process, path: &[u8], identity: &[u8], build_id: &[u8]) -> Result<(), Doubt> {
     let Some((found, is_open)) = process.file(path) else {
         return if identity.is_empty() {
@@ -104,8 +104,8 @@ pub(crate) fn check(process: &impl Process, path: &[u8], identity: &[u8], build_
     }
 }
 
-/// Holds all files against the process: what each is now, what is loaded, and what lies in the folders of `DT_RPATH` and of
-/// `LD_LIBRARY_PATH`, which is `search`.
+/// Checks all files in this process: their present state, loaded libraries of the same name, and files in the folders of `DT_RPATH` and of
+/// `LD_LIBRARY_PATH`. `search` is the value of that variable.
 pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     for one in files.iter_mut() {
         let File {
@@ -135,14 +135,14 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
     }
 }
 
-/// Holds an object that is loaded against the files whose name it has: the linker takes it for each of them.
+/// Compares a loaded object with the files that have its name, because the linker uses the object for each of them.
 fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checked<'_>]) {
     let last = object.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     for one in files.iter_mut() {
         let is_named = |name: &[u8]| name == object.name || name == last;
         if one.file.names().any(is_named) {
             match object.path == one.file.path || is_same(process, object.path, one.file) {
-                // By another path than its name it was not asked for.
+                // The linker reuses an object if its `DT_SONAME` is the requested name; an object that was opened by another path need not match.
                 true => one.is_found |= one.file.names().all(|name| name == object.name),
                 false => one.doubt = Some(Doubt::Shadowed),
             }
@@ -150,7 +150,7 @@ fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checke
     }
 }
 
-/// Lets no entry count that depends on one of these files: the dynamic linker may take others.
+/// Marks all files as replaceable, so no entry that depends on one of them is used.
 pub fn doubt_all(files: &mut [Checked<'_>]) {
     files.iter_mut().for_each(|one| one.doubt = Some(Doubt::Shadowed));
 }
@@ -161,7 +161,7 @@ fn is_same(process: &impl Process, path: &[u8], file: File<'_>) -> bool {
         .is_some_and(|(found, _)| found.is_written(file.identity))
 }
 
-/// Shows the folders of a list of the object with this path; `None` for a folder of which only the linker knows where it is.
+/// Passes each folder of an object's search path to `take`, and `None` for a folder with a variable that only the linker knows.
 fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn FnMut(Option<&[u8]>)) {
     if list.is_empty() {
         return;
@@ -179,7 +179,7 @@ fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn F
     }
 }
 
-/// A path below the folder of the object with this path, which is empty for the program.
+/// Returns the path `below`, relative to the folder of the object with the path `own`. An empty `own` means the program.
 fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> {
     let folder = |path: &[u8]| LongPath::of(&[path.rsplitn(2, |&byte| byte == b'/').nth(1)?, below]);
     if !own.is_empty() {
@@ -190,11 +190,11 @@ fn origin(process: &impl Process, own: &[u8], below: &[u8]) -> Option<LongPath> 
     found
 }
 
-/// The folder below a folder of a list that the linker searches first.
+/// Name of a folder in each searched folder that the linker searches first.
 const HARDWARE_FOLDER: &[u8] = b"glibc-hwcaps";
 
-/// Folders that the C library of GNU searches as well up to its version 2.36. One text: each address in a list is one that the dynamic
-/// linker has to set in every process.
+/// Names of folders that the GNU C library up to version 2.36 searches too. They are one text, because the dynamic linker relocates each address in a
+/// list in every process.
 const OLD_FOLDERS: &[u8] = match () {
     () if cfg!(target_arch = "x86_64") => b"tls haswell avx512_1 xeon_phi x86_64",
     () if cfg!(target_arch = "x86") => b"tls sse2 i386 i486 i586 i686",
@@ -202,7 +202,7 @@ const OLD_FOLDERS: &[u8] = match () {
     () => b"tls neon vfp v6l v7l v8l power8 power9 power10 z13 z14 z15",
 };
 
-/// Returns `true` for a version of the C library of GNU that searches [`OLD_FOLDERS`].
+/// Returns `true` for a version of the GNU C library that searches [`OLD_FOLDERS`].
 fn has_old_folders(version: &[u8]) -> bool {
     let minor = version
         .strip_prefix(b"2.")
@@ -210,7 +210,8 @@ fn has_old_folders(version: &[u8]) -> bool {
     minor.and_then(written::number).is_some_and(|minor| minor < 37)
 }
 
-/// Looks for names of the files in a folder of a list. `is_final`: where the file itself is found there, the linker looks no further.
+/// Searches a folder for the names of the files. If `is_final` is `true` and the folder contains the recorded file itself, the linker searches no
+/// further folder.
 fn look_in(process: &impl Process, folder: Option<&[u8]>, files: &mut [Checked<'_>], is_final: bool) {
     let Some(folder) = folder else { return doubt_all(files) };
     if !process.exists(folder) {
@@ -255,18 +256,19 @@ fn look_for(process: &impl Process, folder: &[u8], files: &mut [Checked<'_>], is
     }
 }
 
-/// Returns `true` where the linker would take another file than this from a path, and counts the paths where it takes this one.
+/// Returns `true` if the linker would load another file than the recorded one from a path. Counts the paths from which it would load the recorded
+/// one.
 fn is_another(process: &impl Process, path: &[u8], file: File<'_>, found: &mut usize) -> bool {
     let Some((now, _)) = process.file(path) else {
         return false;
     };
     let is_same = now.is_written(file.identity);
     *found += usize::from(is_same);
-    // The linker goes on after a library of another architecture.
+    // The linker skips a library of another architecture.
     !is_same && !is_foreign(process, path)
 }
 
-/// Returns `true` for a library of another architecture than that of this process.
+/// Returns `true` if the file is a library for another word size than this process.
 fn is_foreign(process: &impl Process, path: &[u8]) -> bool {
     let mut foreign = false;
     process.read(path, HEAD_BYTES, &mut |head| foreign |= is_foreign_head(head));

@@ -1,4 +1,4 @@
-//! Entries count for the files that drivers were made of, in processes that would open these.
+//! Entries are used only in processes that would load the recorded files.
 
 use crate::build_id::tests::{ID, head, note};
 use crate::build_id::{BUILD_ID, OWNER};
@@ -26,9 +26,9 @@ struct One {
     objects: Vec<(&'static str, &'static str, &'static str)>,
     symbol: Option<&'static CStr>,
     search: &'static str,
-    /// Folders cannot be listed.
+    /// `true` if folders cannot be listed.
     hides: bool,
-    /// The version of the C library.
+    /// Version of the C library.
     version: &'static str,
 }
 
@@ -41,7 +41,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 impl One {
-    /// The process in which the driver was asked.
+    /// Returns the process in which the driver was asked.
     fn then() -> Self {
         Self::default()
             .with(DRIVER, LIBRARY)
@@ -145,7 +145,7 @@ impl Process for One {
     }
 }
 
-/// A catalogue with two files that the driver depends on.
+/// Returns a catalogue with two files that the driver depends on.
 fn known() -> Value {
     let mut known = document();
     known["files"] = json!([
@@ -177,7 +177,7 @@ fn each_file_of_a_driver_must_be_the_same() {
             doubt(One::then().change(path, unreadable)),
             Err((Doubt::Unreadable, number))
         );
-        // The rights of others say nothing of this process.
+        // Only the rights of this process matter.
         assert_eq!(doubt(One::then().change(path, |file| file.is_open = false)), Ok(()));
     }
 }
@@ -228,12 +228,12 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("/other/libm.so.6", "/$LIB", SHADOWED),
         ("/game/bin/../lib/libdrm.so.2", "$ORIGIN/../lib", SHADOWED),
         ("/game/bin/libm.so.6", "${ORIGIN}", Ok(())),
-        // A folder in front leads to the recorded file.
+        // An earlier folder contains a link to the recorded file.
         ("/other/libdrm.so.2", "/lib:/other", Ok(())),
         ("/other/libz.so", "/lib:/other", Err((Doubt::Shadowed, Some(1)))),
     ] {
         assert_eq!(other(path).search(search).check(&known()), expected, "{path} {search}");
-        // The same folders as a DT_RPATH, which the linker searches first.
+        // The same folders are tested as a `DT_RPATH`, which the linker searches first.
         let at_root = search.is_empty() || search.starts_with("/lib");
         if !at_root {
             let by_path = other(path).object("", "", search);
@@ -267,7 +267,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         let one = other("/other/libdrm.so.2").change("/other/libdrm.so.2", foreign(class));
         assert_eq!(one.search("/other").check(&known()), expected, "{class}");
     }
-    // A user who may open a file in a folder may not be allowed to list the folder.
+    // A user may be allowed to open a file in a folder but not to list the folder.
     let hidden = |path, hides| One {
         hides,
         ..other(path).search("/other")
@@ -279,7 +279,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
     ] {
         assert_eq!(hidden(path, true).check(&known()), expected, "{path}");
     }
-    // Another path to the same file.
+    // The loaded object has another path to the same file.
     assert_eq!(
         One::then()
             .with("/other/libdrm.so.2", inode(20))
@@ -302,7 +302,7 @@ fn what_is_loaded_matters_where_it_has_a_name_of_the_driver_or_its_functions() {
     ] {
         assert_eq!(loaded(path, name).check(&known()), expected, "{path} {name}");
     }
-    // The linker takes a library that is loaded under the name, whatever the folders have.
+    // The linker uses a library that is loaded under the name, no matter which files the folders contain.
     let here = || loaded("/lib/libdrm.so.2", "libdrm.so.2").with("/other/libdrm.so.2", inode(99));
     assert_eq!(here().search("/other").check(&known()), Ok(()));
     let unnamed = loaded("/lib/libdrm.so.2", "").with("/other/libdrm.so.2", inode(99));
@@ -345,7 +345,7 @@ fn a_file_whose_times_prove_nothing_is_known_by_its_build_id() {
     for none in [json!(null), json!(""), json!(7)] {
         assert_eq!(check(image, none, &ID), Err((Doubt::Times, None)));
     }
-    // It is no proof for another file.
+    // The build ID of another file does not match.
     for other in [
         Identity { inode: 9, ..image },
         Identity {
@@ -385,10 +385,10 @@ fn names_need_the_same_linker_cache() {
     ] {
         assert_eq!(now.check(&written), expected);
     }
-    // A driver that is named by its path and needs nothing does not need the cache.
+    // A driver that is named by its path and needs no other library does not depend on the cache.
     written["drivers"][0]["files"] = json!([]);
     assert_eq!(One::then().check(&written), Ok(()));
-    // A bare name does, also where there never was one.
+    // A bare name depends on the cache, even if there never was one.
     written["drivers"][0]["library"]["named"] = json!("libvulkan_radeon.so");
     assert_eq!(cache.check(&written), Ok(()));
     assert_eq!(One::then().check(&written), doubt);

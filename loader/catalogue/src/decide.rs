@@ -1,30 +1,30 @@
-//! When an entry counts, and what follows from it.
+//! Decides whether an entry is used, and what the loader does with its driver.
 
 use crate::closure::{self, Process};
 use crate::{Catalogue, Entry, Hardware, Json, LINKER_CACHE, Outcome};
 
-/// `VK_ERROR_INCOMPATIBLE_DRIVER`, with which drivers refuse an instance when their hardware is not there.
+/// `VK_ERROR_INCOMPATIBLE_DRIVER`, which drivers return from `vkCreateInstance` if their hardware is missing.
 const INCOMPATIBLE: i32 = -9;
 
-/// Why an entry does not count.
+/// Reason why an entry is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// The file is another one than when the driver was asked, was changed, or is gone.
+    /// The file was replaced, changed or removed after the driver was asked.
     Library,
-    /// The times of the file are those of an image, and say nothing; nor is there a build id that does.
+    /// The file has the constant times of a reproducible image, and no build ID, so a change could go unnoticed.
     Times,
     /// This process may not read the file.
     Unreadable,
-    /// The dynamic linker would take another file in this process.
+    /// The dynamic linker would load another file in this process.
     Shadowed,
-    /// The dynamic linker may find another library under a name.
+    /// The dynamic linker's cache has changed, so a name may lead to another library.
     LinkerCache,
-    /// The entry does not say of which files the driver consists.
+    /// The entry has no list of the driver's files.
     Unknown,
 }
 
 impl Doubt {
-    /// All doubts, each with its word in a trace and what is the matter with the file.
+    /// All doubts, each with its word in a trace and a sentence about the file.
     const ALL: [(Self, &'static str, &'static str); 6] = [
         (Self::Library, "library", "has changed"),
         (Self::Times, "times", "has times that prove nothing, and no build id"),
@@ -38,26 +38,26 @@ impl Doubt {
         (Self::Unknown, "unknown", "has an entry without a list of its files"),
     ];
 
-    /// Returns its word in a trace, and what is the matter with the file.
+    /// Returns the word for the doubt in a trace, and the rest of a sentence about the file.
     pub fn words(self) -> (&'static str, &'static str) {
         let found = Self::ALL.iter().find(|(known, ..)| *known == self);
         found.map_or(("", ""), |(_, word, words)| (word, words))
     }
 }
 
-/// What `vkCreateInstance` does with a driver.
+/// The loader's decision about a driver in `vkCreateInstance`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It opens it.
+    /// The loader opens the driver.
     Open,
-    /// It leaves it out: the driver has no device here.
+    /// The loader skips the driver, because it has no device here.
     NoDevice,
-    /// It leaves it out: the driver crashed or hung.
+    /// The loader skips the driver, because it crashed or hung.
     Broken,
 }
 
 impl<'a, J: Json<'a>> Catalogue<'a, J> {
-    /// Returns the path of the file that a doubt of [`Entry::check`] is about.
+    /// Returns the path of the file that a doubt of [`Entry::check`] concerns.
     pub fn file_of(self, entry: Entry<'a, J>, doubt: (Doubt, Option<u16>)) -> &'a [u8] {
         match doubt {
             (_, Some(number)) => self.files().nth(number.into()).map_or(b"", |file| file.path),
@@ -69,16 +69,16 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
 }
 
 impl<'a, J: Json<'a>> Entry<'a, J> {
-    /// Whether the manifest names its library by a bare name, which the dynamic linker looks for.
+    /// Returns `true` if the manifest names the library without a path, so that the dynamic linker searches for it.
     pub fn is_searched(self) -> bool {
         !self.named.contains(&b'/')
     }
 
-    /// Checks that what the driver answered is what it would answer in this process. `doubts` are those of the catalogue's files, after
-    /// [`closure::look`], and `same_search` whether the dynamic linker's cache is as it was, where there is one.
+    /// Checks that the driver's answer is still valid in this process. `doubts` are those of the catalogue's files after [`closure::look`].
+    /// `same_search` is `true` if the dynamic linker's cache has not changed.
     ///
     /// # Errors
-    /// The doubt, and the number of the file that it is about, where that is not the driver's own.
+    /// The doubt, and the index of the file that it concerns, unless that is the driver's own library.
     pub fn check(
         self,
         process: &impl Process,
@@ -102,8 +102,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         }
     }
 
-    /// What to do with the driver of an entry that counts, when an instance is made. `same_machine` says whether devices and kernel are
-    /// as they were, and is asked only where that matters.
+    /// Returns the decision about the driver of a valid entry when an instance is created. `same_machine` returns `true` if devices and kernel are
+    /// unchanged; it is called only if that matters.
     pub fn at_creation(self, same_machine: impl FnOnce() -> bool) -> Decision {
         let found = match self.outcome {
             Outcome::Crashed(_) | Outcome::Ended(_) | Outcome::Hung(_) => Decision::Broken,

@@ -1,4 +1,4 @@
-//! Reading a catalogue: a view of its JSON that believes nothing before it was looked at.
+//! A view of a catalogue's JSON. Every value is checked before it is used.
 
 use crate::{
     Json, LINKER_CACHE, LONGEST_NAME, Look, MOST_CARDS, MOST_DEVICES, MOST_ENTRIES, MOST_EXTENSIONS, MOST_FILES,
@@ -12,29 +12,29 @@ use crate::{
 use core::fmt;
 use core::marker::PhantomData;
 
-/// Who reads.
+/// The loader that reads the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'r> {
-    /// The version of the loader; another one may treat drivers otherwise.
+    /// Version of the loader. Another version may treat drivers differently.
     pub loader: &'r str,
-    /// What it was compiled for.
+    /// Architecture that the loader was compiled for.
     pub architecture: &'r str,
 }
 
-/// Why a whole catalogue does not count.
+/// Reason why a whole catalogue is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// It is no object with the members that a catalogue has, or there is more in it than may be.
+    /// The JSON is not an object with the members of a catalogue, or it exceeds a limit.
     NotACatalogue,
-    /// Its `schema` is another number.
+    /// `schema` is another number.
     OtherSchema,
-    /// Its `loader` is another version.
+    /// `loader` is another version.
     OtherLoader,
-    /// Its `architecture` is another one.
+    /// `architecture` is another one.
     OtherArchitecture,
 }
 
-/// A catalogue whose outermost members are as they must be.
+/// A catalogue whose outermost members are valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalogue<'a, J> {
     root: J,
@@ -44,10 +44,10 @@ pub struct Catalogue<'a, J> {
 }
 
 impl<'a, J: Json<'a>> Catalogue<'a, J> {
-    /// Looks at the outermost members. Entries are looked at one by one.
+    /// Checks the outermost members. Entries are checked one by one when they are used.
     ///
     /// # Errors
-    /// Why the catalogue as a whole does not count.
+    /// The reason why the whole catalogue is ignored.
     pub fn read(root: J, reader: Reader<'_>) -> Result<Self, Problem> {
         let schema = root.member_count("schema").ok_or(Problem::NotACatalogue)?;
         if schema != SCHEMA {
@@ -74,7 +74,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         }
     }
 
-    /// Returns the catalogue of a document that [`Self::read`] accepted before.
+    /// Returns the catalogue of a document that [`Self::read`] has accepted.
     #[inline(never)]
     pub fn of_valid(root: J) -> Option<Self> {
         Some(Self {
@@ -85,12 +85,12 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         })
     }
 
-    /// When it was written, in seconds since 1970.
+    /// Returns the time of the update in seconds since 1970.
     pub fn made(self) -> u64 {
         self.root.member_count("made").unwrap_or_default()
     }
 
-    /// The entries, in the order in which the drivers were found.
+    /// Returns the entries, in the order in which the drivers were found.
     pub fn entries(self) -> impl Iterator<Item = Entry<'a, J>> {
         self.root
             .few("drivers", MOST_ENTRIES)
@@ -99,13 +99,13 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
             .filter_map(Entry::read)
     }
 
-    /// The variables of [`variables`] that were set when the drivers were asked, with their values.
+    /// Returns the variables of [`variables`] that were set when the drivers were asked, with their values.
     pub fn variables(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let all = self.root.few("variables", MOST_VARIABLES).into_iter().flatten();
         all.filter_map(|one| Some((one.member_text("name")?, one.member_text("value")?)))
     }
 
-    /// Returns the paths of the manifests of all entries by their numbers, empty for what is not an entry.
+    /// Returns the manifest paths of all entries by index; empty for an invalid entry.
     pub fn manifests(self) -> impl Iterator<Item = &'a [u8]> {
         let all = self.root.few("drivers", MOST_ENTRIES).into_iter().flatten();
         all.map(|one| {
@@ -114,7 +114,7 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         })
     }
 
-    /// Returns the entry of this number.
+    /// Returns the entry at an index.
     #[inline(never)]
     pub fn entry(self, number: u16) -> Option<Entry<'a, J>> {
         let mut all = self.root.few("drivers", MOST_ENTRIES)?;
@@ -137,24 +137,24 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
             .member_text("value")
     }
 
-    /// Whether a variable of the process has the value that it had when the drivers were asked, or does not matter.
+    /// Returns `true` if a variable of the process has the recorded value, or does not affect drivers.
     pub fn allows(self, name: &[u8], value: &[u8]) -> bool {
         self.value_of(name)
             .map_or_else(|| !variables::matters(name, value), |known| known == value)
     }
 
-    /// The written form of the [`Fingerprint`](crate::Fingerprint) of the machine.
+    /// Returns the written form of the machine's [`Fingerprint`](crate::Fingerprint).
     pub fn fingerprint(self) -> &'a [u8] {
         self.machine.member_text("fingerprint").unwrap_or_default()
     }
 
-    /// Places of the graphics cards on the PCI bus.
+    /// Returns the PCI addresses of the graphics cards.
     pub fn cards(self) -> impl Iterator<Item = &'a [u8]> {
         let all = self.machine.few("cards", MOST_CARDS).into_iter().flatten();
         all.filter_map(|card| card.member_text("address"))
     }
 
-    /// The files that drivers depend on, which entries refer to by their numbers. One that is not as it must be is never as it was.
+    /// Returns the files that drivers depend on, to which entries refer by index. An invalid file never matches a file on disk.
     pub fn files(self) -> impl Iterator<Item = File<'a>> {
         let all = self.root.few("files", MOST_FILES).into_iter().flatten();
         all.map(|one| {
@@ -172,8 +172,8 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
         })
     }
 
-    /// Returns `true` if the dynamic linker's cache leads where it did when the drivers were asked: it is the same file, or has the same
-    /// content. `None` where there was no cache, and is none.
+    /// Returns `true` if the dynamic linker's cache is the same file as at the update, or has the same content. `None` if there was no cache then and
+    /// there is none now.
     pub fn has_same_linker_cache(self, process: &impl Process) -> Option<bool> {
         let written = self.root.member_text("linker-cache").unwrap_or_default();
         match process.file(LINKER_CACHE) {
@@ -188,12 +188,12 @@ impl<'a, J: Json<'a>> Catalogue<'a, J> {
     }
 }
 
-/// The content of the dynamic linker's cache, as one number.
+/// Checksum of the dynamic linker's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkerCacheSum(u64);
 
 impl LinkerCacheSum {
-    /// Reads it.
+    /// Reads the cache and computes the checksum.
     pub fn of(process: &impl Process) -> Self {
         let mut hash = Hash::new();
         process.read(LINKER_CACHE, MOST_LINKER_CACHE, &mut |piece| hash.take(piece));
@@ -205,21 +205,21 @@ impl LinkerCacheSum {
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Writes sixteen hexadecimal digits.
 impl fmt::Display for LinkerCacheSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }
 }
 
-/// How it ended when a driver was asked.
+/// Result of asking a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It made an instance, or was not asked to.
+    /// The driver created an instance, or was asked for its extensions only.
     Answered,
-    /// It refused, with this code of Vulkan, or did not open (0).
+    /// `vkCreateInstance` failed with this code, or the library did not open (0).
     Failed(i32),
-    /// The process ended by this signal.
+    /// This signal ended the process.
     Crashed(u32),
     /// The driver ended the process with this status.
     Ended(u32),
@@ -227,23 +227,23 @@ pub enum Outcome {
     Hung(u32),
 }
 
-/// What the kernel's lists say of a driver's hardware.
+/// State of a driver's hardware, according to the kernel's lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hardware {
-    /// Nothing: the driver is not in the [table](hardware::TABLE).
+    /// Unknown, because the driver is not in the [table](hardware::TABLE).
     Unknown,
-    /// It needs none.
+    /// The driver runs on the processor and needs no hardware.
     Software,
-    /// It is there.
+    /// The hardware is present.
     Present,
-    /// It is not there.
+    /// The hardware is absent.
     Absent,
-    /// It is there, and the driver may have to bring it up, so that devices may come without any sign.
+    /// The hardware is present, but the driver may have to start it. Devices may then appear without a change in the kernel's lists.
     Pending,
 }
 
 impl Hardware {
-    /// All of them, as they are written.
+    /// All states with their written forms.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::Unknown, "unknown"),
         (Self::Software, "software"),
@@ -252,7 +252,7 @@ impl Hardware {
         (Self::Pending, "pending"),
     ];
 
-    /// How it is written.
+    /// Returns the written form.
     pub fn name(self) -> &'static str {
         Self::ALL
             .iter()
@@ -260,8 +260,8 @@ impl Hardware {
             .map_or("unknown", |(_, name)| name)
     }
 
-    /// That of a driver, of which `serves` says for each kernel driver whether something on the machine is bound to it, `node` whether
-    /// a node exists, and `idle_card` whether a card of a vendor waits for a kernel driver or has one of these.
+    /// Returns the state of a driver's hardware. `serves` returns `true` if a kernel driver is bound to a device, `node` if a device node exists.
+    /// `idle_card` returns `true` if a card of a vendor has no kernel driver or one of the given ones.
     pub fn of(
         library: &[u8],
         serves: impl Fn(&str) -> bool,
@@ -287,48 +287,48 @@ impl Hardware {
 /// An instance extension of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension<'a> {
-    /// Its name, which fits the structure of Vulkan.
+    /// Name, which fits into `VkExtensionProperties`.
     pub name: &'a [u8],
-    /// Its revision.
+    /// Revision.
     pub version: u32,
 }
 
-/// A device as it is written; `None` for what is missing.
+/// A device as the catalogue records it; a missing member is `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct Device<'a> {
-    /// Its name. Bytes that are not text are replaced.
+    /// Name. Invalid UTF-8 was replaced.
     pub name: Option<&'a [u8]>,
-    /// The word for its type.
+    /// Word for the device type.
     pub kind: Option<&'a [u8]>,
-    /// The number of its vendor.
+    /// Vendor ID.
     pub vendor: Option<u64>,
-    /// Its own number.
+    /// Device ID.
     pub device: Option<u64>,
-    /// Its place on the PCI bus.
+    /// PCI address.
     pub pci: Option<&'a [u8]>,
-    /// Its UUID, in hexadecimal digits.
+    /// UUID in hexadecimal digits.
     pub uuid: Option<&'a [u8]>,
 }
 
-/// What is known of one driver.
+/// The entry of a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a, J> {
     json: J,
-    /// The path of its manifest.
+    /// Path of the manifest.
     pub manifest: &'a [u8],
-    /// Its library as the manifest names it, made absolute where that is a path.
+    /// Library as the manifest names it. A relative path was made absolute.
     pub named: &'a [u8],
-    /// The file that was opened.
+    /// Path of the file that was opened.
     pub path: &'a [u8],
-    /// The written form of the identity of that file.
+    /// Written form of that file's identity.
     pub identity: &'a [u8],
-    /// The written form of the build id of that file; empty where it has none.
+    /// Written form of that file's build ID; empty if it has none.
     pub build_id: &'a [u8],
-    /// How it ended.
+    /// Result of asking the driver.
     pub outcome: Outcome,
 }
 
-// What is not inlined here is called in many places, and at most a few times for each driver.
+// Functions that are not inlined are called from many places, and at most a few times for each driver.
 impl<'a, J: Json<'a>> Entry<'a, J> {
     #[inline(never)]
     fn read(json: J) -> Option<Self> {
@@ -344,12 +344,12 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// When the driver was asked, in seconds since 1970.
+    /// Returns the time of the answer in seconds since 1970.
     pub fn asked(self) -> u64 {
         self.json.member_count("asked").unwrap_or_default()
     }
 
-    /// What the kernel's lists said then.
+    /// Returns the state of the driver's hardware at that time.
     pub fn hardware(self) -> Hardware {
         let written = self.json.member_text("hardware").unwrap_or_default();
         Hardware::ALL
@@ -358,33 +358,33 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
             .map_or(Hardware::Unknown, |(hardware, _)| *hardware)
     }
 
-    /// Its instance extensions in its own order; `None` where it was not asked, or where they are none that a driver could have.
+    /// Returns the instance extensions in the driver's order; `None` if the driver did not list them or one of them is invalid.
     #[inline(never)]
     pub fn extensions(self) -> Option<impl Iterator<Item = Extension<'a>> + Clone> {
         let all = self.json.few("extensions", MOST_EXTENSIONS)?.map(extension::<J>);
-        // Each is looked at before the first is given out.
+        // All are checked before the first is returned.
         all.clone().all(|one| one.is_some()).then(|| all.flatten())
     }
 
-    /// Returns its instance extensions if [`Self::extensions`] returned them before.
+    /// Returns the instance extensions if [`Self::extensions`] has returned them before.
     pub fn valid_extensions(self) -> impl Iterator<Item = Extension<'a>> {
         let all = self.json.few("extensions", MOST_EXTENSIONS);
         all.into_iter().flatten().filter_map(extension::<J>)
     }
 
-    /// Whether it computes on the processor, as far as is known.
+    /// Returns `true` if the driver is known to run on the processor.
     pub fn is_software(self) -> bool {
         let is_processor = |device: J| device.member_text("type") == Some(b"cpu");
         self.hardware() == Hardware::Software || self.all_devices(&is_processor)
     }
 
-    /// Whether it has devices, and all are on the PCI bus and suspended by the kernel now.
+    /// Returns `true` if the driver has devices, and the kernel has suspended all of them.
     pub fn sleeps(self, look: &impl Look) -> bool {
         let place = |device: J| device.member_text("pci");
         self.all_devices(&|device| place(device).is_some_and(|place| machine::sleeps(look, place)))
     }
 
-    /// Returns `true` if it has devices, and `is` holds for all of them.
+    /// Returns `true` if the driver has devices, and `is` returns `true` for all of them.
     pub fn has_only(self, is: &dyn Fn(Device<'a>) -> bool) -> bool {
         self.all_devices(&|device| {
             is(Device {
@@ -398,18 +398,18 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Returns `true` if it has devices, and all of them are as wanted.
+    /// Returns `true` if the driver has devices, and `is` returns `true` for all of them.
     fn all_devices(self, is: &dyn Fn(J) -> bool) -> bool {
         let devices = self.json.few("devices", MOST_DEVICES);
         self.devices() > Some(0) && devices.is_some_and(|mut devices| devices.all(is))
     }
 
-    /// The version of the interface between loader and driver that it agreed to, where it came so far.
+    /// Returns the negotiated version of the interface between loader and driver, if negotiation succeeded.
     pub fn interface(self) -> Option<u64> {
         self.json.member_count("interface")
     }
 
-    /// Returns `true` if its version of Vulkan has these parts, or is not known.
+    /// Returns `true` if the driver's Vulkan version has these parts or is unknown.
     pub fn agrees_on_version(self, parts: [u32; 3]) -> bool {
         let known = self.json.member_text("api-version");
         known.is_none_or(|known| {
@@ -418,8 +418,8 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         })
     }
 
-    /// Whether one of its devices has this name and these numbers. Of a name that is no text there is a likeness only, which is not
-    /// compared.
+    /// Returns `true` if a device has these numbers and this name. A name that is not valid UTF-8 is not compared, because the catalogue contains a
+    /// replacement.
     pub fn has_device(self, name: &[u8], vendor: u32, device: u32) -> bool {
         let is = |known: J| {
             known.member_count("vendor") == Some(vendor.into())
@@ -430,7 +430,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         devices.is_some_and(|mut devices| devices.any(is))
     }
 
-    /// The numbers of the files that the driver depends on, `None` for one that is not a number; `None` for an entry without a list.
+    /// Returns the indices of the files that the driver depends on, with `None` for an invalid index; `None` for an entry without a list.
     pub fn files(self) -> Option<impl Iterator<Item = Option<u16>>> {
         let all = self.json.few("files", MOST_FILES)?;
         Some(all.map(|one| {
@@ -440,7 +440,7 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         }))
     }
 
-    /// How many devices it has; `None` where it was not asked.
+    /// Returns the number of devices; `None` if the driver was not asked for them.
     pub fn devices(self) -> Option<usize> {
         self.json.few("devices", MOST_DEVICES).map(Iterator::count)
     }

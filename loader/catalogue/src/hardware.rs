@@ -1,21 +1,21 @@
-//! Which kernel drivers and device nodes the libraries of drivers serve.
+//! Table of the kernel drivers and device nodes that driver libraries use.
 //!
-//! Only of a driver that is listed here the kernel's lists tell whether it can have a device. One that is not, such as a remote or a
-//! virtual one, is always opened. gfxstream is left out on purpose: it also talks to a host by other ways than a device.
+//! Only for listed drivers do the kernel's lists show that there can be no device. Other drivers, such as remote or virtual ones, are always opened.
+//! gfxstream is not listed, because it can reach a host without a device.
 
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The name of its library up to `.so`.
+    /// Name of the library, up to `.so`.
     pub library: &'static str,
-    /// Kernel drivers, as the link `driver` of a device names them.
+    /// Kernel drivers, by the name to which the `driver` link of a device leads.
     pub kernel_drivers: &'static [&'static str],
-    /// Nodes that do without a kernel driver of these.
+    /// Device nodes that exist without one of these kernel drivers.
     pub nodes: &'static [&'static str],
-    /// The vendor of graphics cards on the PCI bus that the driver itself brings up: the nodes of NVIDIA's may be absent until it asks
-    /// for them. Zero where there is none.
+    /// PCI vendor of graphics cards that the driver starts itself; 0 for other drivers. NVIDIA's device nodes may be missing until the driver
+    /// requests them.
     pub on_demand_vendor: u16,
-    /// It computes on the processor.
+    /// `true` if the driver runs on the processor.
     pub is_software: bool,
 }
 
@@ -36,7 +36,7 @@ const fn nvidia(library: &'static str) -> Row {
     }
 }
 
-/// What is known, Mesa's libraries first.
+/// Known drivers, those of Mesa first.
 pub const TABLE: &[Row] = &[
     row("libvulkan_radeon", &["amdgpu"], &[]),
     row("libvulkan_intel", &["i915", "xe", "virtio_gpu", "virtio-pci"], &[]),
@@ -63,7 +63,7 @@ pub const TABLE: &[Row] = &[
     row("amdvlk32", &["amdgpu"], &[]),
 ];
 
-/// What is known of the library at a path.
+/// Returns the row for the library at a path.
 pub fn of(path: &[u8]) -> Option<&'static Row> {
     let name = path.rsplit(|&byte| byte == b'/').next()?;
     TABLE.iter().find(|row| {

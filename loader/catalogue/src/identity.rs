@@ -1,41 +1,42 @@
-//! Which file it is.
+//! Identities of files.
 
 use crate::machine::Hash;
 use crate::written::is_hexadecimal;
 use core::fmt;
 
-/// Seconds since 1970 up to which the time of a change says nothing: images made reproducibly have all times at 0 or 1.
+/// Upper bound, in seconds since 1970, on times that say nothing about changes: reproducible images set all times to 0 or 1.
 const MEANINGLESS_SECONDS: i64 = 1;
 
-/// A file and its state: another file, or a change of this one, gives another identity.
+/// A file and its state. Replacing or changing the file changes the identity.
 ///
-/// The time of the last change of content can be set by programs, that of any change only by the kernel.
+/// Programs can set the time of the last change of content; only the kernel sets the time of the last change of any kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The number of the file system.
+    /// Number of the file system.
     pub device: u64,
-    /// The number of the file on it.
+    /// Number of the file on its file system.
     pub inode: u64,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When the content changed last, in seconds and nanoseconds since 1970.
+    /// Time of the last change of content, in seconds and nanoseconds since 1970.
     pub modified: (i64, i64),
-    /// When anything about the file changed last.
+    /// Time of the last change of any kind.
     pub changed: (i64, i64),
 }
 
 impl Identity {
-    /// Whether a change must show: not where the times are those of an image, whose next edition may have the same.
+    /// Returns `true` if every change of the file changes the identity. This is not so for the times of reproducible images, because the next version
+    /// may have the same times.
     pub fn proves(&self) -> bool {
         self.changed.0 > MEANINGLESS_SECONDS
     }
 
-    /// Whether a catalogue has this identity under its written form.
+    /// Returns `true` if `text` is the written form of this identity.
     pub fn is_written(&self, text: &[u8]) -> bool {
         is_hexadecimal(text, &self.sum().to_be_bytes())
     }
 
-    /// One number of all that is known: it is only compared.
+    /// Returns a checksum of all members, because identities are only compared.
     fn sum(&self) -> u64 {
         let [modified, changed] = [self.modified, self.changed].map(|(seconds, rest)| [seconds as u64, rest as u64]);
         let mut hash = Hash::new();
@@ -50,7 +51,7 @@ impl Identity {
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Writes sixteen hexadecimal digits.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.sum())
@@ -86,7 +87,7 @@ mod tests {
                 changed: (1_700_000_002, 0),
                 ..FILE
             },
-            // The inode and the size have changed places.
+            // The numbers of the inode and the size are swapped.
             Identity {
                 inode: FILE.size,
                 size: FILE.inode,
@@ -123,7 +124,7 @@ mod tests {
         for changed in [(0, 0), (1, 0), (-1, 0)] {
             assert!(!Identity { changed, ..FILE }.proves(), "{changed:?}");
         }
-        // The time of the content alone is what OSTree sets.
+        // OSTree sets only the time of the content.
         assert!(
             Identity {
                 modified: (0, 0),

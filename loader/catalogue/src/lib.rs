@@ -1,20 +1,25 @@
-//! The driver catalogue: what installed drivers answered when they were asked once, so that programs need not open them all to learn
-//! names that never change.
+//! The driver catalogue: a file with the answers of installed drivers, so that a program opens only the drivers that it needs.
 //!
-//! **Design.** `vkloader catalogue update` opens each installed driver in a process of its own, by the library's own negotiation and
-//! without layers, and writes what it said, or how it ended, to one JSON file: the system's in [`SYSTEM_FOLDER`], or the user's in the
-//! folder for caches. Only that program writes, and it replaces the file whole; the library only reads, once in a process, and only a
-//! regular file that belongs to root, or to the user, that nobody else may write, and that keeps the limits below. The data comes from
-//! drivers and from the kernel's lists of devices; a table here ([`hardware`]) says for which drivers an absent device can be told from
-//! these lists, and another ([`variables`]) which variables make drivers answer otherwise. The room is bounded: [`MOST_BYTES`] of text,
-//! [`MOST_ENTRIES`] drivers, [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each, and [`MOST_FILES`]. An entry counts while all files that the
-//! driver consists of are the very ones that were asked ([`Identity`], and the [`BuildId`] where times prove nothing), the dynamic linker
-//! would take them in this process ([`closure`]), the loader is of the same version, and no variable of that table has another value;
-//! that a driver has no device counts only on the same devices under the same kernel as well ([`Fingerprint`]). In all other cases the
-//! driver is opened as if there were no catalogue, and what an opened driver says wins.
+//! `vkloader catalogue update` opens each installed driver in a separate process, without layers, and writes the driver's answer or its crash to one
+//! JSON file. The system's file is in [`SYSTEM_FOLDER`], the user's in the folder for caches. `vkloader` replaces the file as a whole. The library
+//! reads it once in a process, and only if it is a regular file of root or of the user that nobody else may write to.
 //!
-//! Nothing here asks the system for anything or takes memory: who reads a catalogue brings the JSON ([`Json`]) and the view of the
-//! machine ([`Look`]), so the library and the program share these decisions, and no input makes them panic.
+//! Answers come from drivers and from the kernel's lists of devices. [`hardware`] lists the drivers whose missing hardware is visible in these lists.
+//! [`variables`] lists the variables that affect answers. Sizes are limited: [`MOST_BYTES`] of text, [`MOST_ENTRIES`] drivers,
+//! [`MOST_EXTENSIONS`] and [`MOST_DEVICES`] of each driver, and [`MOST_FILES`].
+//!
+//! An entry is valid under these conditions; otherwise the driver is opened as if there were no catalogue:
+//!
+//! - All files of the driver are unchanged ([`Identity`], and [`BuildId`] if times do not show changes).
+//! - The dynamic linker would load these files in this process ([`closure`]).
+//! - The loader has the recorded version.
+//! - No variable of the table has another value.
+//! - An entry without devices also needs the recorded devices and kernel ([`Fingerprint`]).
+//!
+//! The answer of an opened driver takes precedence over its entry.
+//!
+//! This crate makes no system calls and allocates no memory. Its users supply the JSON ([`Json`]) and the view of the machine ([`Look`]), so the
+//! library and `vkloader` share these decisions. No input causes a panic.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -60,31 +65,31 @@ mod closure_tests;
 #[cfg(test)]
 mod tests;
 
-/// The number of the form that this crate reads and `vkloader` writes. It grows when a reader of the older one would misunderstand it.
+/// Version of the form that this crate reads and `vkloader` writes. It increases with each change that an older reader would misunderstand.
 pub const SCHEMA: u64 = 3;
-/// Where the catalogue of the system lies.
+/// Folder of the system's catalogue.
 pub const SYSTEM_FOLDER: &str = "/var/cache/vulkan-loader";
-/// The same below the user's folder for caches.
+/// Folder of the user's catalogue, in the user's folder for caches.
 pub const USER_FOLDER: &str = "vulkan-loader";
-/// The file in which the dynamic linker looks up bare names.
+/// File in which the dynamic linker looks up names of libraries.
 pub const LINKER_CACHE: &[u8] = b"/etc/ld.so.cache";
-/// Bytes of the longest name of an extension, as `VK_MAX_EXTENSION_NAME_SIZE` leaves them.
+/// Upper bound on the bytes of an extension's name: `VK_MAX_EXTENSION_NAME_SIZE` without the null byte.
 pub const LONGEST_NAME: usize = 255;
 
-/// The words of a text with blanks between them.
+/// Returns the words of a text that are separated by blanks.
 fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| byte == b' ').filter(|word| !word.is_empty())
 }
 
 macro_rules! architectures {
     ($($condition:meta => $name:literal;)+) => {
-        /// What this was compiled for: drivers of another architecture are other files.
+        /// Architecture of this build. Drivers of another architecture have a catalogue of their own.
         pub const ARCHITECTURE: &str = match () {
             $(() if cfg!($condition) => $name,)+
             () => "other",
         };
 
-        /// The catalogue of the system.
+        /// Path of the system's catalogue.
         pub const SYSTEM_FILE: &CStr = match () {
             $(() if cfg!($condition) => terminated(concat!("/var/cache/vulkan-loader/catalogue-", $name, ".json\0")),)+
             () => c"/var/cache/vulkan-loader/catalogue-other.json",

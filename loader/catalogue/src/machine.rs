@@ -1,29 +1,28 @@
-//! What the kernel tells of devices, as one number.
+//! A checksum of the devices that the kernel lists.
 
 use crate::written::is_hexadecimal;
 use core::fmt;
 
-/// How who reads a catalogue looks at the machine. Paths are absolute; what is not there gives nothing.
+/// View of the machine. Paths are absolute; a method does nothing for a path that does not exist.
 pub trait Look {
-    /// Shows the names in a folder, in any order. Returns `false` where these are not all of them.
+    /// Passes each name in a folder to `take`, in any order. Returns `false` if some names could not be read.
     fn names(&self, folder: &[u8], take: &mut dyn FnMut(&[u8])) -> bool;
-    /// Shows where a link leads, as it is written.
+    /// Passes the target of a symbolic link to `take`.
     fn link(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
-    /// Shows the beginning of a short file.
+    /// Passes the start of a short file to `take`.
     fn text(&self, path: &[u8], take: &mut dyn FnMut(&[u8]));
-    /// Whether something is there.
+    /// Returns `true` if the path exists.
     fn exists(&self, path: &[u8]) -> bool;
 }
 
-/// Nodes outside of `/dev/dri` by which drivers reach devices. One text: each address in a list is one that the dynamic linker has to
-/// set in every process.
+/// Device nodes of drivers outside of `/dev/dri`. They are one text, because the dynamic linker relocates each address in a list in every process.
 const NODES: &[u8] = b"/dev/nvidiactl /dev/nvidia0 /dev/nvidia1 /dev/dxg /dev/kgsl-3d0 /dev/mali0 /dev/pvr_sync";
-/// The folder of DRM nodes.
+/// Folder of DRM device nodes.
 const DRI: &[u8] = b"/dev/dri";
-/// The places of the PCI bus that have a device.
+/// Folder with the addresses of PCI devices.
 const PCI: &[u8] = b"/sys/bus/pci/devices";
 
-/// Whether the device at this place of the PCI bus is suspended. Reading that wakes none.
+/// Returns `true` if the PCI device at this address is suspended. Reading the state does not wake the device.
 pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
     let is_place = place
         .iter()
@@ -35,14 +34,13 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
     sleeps
 }
 
-/// The devices of a machine, and its kernel: one number that is another where they differ. The order in which they are listed does not
-/// count.
+/// Checksum of the kernel and the devices of a machine. The order of the devices does not affect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Looks: at the kernel's version, which nodes there are and which kernel drivers and chips are behind them, which places of the
-    /// PCI bus are taken, and what is bound to the graphics cards at `cards` among these. Nothing is opened that could wake a device.
+    /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, the PCI addresses in use, and the
+    /// kernel drivers of the graphics cards at the addresses `cards`. Opens nothing that could wake a device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         let mut found = Self(0);
         look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));
@@ -67,7 +65,7 @@ impl Fingerprint {
         }
     }
 
-    /// The kernel driver and the chip of a device.
+    /// Adds the kernel driver and the chip of a device.
     fn device(&mut self, look: &impl Look, folder: &[u8], name: &[u8], within: &[u8]) {
         let path = |file| <Path>::of(&[folder, b"/", name, within, file]);
         let mut add = |found: &[u8]| {
@@ -84,7 +82,7 @@ impl Fingerprint {
         }
     }
 
-    /// One fact more. Facts are summed up, so that their order does not matter.
+    /// Adds a fact. Hashes of facts are summed, so their order does not matter.
     fn add(&mut self, about: &[u8], fact: &[u8]) {
         let mut hash = Hash::new();
         hash.take(about);
@@ -93,20 +91,20 @@ impl Fingerprint {
         self.0 = self.0.wrapping_add(hash.mixed());
     }
 
-    /// Whether a catalogue has this fingerprint under its written form.
+    /// Returns `true` if `text` is the written form of this checksum.
     pub fn is_written(self, text: &[u8]) -> bool {
         is_hexadecimal(text, &self.0.to_be_bytes())
     }
 }
 
-/// Sixteen hexadecimal digits.
+/// Writes sixteen hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }
 }
 
-/// FNV-1a of 64 bits, and a step that spreads every bit, since results are summed.
+/// FNV-1a with 64 bits, and a final step that mixes all bits, because results are summed.
 pub(crate) struct Hash(u64);
 
 impl Hash {
@@ -126,14 +124,14 @@ impl Hash {
     }
 }
 
-/// A short path, put together without asking for memory.
+/// A short path in a fixed buffer, which needs no allocation.
 pub(crate) struct Path<const ROOM: usize = 160> {
     room: [u8; ROOM],
     pub(crate) length: usize,
 }
 
 impl<const ROOM: usize> Path<ROOM> {
-    /// The parts, one after the other; `None` where there is no room for them. The usual room is for paths of `/sys`.
+    /// Joins parts; `None` if they do not fit. The default size suffices for paths of `/sys`.
     pub(crate) fn of(parts: &[&[u8]]) -> Option<Self> {
         let mut path = Self {
             room: [0; ROOM],
@@ -143,7 +141,7 @@ impl<const ROOM: usize> Path<ROOM> {
         Some(path)
     }
 
-    /// Adds a part.
+    /// Appends a part; `None` if it does not fit.
     pub(crate) fn add(&mut self, part: &[u8]) -> Option<()> {
         let end = self.length.checked_add(part.len())?;
         self.room.get_mut(self.length..end)?.copy_from_slice(part);
@@ -161,7 +159,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// A machine of texts: a folder is what other paths lie in.
+    /// An imitated machine: the content of each path. Folders exist implicitly.
     #[derive(Clone, Default)]
     struct Machine(BTreeMap<String, String>);
 

@@ -1,4 +1,4 @@
-//! A catalogue is read, and its entries are judged.
+//! Reading catalogues, and decisions about their entries.
 
 use super::*;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ pub(crate) fn read(document: &Value) -> Result<Catalogue<'_, &Value>, Problem> {
     Catalogue::read(document, READER)
 }
 
-/// A document with one member set, by its path.
+/// Returns a catalogue in which the member at a path has another value.
 pub(crate) fn with(pointer: &str, value: Value) -> Value {
     let mut document = document();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
@@ -64,7 +64,7 @@ pub(crate) fn with(pointer: &str, value: Value) -> Value {
     document
 }
 
-/// What happens to the driver of an entry of which one member is set.
+/// Returns the decision about a driver whose entry has another value for one member.
 fn decision(name: &str, value: Value) -> Decision {
     let document = with(&format!("/drivers/0/{name}"), value);
     let entry = read(&document).unwrap().entries().next().unwrap();
@@ -273,7 +273,7 @@ fn hardware_shows_by_kernel_driver_node_or_waiting_card() {
     );
 }
 
-/// A machine with one device on the PCI bus, in this state of power.
+/// A machine with one PCI device in this power state.
 struct One(&'static str);
 
 impl Look for One {

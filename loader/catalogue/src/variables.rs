@@ -1,36 +1,36 @@
-//! Variables that make drivers answer otherwise than when they were asked.
+//! Variables that affect the answers of drivers.
 //!
-//! The table beside this file has the variables that were tried with installed drivers, or are known from documents, and what each changed
-//! of what a catalogue says. A variable that changed nothing never counts against a catalogue. One with a name as drivers use them that is
-//! not in the table does, since a driver may read it.
+//! The table `variables.txt` lists the variables that were tested with installed drivers or are documented, and the part of a catalogue that each one
+//! changes. A variable that changes nothing never invalidates a catalogue. A variable that is not in the table but has a name of the kind that
+//! drivers use does invalidate it, because a driver may read it.
 
 use crate::words;
 
-/// The variables that were tried: name, changes, meaning of an empty value, and the drivers. Written by tests/real/variables.
+/// Tested variables: name, changes, meaning of an empty value, and the drivers. `tests/real/variables` writes the table.
 const TABLE: &[u8] = include_bytes!("variables.txt");
 
-/// First variables that let others change what the dynamic linker does. Then how the names of variables begin that drivers read, up to an
-/// underscore and in capitals: options of driconf are variables too, in small letters. One text: each address in a list is one that the
-/// dynamic linker has to set in every process.
+/// Variables that affect the dynamic linker, followed by the beginnings of variables that drivers read, up to an underscore and in capitals. Options
+/// of driconf can be set by variables too, in small letters. The names are one text, because the dynamic linker relocates each address in a list in
+/// every process.
 const KNOWN: &[u8] = b"\
     LD_AUDIT GLIBC_TUNABLES MESA_ RADV_ ACO_ AMD_ AMDVLK_ INTEL_ ANV_ HASVK_ NVK_ NAK_ LP_ \
     GALLIUM_ VN_ TU_ FD_ V3D_ PAN_ PANVK_ PVR_ PCO_ ROGUE_ ASAHI_ AGX_ HK_ NIR_ MDA_ DRI_ DRIRC_ __NV_ __VK_LAYER_NV_ __GL_ \
     NVPRESENT_ DZN_";
 
-/// Variables that change nothing, whatever their value.
+/// Variables that change nothing, no matter which value they have.
 const HARMLESS: &[u8] = &names::<{ length(Kind::Harmless) }>(Kind::Harmless);
-/// Variables of which an empty value changes nothing.
+/// Variables that change nothing if their value is empty.
 const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::HarmlessEmpty);
-/// Variables that change something, whose names do not begin as [`KNOWN`] says.
+/// Variables that change something, and whose names do not begin like a name in [`KNOWN`].
 const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
 /// Number of bits in [`BEGINNINGS`].
 const BITS: usize = 512;
 
-/// The first three letters of all names that matter, in a table of bits that says no to most variables.
+/// Bit table of the first three letters of all relevant names. It rules most variables out without a search.
 const BEGINNINGS: [u64; BITS / 64] = beginnings();
 
-/// The lists that are made of the table.
+/// Lists that are computed from the table.
 #[derive(Clone, Copy)]
 enum Kind {
     Harmless,
@@ -57,7 +57,7 @@ pub fn matters(name: &[u8], value: &[u8]) -> bool {
         && !(value.is_empty() && has(HARMLESS_EMPTY))
 }
 
-/// Returns the word and the bit of [`BEGINNINGS`] for names that begin with these letters.
+/// Returns the index of the word and the bit in [`BEGINNINGS`] for names that begin with these letters.
 const fn place([first, second, third]: [u8; 3]) -> (usize, u64) {
     let mut sum = first.to_ascii_uppercase() as usize;
     sum = sum * 31 + second.to_ascii_uppercase() as usize;
@@ -91,7 +91,7 @@ struct Line {
     next: usize,
 }
 
-/// Returns the line that begins at a place of the table.
+/// Returns the line that begins at an offset of the table.
 const fn line(begin: usize) -> Line {
     let (mut next, mut column, mut columns) = (begin, 0, [(begin, begin); 4]);
     while next < TABLE.len() && TABLE[next] != b'\n' {
@@ -116,7 +116,7 @@ const fn belongs(line: &Line, kind: Kind) -> bool {
     let (is_harmless, is_known) = (is(line.columns[1], b"nothing"), is_known(begin, end));
     line.is_row
         && match kind {
-            // Nobody doubts a variable whose name begins otherwise.
+            // A variable whose name does not begin like a name in [`KNOWN`] is ignored anyway.
             Kind::Harmless => is_harmless && is_known,
             Kind::HarmlessEmpty => !is_harmless && is(line.columns[2], b"unset"),
             Kind::Other => !is_harmless && !is_known && !is(line.columns[1], b"unknown"),
@@ -132,7 +132,7 @@ const fn is((begin, end): (usize, usize), word: &[u8]) -> bool {
     at == word.len() && begin + at == end
 }
 
-/// Returns `true` if the name at this part of the table begins as [`KNOWN`] says.
+/// Returns `true` if the name at this part of the table begins like a name in [`KNOWN`].
 const fn is_known(begin: usize, end: usize) -> bool {
     let (mut word, mut at) = (0, 0);
     while at <= KNOWN.len() {
@@ -154,7 +154,7 @@ const fn is_known(begin: usize, end: usize) -> bool {
     false
 }
 
-/// Bytes of the names of a kind, with a blank between them.
+/// Returns the length of the names of a kind, separated by blanks.
 const fn length(kind: Kind) -> usize {
     let (mut at, mut bytes) = (0, 0);
     while at < TABLE.len() {
@@ -168,7 +168,7 @@ const fn length(kind: Kind) -> usize {
     bytes
 }
 
-/// The names of a kind, with a blank between them.
+/// Returns the names of a kind, separated by blanks.
 const fn names<const BYTES: usize>(kind: Kind) -> [u8; BYTES] {
     let (mut at, mut names, mut bytes) = (0, [b' '; BYTES], 0);
     while at < TABLE.len() {
@@ -233,7 +233,7 @@ mod tests {
         ] {
             assert!(!matters(name.as_bytes(), b"1"), "{name}");
         }
-        // An empty value is as none to some drivers, and nothing is known of a variable that was not tried.
+        // Some drivers treat an empty value as an unset variable, and nothing is known about a variable that was not tested.
         assert!(!matters(b"DRI_PRIME", b"") && matters(b"RADV_NEW", b""));
     }
 

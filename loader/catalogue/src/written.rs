@@ -1,6 +1,6 @@
-//! Numbers as a catalogue has them.
+//! Numbers in the form of a catalogue.
 
-/// Returns the number that a text of decimal digits stands for.
+/// Returns the number that a text of decimal digits represents.
 pub(crate) fn number(text: &[u8]) -> Option<u32> {
     let digit = |byte: &u8| char::from(*byte).to_digit(10);
     let add = |sum: u32, byte: &u8| sum.checked_mul(10)?.checked_add(digit(byte)?);
@@ -11,7 +11,7 @@ pub(crate) fn number(text: &[u8]) -> Option<u32> {
     }
 }
 
-/// Returns `true` if a text is two hexadecimal digits for each of these bytes.
+/// Returns `true` if a text consists of two hexadecimal digits for each of these bytes.
 pub(crate) fn is_hexadecimal(text: &[u8], bytes: &[u8]) -> bool {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |number: u8| DIGITS[usize::from(number & 15)];
