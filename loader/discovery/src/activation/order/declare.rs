@@ -44,6 +44,7 @@ impl<'a> Declarations<'a> {
             ignored: Vec::new(),
         };
         let layer_at = |layer: &ChosenLayer| &list.layers[layer.index];
+        found.keep_equal_names(list, chain)?;
         if !list.ordered_by_settings {
             found.keep_list(By::Application, chain, |layer| {
                 layer.enabled_by == EnabledBy::Application
@@ -69,6 +70,23 @@ impl<'a> Declarations<'a> {
             found.add_manifest(place, layer_at(layer), list, chain)?;
         }
         Ok(found)
+    }
+
+    /// Keeps the order of layers with the same name. Only a settings file can list a name twice.
+    fn keep_equal_names(&mut self, list: &DiscoveredLayers, chain: &[ChosenLayer]) -> Result<(), OutOfMemory> {
+        if !list.ordered_by_settings {
+            return Ok(());
+        }
+        let name_at = |layer: &ChosenLayer| &list.layers[layer.index].name;
+        for (place, layer) in chain.iter().enumerate() {
+            let mut lower = chain.iter().enumerate().skip(place + 1);
+            if let Some((other, _)) = lower.find(|(_, other)| name_at(other) == name_at(layer)) {
+                let by = By::EqualNames;
+                let ranks = (0..chain.len()).map(|at| (at == place || at == other).then_some(at));
+                self.declare(Declaration { by, text: b"" }, ranks)?;
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the order of some layers among themselves.

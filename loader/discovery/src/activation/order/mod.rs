@@ -21,6 +21,8 @@ use promises::limits::MAX_ORDERED_LAYERS;
 /// Author of a declaration, the strongest first.
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
+    /// The settings file, which lists a name twice. The library of the one nearest the application is tried first (LAY-157).
+    EqualNames,
     /// The application, by the order of `ppEnabledLayerNames`.
     Application,
     /// `VK_LOADER_LAYERS_ORDER`.

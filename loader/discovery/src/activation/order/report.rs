@@ -25,7 +25,7 @@ impl By<'_> {
         match self {
             Self::Application => "application",
             Self::Variable => Variable::LayersOrder.name(),
-            Self::Settings(_) => "settings",
+            Self::EqualNames | Self::Settings(_) => "settings",
             Self::List(enabled_by) => enabled_by.word(),
             Self::Manifest(_) => "manifest",
         }
@@ -37,6 +37,7 @@ impl Declaration<'_> {
     fn text(&self) -> impl Display + '_ {
         Show(|out: &mut Formatter<'_>| {
             match self.by {
+                By::EqualNames => out.write_str("the settings file lists the name twice, in this order")?,
                 By::Application => out.write_str("the application's list of layers")?,
                 By::Variable => out.write_str(self.by.word())?,
                 By::Settings(path) => write!(out, "layer_order in {path}")?,
@@ -54,7 +55,7 @@ impl Declaration<'_> {
     fn path(&self) -> Option<&Text> {
         match self.by {
             By::Settings(path) | By::Manifest(path) => Some(path),
-            By::Application | By::Variable | By::List(_) => None,
+            By::EqualNames | By::Application | By::Variable | By::List(_) => None,
         }
     }
 }

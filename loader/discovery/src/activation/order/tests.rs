@@ -223,6 +223,38 @@ fn lay_334_the_list_of_a_settings_file_beats_manifests() {
 }
 
 #[test]
+fn lay_334_equal_names_of_a_settings_file_keep_their_order() {
+    let mut list = found([layer("a", &[], &[]), layer("b", &["a"], &[]), layer("a", &[], &["b"])]);
+    for (place, manifest) in list.layers.iter_mut().enumerate() {
+        manifest.manifest = format!("/{place}.json").as_str().into();
+        manifest.implicit = place == 2;
+    }
+    list.ordered_by_settings = true;
+    for (order, expected) in [
+        ("b>a", [1, 0, 2]),
+        ("implicit>explicit", [0, 2, 1]),
+        ("implicit>b", [0, 2, 1]),
+        ("", [1, 0, 2]),
+    ] {
+        list.order.variable = order.into();
+        let enabled_by = EnabledBy::Settings;
+        let mut chain: Vec<_> = (0..3).map(|index| ChosenLayer { index, enabled_by }).collect();
+        let lines = Lines::default();
+        sort(&list, &mut chain, Purpose::Instance, &Journal::new(&lines)).unwrap();
+        assert_eq!(
+            chain.iter().map(|layer| layer.index).collect::<Vec<_>>(),
+            expected,
+            "{order}"
+        );
+        let told = lines
+            .take()
+            .into_iter()
+            .any(|(_, line)| line.contains("lists the name twice, in this order"));
+        assert_eq!(told, order.starts_with("implicit"), "{order}");
+    }
+}
+
+#[test]
 fn lay_335_a_cycle_of_a_hundred() {
     ends_in_time(|| {
         let names: Vec<String> = (0..100).map(|number| format!("n{number:02}")).collect();
