@@ -155,9 +155,41 @@ fn a_settings_file_of_the_user_is_left_alone() {
         complaint(&output)
     );
     assert_eq!(fs::read_to_string(&path).expect("the file"), own);
-    // A killed run left this file; the kernel gives no process such a number.
-    machine.file(FILE, r#"{"vkloader-run": 4294967295}"#);
+    // A killed run left this file, and nobody holds its lock.
+    machine.file(FILE, r#"{"vkloader-run": 1}"#);
     let output = shell(&machine, &words, &format!("cat '{}'", path.display()));
     assert!(said(&output).contains("visible_devices"), "{}", complaint(&output));
     assert!(!Path::new(&path).exists());
+}
+
+/// The program replaces the file, as another run or an editor would.
+#[test]
+fn a_file_that_replaced_the_own_one_stays() {
+    let machine = two_devices();
+    let path = machine.path(FILE);
+    let words = ["--devices", "type:cpu", "--executable", env!("CARGO_BIN_EXE_vkloader")];
+    let script = format!("cp '{0}' '{0}.new' && mv '{0}.new' '{0}'", path.display());
+    let output = shell(&machine, &words, &script);
+    assert!(output.status.success(), "{}", complaint(&output));
+    assert!(path.exists(), "it is not the file of this run");
+    let nested = format!(
+        "'{}' run --devices type:cpu --executable /bin/sh -- true",
+        env!("CARGO_BIN_EXE_vkloader")
+    );
+    let output = shell(
+        &machine,
+        &words,
+        &format!("{nested}; test -e '{}' && exit 9", path.display()),
+    );
+    assert_eq!(
+        output.status.code(),
+        Some(9),
+        "a run beside another: {}",
+        complaint(&output)
+    );
+    assert!(
+        complaint(&output).contains("is a settings file already"),
+        "{}",
+        complaint(&output)
+    );
 }

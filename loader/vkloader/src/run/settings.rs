@@ -3,8 +3,10 @@
 use crate::{child, signals};
 use serde_json::json;
 use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Write};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
@@ -12,15 +14,18 @@ use std::time::Duration;
 /// Path of the file, relative to each folder that the library searches.
 const PLACE: &str = "vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// Member with the number of the process that wrote the file. The library ignores it.
+/// A member that the library ignores: the process that wrote the file.
 const WRITER: &str = "vkloader-run";
 
 /// Delay between two checks of the program.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A settings file that is removed when this value is dropped.
+///
+/// The file is locked until then, so other runs see that it is in use, also those of another PID namespace.
 pub(super) struct SettingsFile {
     path: PathBuf,
+    file: File,
 }
 
 impl SettingsFile {
@@ -29,18 +34,16 @@ impl SettingsFile {
     /// # Errors
     /// The file cannot be written, or another settings file exists.
     pub(super) fn write(words: &OsStr, executables: &[PathBuf]) -> io::Result<Self> {
-        let folders = folders();
+        let folders = Folders::of(|name| std::env::var_os(name));
         let path = folders
-            .first()
+            .own()
             .ok_or_else(|| {
                 io::Error::other("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for a settings file")
             })?
             .join(PLACE);
-        if is_left_behind(&path) {
-            fs::remove_file(&path)?;
-        }
+        remove_left_behind(&path);
         if let Some(other) = folders
-            .iter()
+            .all()
             .map(|folder| folder.join(PLACE))
             .find(|file| file.exists())
         {
@@ -50,10 +53,14 @@ impl SettingsFile {
         let text = text(words, executables)?;
         let folder = path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(|error| child::naming(folder, error))?;
-        // If two runs start at the same time, this fails in one of them.
-        let mut file = fs::File::create_new(&path).map_err(|error| child::naming(&path, error))?;
-        let written = Self { path };
-        file.write_all(text.as_bytes())
+        // If two runs begin at the same time, one finds the file of the other.
+        let file = File::create_new(&path).map_err(|error| child::naming(&path, error))?;
+        // Without a lock, a file system has none, and then no other run removes the file. An empty file is nobody's to remove either.
+        let _ = lock(&file);
+        let mut written = Self { path, file };
+        written
+            .file
+            .write_all(text.as_bytes())
             .map_err(|error| child::naming(&written.path, error))?;
         Ok(written)
     }
@@ -82,8 +89,7 @@ impl SettingsFile {
 
 impl Drop for SettingsFile {
     fn drop(&mut self) {
-        // The user may have removed the file.
-        let _ = fs::remove_file(&self.path);
+        remove_same(&self.path, &self.file);
     }
 }
 
@@ -115,25 +121,123 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
     serde_json::to_string_pretty(&file).map_err(io::Error::other)
 }
 
-/// Returns `true` if the file was written by a `vkloader run` that has ended.
-fn is_left_behind(path: &Path) -> bool {
-    let written = fs::read(path).ok();
-    let written = written.and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
-    let writer = written.and_then(|file| file.get(WRITER)?.as_u64());
-    writer.is_some_and(|process| !Path::new("/proc").join(process.to_string()).exists())
+/// Locks a file that no other process has locked. The lock ends with this process.
+fn lock(file: &File) -> io::Result<()> {
+    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from)
 }
 
-/// Returns the folders in which the library searches for a settings file, in its order.
-fn folders() -> Vec<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let home = set("HOME").map(PathBuf::from);
-    let below_home = |folder: &str| home.as_ref().map(|home| home.join(folder)).into_iter().collect();
-    let list = |value: std::ffi::OsString| std::env::split_paths(&value).collect::<Vec<_>>();
-    let mut all: Vec<PathBuf> = set("XDG_CONFIG_HOME").map_or_else(|| below_home(".config"), list);
-    all.extend(set("XDG_DATA_HOME").map_or_else(|| below_home(".local/share"), list));
-    all.extend(set("XDG_CONFIG_DIRS").map_or_else(|| vec!["/etc/xdg".into()], list));
-    all.extend(["/usr/local/etc", "/etc"].map(PathBuf::from));
-    let data = || vec!["/usr/local/share".into(), "/usr/share".into()];
-    all.extend(set("XDG_DATA_DIRS").map_or_else(data, list));
-    all
+/// Removes a file that a run of this command wrote, and that no run uses: its lock is free.
+fn remove_left_behind(path: &Path) {
+    let Ok(mut file) = File::open(path) else { return };
+    let mut text = Vec::new();
+    let is_ours = file.read_to_end(&mut text).is_ok() && {
+        let written = serde_json::from_slice::<serde_json::Value>(&text).ok();
+        written.is_some_and(|file| file.get(WRITER).is_some())
+    };
+    if is_ours && lock(&file).is_ok() {
+        remove_same(path, &file);
+    }
+}
+
+/// Removes a file, unless another one has taken its path. A file that remains is found by the next run.
+fn remove_same(path: &Path, file: &File) {
+    let place = |state: fs::Metadata| (state.dev(), state.ino());
+    let there = fs::symlink_metadata(path).map(place).ok();
+    if there.is_some() && there == file.metadata().map(place).ok() {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The folders in which the library looks for a settings file.
+struct Folders {
+    /// The folders of the user.
+    homes: Vec<PathBuf>,
+    /// The folders of the system.
+    others: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// Reads the variables. As in the library, empty items of a list do not count.
+    fn of(get: impl Fn(&str) -> Option<OsString>) -> Self {
+        let set = |name: &str| get(name).filter(|value| !value.is_empty());
+        let home = set("HOME").map(PathBuf::from);
+        let below_home = |folder: &str| home.as_ref().map(|home| home.join(folder)).into_iter().collect();
+        let list = |value: OsString| {
+            let items = std::env::split_paths(&value);
+            items.filter(|item| !item.as_os_str().is_empty()).collect::<Vec<_>>()
+        };
+        let mut homes: Vec<PathBuf> = set("XDG_CONFIG_HOME").map_or_else(|| below_home(".config"), list);
+        homes.extend(set("XDG_DATA_HOME").map_or_else(|| below_home(".local/share"), list));
+        let mut others = set("XDG_CONFIG_DIRS").map_or_else(|| vec!["/etc/xdg".into()], list);
+        others.extend(["/usr/local/etc", "/etc"].map(PathBuf::from));
+        let data = || vec!["/usr/local/share".into(), "/usr/share".into()];
+        others.extend(set("XDG_DATA_DIRS").map_or_else(data, list));
+        Self { homes, others }
+    }
+
+    /// The folder in which a file of the user belongs.
+    fn own(&self) -> Option<&Path> {
+        self.homes.first().map(PathBuf::as_path)
+    }
+
+    /// All folders.
+    fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.homes.iter().chain(&self.others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_belongs_into_a_folder_of_the_user() {
+        let own = |config: &str, data: &str, home: &str| {
+            let folders = Folders::of(|name| match name {
+                "XDG_CONFIG_HOME" => Some(config.into()),
+                "XDG_DATA_HOME" => Some(data.into()),
+                "HOME" => Some(home.into()),
+                _ => None,
+            });
+            assert!(folders.all().all(|folder| !folder.as_os_str().is_empty()));
+            folders.own().map(Path::to_owned)
+        };
+        assert_eq!(own("", "", "/home/a"), Some("/home/a/.config".into()));
+        assert_eq!(own(":/config:", "", "/home/a"), Some("/config".into()));
+        assert_eq!(own(":", "/data", "/home/a"), Some("/data".into()));
+        assert_eq!(
+            own(":", "::", "/home/a"),
+            None,
+            "a folder of the system is not the user's"
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_run_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        let write = |text: &str| {
+            fs::write(&path, text).expect("a file");
+            File::open(&path).expect("the file")
+        };
+        let ours = r#"{"vkloader-run": 1}"#;
+        let user = write(r#"{"settings": {}}"#);
+        remove_left_behind(&path);
+        assert!(path.exists(), "the user's own file");
+        drop(user);
+        let used = write(ours);
+        lock(&used).expect("a lock");
+        remove_left_behind(&path);
+        assert!(path.exists(), "a run uses the file, wherever that process is");
+        drop(used);
+        let before = write(ours);
+        let newer = folder.path().join("newer");
+        fs::write(&newer, ours)
+            .and_then(|()| fs::rename(&newer, &path))
+            .expect("another file");
+        remove_same(&path, &before);
+        assert!(path.exists(), "the path has another file by now");
+        remove_left_behind(&path);
+        assert!(!path.exists(), "nobody uses the file");
+    }
 }
