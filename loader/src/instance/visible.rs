@@ -9,6 +9,9 @@ use discovery::journal::{Journal, LogBits};
 use discovery::settings::Settings;
 use os::memory::OutOfMemory;
 
+/// The name of the list in the settings file, for messages.
+const IN_FILE: &str = "visible_devices of the settings file";
+
 /// A list of the only devices to show.
 pub(crate) struct VisibleDevices {
     value: HostVec<u8>,
@@ -22,13 +25,16 @@ pub(crate) struct VisibleDevices {
 impl VisibleDevices {
     /// The words of the list.
     pub(crate) fn words(&self) -> DeviceWords {
-        DeviceWords::visible(&self.value)
+        let read = match self.variable {
+            Some(_) => DeviceWords::visible,
+            None => DeviceWords::visible_in_file,
+        };
+        read(&self.value)
     }
 
     /// The name of the list, for messages.
     pub(crate) fn name(&self) -> &'static str {
-        self.variable
-            .map_or("visible_devices of the settings file", Variable::name)
+        self.variable.map_or(IN_FILE, Variable::name)
     }
 
     /// Returns `true` to the first caller, who reports words that match nothing.
@@ -68,15 +74,22 @@ impl Instance {
         }
         let configured = settings.filter(|settings| settings.device_configurations.is_some());
         let chooser = configured.or(settings.filter(|_| !in_file.is_empty()));
-        if let (Some(chooser), Some(_)) = (
-            chooser,
-            asked
-                .as_ref()
-                .filter(|asked| configured.is_some() || asked[..] != *in_file),
-        ) {
+        // A program that `vkloader` runs may have the same words in both.
+        let is_other = |asked: &[u8]| DeviceWords::visible(asked) != DeviceWords::visible_in_file(in_file);
+        let is_replaced = asked
+            .as_ref()
+            .is_some_and(|asked| configured.is_some() || is_other(asked));
+        if let Some(chooser) = chooser.filter(|_| is_replaced) {
             let name = Variable::VisibleDevices.name();
             let line = format_args!(
                 "{name} is ignored: the settings file {} chooses the devices",
+                chooser.path
+            );
+            journal.note(LogBits::WARN | LogBits::DRIVER, line);
+        }
+        if let Some(chooser) = configured.filter(|_| !in_file.is_empty()) {
+            let line = format_args!(
+                "{IN_FILE} is ignored: device_configurations in {} chooses the devices",
                 chooser.path
             );
             journal.note(LogBits::WARN | LogBits::DRIVER, line);
@@ -85,7 +98,7 @@ impl Instance {
             Some(value) if chooser.is_none() => (&value[..], Some(Variable::VisibleDevices)),
             _ => (in_file, None),
         };
-        if configured.is_some() || !has_words(value) {
+        if configured.is_some() || variable.is_some() && !has_words(value) {
             return Ok(None);
         }
         // Only creation sets it, and it runs once.
@@ -95,8 +108,15 @@ impl Instance {
             is_reported: AtomicBool::new(false),
             hid_all: AtomicBool::new(false),
         });
-        let line = format_args!("{} chooses the devices: {}", visible.name(), os::Raw(value));
-        journal.note(LogBits::INFO | LogBits::DRIVER, line);
+        let name = visible.name();
+        let bits = LogBits::INFO | LogBits::DRIVER;
+        match variable {
+            Some(_) => journal.note(bits, format_args!("{name} chooses the devices: {}", os::Raw(value))),
+            None => journal.note(
+                bits,
+                format_args!("{name} chooses the devices: {}", DeviceWords::shown_in_file(value)),
+            ),
+        }
         Ok(Some(visible.words()))
     }
 

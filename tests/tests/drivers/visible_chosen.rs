@@ -39,6 +39,16 @@ fn drv_143a_the_settings_file_chooses() {
                 "INFO",
                 "Device \"plain\" is hidden by visible_devices of the settings file",
             );
+        for (list, expected) in [
+            (r#"["name:plain,name:placed"]"#, ""),
+            (r#"["name:plain,type:cpu"]"#, ""),
+            (r#"[","]"#, ""),
+            (r#"["", "type:cpu"]"#, "processor"),
+            (r#"["none"]"#, ""),
+        ] {
+            settings(scene, &format!(r#""visible_devices": {list}"#));
+            assert_eq!(names(scene), expected, "{list}");
+        }
         settings(scene, r#""visible_devices": []"#);
         assert_eq!(names(scene), "placed,plain,marked");
     });
@@ -63,9 +73,17 @@ fn drv_143a_configured_devices_take_precedence() {
             assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["two"]);
             assert_eq!(vk.instance_with("1.1", &[]).group_names(), [["two"]]);
         });
+        let of_file = "visible_devices of the settings file is ignored: device_configurations in ";
         outcome
             .ok()
-            .logged_with("WARNING | DRIVER", "VK_LOADER_VISIBLE_DEVICES is ignored");
+            .logged_with("WARNING | DRIVER", "VK_LOADER_VISIBLE_DEVICES is ignored")
+            .logged_with("WARNING | DRIVER", of_file);
+        scene.unset(VARIABLE);
+        let outcome = scene.run(|vk| assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["two"]));
+        outcome
+            .ok()
+            .logged_with("WARNING | DRIVER", of_file)
+            .not_logged("VK_LOADER_VISIBLE_DEVICES is ignored");
     });
 }
 
@@ -130,6 +148,26 @@ fn drv_143b_dri_prime_and_groups() {
             let outcome = scene.run(|vk| {
                 let groups = vk.instance_with("1.1", &[]).group_names();
                 assert_eq!(groups, expected.iter().map(|name| vec![*name]).collect::<Vec<_>>());
+            });
+            outcome.ok();
+        }
+    });
+}
+
+/// With `!` a group is reported with the chosen device alone, and the count-only call counts it.
+#[test]
+fn drv_143b_dri_prime_and_a_group_of_several() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .device_with("one", |device| device.ids(1, 1))
+            .device_with("two", |device| device.ids(1, 2))
+            .line("group", "one two");
+        for (value, expected) in [("1:2!", &["two"][..]), ("1:2", &["two", "one"])] {
+            scene.env("DRI_PRIME", value);
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with("1.1", &[]);
+                assert_eq!(instance.group_names(), [expected]);
             });
             outcome.ok();
         }

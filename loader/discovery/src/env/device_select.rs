@@ -1,10 +1,12 @@
 //! The words that choose devices: the one to list first (DRV-140), and those to show at all (DRV-143a). One grammar serves both.
 
 use super::environment::split;
-use super::glob::Globs;
+use super::glob::Pattern;
 use super::numbers::hexadecimal;
 use alloc::vec::Vec;
+use core::fmt::{Display, Formatter};
 use os::memory::{Grow, copy_or_note};
+use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 use promises::variable::Separator;
 
@@ -13,6 +15,9 @@ pub const MOST: usize = 16;
 
 /// Beginning of a UUID as `nvidia-smi -L` prints it.
 const PRINTED_UUID: &[u8] = b"GPU-";
+
+/// End of each word in a list that comes from the settings file, whose words may contain commas.
+pub const END_OF_WORD: u8 = 0;
 
 /// The word that shows no device.
 const NOTHING: &[u8] = b"none";
@@ -31,7 +36,7 @@ pub enum Wanted {
     /// `driver:`: a part of the driver's file name, in lower case.
     Driver(Vec<u8>),
     /// `name:`: a pattern of the device's name.
-    Name(Globs),
+    Name(Pattern),
 }
 
 /// The first digits of a UUID, or all of them.
@@ -66,19 +71,37 @@ pub struct DeviceWords {
 impl DeviceWords {
     /// Reads `VK_LOADER_DEVICE_SELECT`. In `vendor:device`, text after the second number is ignored.
     pub fn select(value: &[u8]) -> Self {
-        Self::parse(value, MOST)
+        Self::parse(split(value, Separator::Comma), MOST)
     }
 
     /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` stands for no device, and is not reported as one that matches nothing.
     pub fn visible(value: &[u8]) -> Self {
-        let mut visible = Self::parse(value, MAX_VISIBLE_WORDS);
-        visible.words.retain(|word| word.text != NOTHING);
-        visible
+        Self::parse(split(value, Separator::Comma), MAX_VISIBLE_WORDS).without_nothing()
     }
 
-    fn parse(value: &[u8], most: usize) -> Self {
+    /// Reads `visible_devices` of the settings file. Each element is one word, and one without a meaning hides as any other.
+    pub fn visible_in_file(value: &[u8]) -> Self {
+        Self::parse(words_of_file(value), MAX_VISIBLE_WORDS).without_nothing()
+    }
+
+    /// Shows `visible_devices` of the settings file in a message.
+    pub fn shown_in_file(value: &[u8]) -> impl Display + '_ {
+        Show(move |out: &mut Formatter<'_>| {
+            for (place, word) in words_of_file(value).enumerate() {
+                let comma = if place == 0 { "" } else { "," };
+                write!(out, "{comma}{}", Raw(word))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn without_nothing(mut self) -> Self {
+        self.words.retain(|word| word.text != NOTHING);
+        self
+    }
+
+    fn parse<'a>(mut items: impl Iterator<Item = &'a [u8]>, most: usize) -> Self {
         let mut parsed = Self::default();
-        let mut items = split(value, Separator::Comma);
         for item in items.by_ref().take(most) {
             parsed.words.push_or_note(Word {
                 text: copy_or_note(item),
@@ -101,6 +124,13 @@ impl DeviceWords {
     }
 }
 
+/// The words of a list from the settings file.
+fn words_of_file(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = value.split(|&byte| byte == END_OF_WORD);
+    // Nothing follows the last end.
+    words.take(value.iter().filter(|&&byte| byte == END_OF_WORD).count())
+}
+
 /// Returns `true` if a variable has a word.
 pub fn has_words(value: &[u8]) -> bool {
     split(value, Separator::Comma).next().is_some()
@@ -109,7 +139,7 @@ pub fn has_words(value: &[u8]) -> bool {
 impl Word {
     /// Returns `true` for a number, which chooses no device: interfaces count devices in different orders.
     pub fn is_number(&self) -> bool {
-        self.text.iter().all(u8::is_ascii_digit)
+        !self.text.is_empty() && self.text.iter().all(u8::is_ascii_digit)
     }
 }
 
@@ -127,7 +157,7 @@ impl Wanted {
                 .map(Self::Uuid),
             b"type" => TYPES.into_iter().find(|kind| kind.as_bytes() == value).map(Self::Type),
             b"driver" if !value.is_empty() => Some(Self::Driver(lower_case(value))),
-            b"name" if !value.is_empty() => Some(Self::Name(Globs::parse(value))),
+            b"name" if !value.is_empty() => Some(Self::Name(Pattern::parse(value))),
             _ => Self::numbers(item),
         }
     }
@@ -242,7 +272,7 @@ mod tests {
             ("GPU-12c2786d-c6", uuid("12c2786dc6")),
             ("type:virtual", Wanted::Type("virtual")),
             ("driver:RADV", Wanted::Driver(b"radv".into())),
-            ("name:*H200", Wanted::Name(Globs::parse(b"*H200"))),
+            ("name:*H200", Wanted::Name(Pattern::parse(b"*H200"))),
         ] {
             assert_eq!(meanings(value), [expected], "{value}");
         }
@@ -287,6 +317,15 @@ mod tests {
         let texts: Vec<&[u8]> = visible.words.iter().map(|word| &word.text[..]).collect();
         assert_eq!(texts, [&b"0"[..], b"type:cpu"]);
         assert!(visible.words[0].is_number() && !visible.words[1].is_number());
+        let words = |value| {
+            DeviceWords::visible_in_file(value)
+                .words
+                .into_iter()
+                .map(|word| word.text)
+        };
+        assert!(words(b"none\0name:a,b\0\0,\0").eq([&b"name:a,b"[..], b"", b","]));
+        assert_eq!(words(b"").len(), 0);
+        assert_eq!(DeviceWords::shown_in_file(b"a\0b,c\0").to_string(), "a,b,c");
         let many = DeviceWords::visible("1:2,".repeat(10_000).as_bytes());
         assert_eq!((many.words.len(), many.truncated), (10_000, false));
         assert!(DeviceWords::visible("1:2,".repeat(MAX_VISIBLE_WORDS + 1).as_bytes()).truncated);

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::{Control, DeviceConfiguration, LayerEntry, Settings};
+use crate::env::device_select::DeviceWords;
 use crate::journal::bits::NAMES;
 use crate::journal::{Journal, LogBits};
 use os::Show;
@@ -60,7 +61,8 @@ impl Lines<'_> {
             self.add(format_args!("Driver Policy: {policy}"));
         }
         if !settings.visible_devices.is_empty() {
-            self.add(format_args!("Visible Devices: {}", settings.visible_devices));
+            let words = DeviceWords::shown_in_file(&settings.visible_devices);
+            self.add(format_args!("Visible Devices: {words}"));
         }
         if let Some(devices) = &settings.device_configurations {
             self.add(format_args!("----"));

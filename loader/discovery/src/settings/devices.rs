@@ -1,6 +1,7 @@
 //! The devices that a settings file configures (APP-258).
 
 use super::{DeviceConfiguration, ShortName};
+use crate::env::device_select::END_OF_WORD;
 use crate::manifest::json::{Object, Value};
 use crate::text::Text;
 use alloc::vec::Vec;
@@ -23,14 +24,14 @@ pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConf
     Ok(Some(configurations))
 }
 
-/// The elements of `visible_devices` as one list. An element that is not a text becomes a word that matches nothing, because ignoring
-/// it could show a device that is to be hidden.
+/// The elements of `visible_devices` as one list, each with [`END_OF_WORD`] after it. An element that is not a text becomes a word that
+/// matches nothing, because ignoring it could show a device that is to be hidden.
 pub(super) fn visible(object: Object<'_>) -> Result<Text, OutOfMemory> {
     let mut list = Vec::new();
     for element in object.array("visible_devices").unwrap_or_default().iter() {
         let word = element.as_text().unwrap_or(b"(not a text)");
-        let comma: &[u8] = if list.is_empty() { b"" } else { b"," };
-        for &byte in comma.iter().chain(word) {
+        // A text of the JSON parser contains no NUL (LAY-74).
+        for &byte in word.iter().chain(&[END_OF_WORD]) {
             list.try_push(byte)?;
         }
     }

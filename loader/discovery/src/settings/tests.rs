@@ -257,8 +257,9 @@ fn app_261_additional_drivers() {
 fn drv_143a_visible_devices_are_one_list() {
     let read = |list: &str| one(&format!(r#""visible_devices":{list}"#)).settings;
     let list = |elements: &str| read(elements).map(|settings| settings.visible_devices.as_bytes().to_vec());
-    assert_eq!(list(r#"["type:cpu","1:2"]"#), Some(b"type:cpu,1:2".into()));
-    assert_eq!(list(r#"[7,"1:2"]"#), Some(b"(not a text),1:2".into()));
+    assert_eq!(list(r#"["type:cpu","1:2"]"#), Some(b"type:cpu\x001:2\0".into()));
+    assert_eq!(list(r#"[7,"1:2"]"#), Some(b"(not a text)\x001:2\0".into()));
+    assert_eq!(list(r#"["",","]"#), Some(b"\0,\0".into()));
     for nothing in ["[]", "7", r#""type:cpu""#] {
         assert_eq!(read(nothing), None, "{nothing}");
     }

@@ -24,7 +24,8 @@ pub struct Settings {
     /// The physical devices to show, in order. `None` shows all; an empty list selects none, and still switches off
     /// the variables for drivers (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
-    /// The words of the only devices to show, with commas between them (DRV-143a); empty leaves that to the variable.
+    /// The words of the only devices to show, each with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after it (DRV-143a);
+    /// empty leaves that to the variable.
     pub visible_devices: Text,
     /// Policies for opening drivers.
     pub driver_policies: DriverPolicies,

@@ -7,7 +7,7 @@ use super::super::terminator::tell_trimming;
 use super::super::walk::{self, Device, MOST_OF_ONE_DRIVER, scratch, succeeds};
 use super::super::wishes::{self, HIDDEN};
 use super::chain_heads::{ChainHead, ChainHeads};
-use super::{Group, members, sort, translated};
+use super::{Group, keep_members, members, sort, translated};
 use crate::alloc::{HostVec, Places};
 use crate::driver::failure;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
@@ -70,7 +70,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         sort::sort(instance, &mut groups, &devices, by_adapter, &journal)?;
         drop_hidden(instance, &mut groups, &devices, &mut journal)?;
         if chosen {
-            drop_unwished(instance, &mut groups, &devices, &journal)?;
+            remove_unwished(instance, &mut groups, &devices, &journal)?;
             wishes::check_any(instance, !groups.is_empty())?;
         }
         if array.is_null() {
@@ -248,8 +248,9 @@ fn ask(
     Ok(())
 }
 
-/// Drops the groups with a device that is not among those to show (DRV-143a). The devices are recorded.
-fn drop_unwished(
+/// Removes the devices that are not shown from their groups, so that each other device is still in one group (DRV-143a). A group without any other
+/// device is dropped. The devices are recorded.
+fn remove_unwished(
     instance: &Instance,
     groups: &mut HostVec<Group<Chain>>,
     devices: &[Device<'_>],
@@ -257,18 +258,21 @@ fn drop_unwished(
 ) -> Result<(), VkResult> {
     let hidden = devices.iter().filter(|device| device.wish == HIDDEN);
     let hidden = Places::of(hidden.map(|device| device.chain.raw().addr()), scratch(instance))?;
+    let is_shown = |device: PhysicalDeviceHandle<Chain>| hidden.get(device.raw().addr()).is_none();
     let before = groups.len();
-    groups.retain(|group| {
-        let mut members = members(&group.properties).iter();
-        members.all(|device| hidden.get(device.raw().addr()).is_none())
-    });
+    let mut reduced = 0;
+    groups.retain(|group| members(&group.properties).iter().any(|&device| is_shown(device)));
+    for group in groups.iter_mut() {
+        reduced += usize::from(keep_members(&mut group.properties, is_shown));
+    }
     let dropped = before - groups.len();
-    if dropped > 0 {
+    if dropped + reduced > 0 {
         let bits = LogBits::INFO | LogBits::DRIVER;
-        journal.note(
-            bits,
-            format_args!("{COMMAND}: {dropped} groups have a hidden device, and are not reported"),
+        let line = format_args!(
+            "{COMMAND}: {dropped} groups have hidden devices only, and are not reported; {reduced} groups are reported \
+             without their hidden devices"
         );
+        journal.note(bits, line);
     }
     Ok(())
 }

@@ -39,6 +39,29 @@ fn members<L: DeviceLevel>(properties: &VkPhysicalDeviceGroupProperties<L>) -> &
     &properties.physicalDevices[..member_count(properties)]
 }
 
+/// Removes the other devices from a group. Returns `true` if there were others.
+fn keep_members<L: DeviceLevel>(
+    properties: &mut VkPhysicalDeviceGroupProperties<L>,
+    is_kept: impl Fn(PhysicalDeviceHandle<L>) -> bool,
+) -> bool {
+    let count = member_count(properties);
+    let mut kept = 0;
+    for index in 0..count {
+        let device = properties.physicalDevices[index];
+        properties.physicalDevices[index] = PhysicalDeviceHandle::NULL;
+        if is_kept(device) {
+            properties.physicalDevices[kept] = device;
+            kept += 1;
+        }
+    }
+    properties.physicalDeviceCount = kept as u32;
+    if kept == 1 {
+        // Vulkan demands this of a group with one device.
+        properties.subsetAllocation = 0;
+    }
+    kept < count
+}
+
 /// Returns the same group, with each device replaced by its counterpart at another level.
 ///
 /// # Errors
@@ -97,6 +120,25 @@ mod tests {
         };
         let devices = translated.physicalDevices.map(|device| device.raw().addr());
         assert_eq!(devices[..3], [2, 4, 0]);
+    }
+
+    #[test]
+    fn drv_143a_a_group_keeps_its_visible_devices() {
+        let kept = |wanted: &[usize]| {
+            let mut group = properties(3);
+            group.subsetAllocation = 1;
+            let reduced = keep_members(&mut group, |device| wanted.contains(&device.raw().addr()));
+            let devices = group.physicalDevices.map(|device| device.raw().addr());
+            (
+                reduced,
+                group.physicalDeviceCount,
+                devices[..3].to_vec(),
+                group.subsetAllocation,
+            )
+        };
+        assert_eq!(kept(&[1, 2, 3]), (false, 3, vec![1, 2, 3], 1));
+        assert_eq!(kept(&[1, 3]), (true, 2, vec![1, 3, 0], 1));
+        assert_eq!(kept(&[2]), (true, 1, vec![2, 0, 0], 0));
     }
 
     #[test]
