@@ -12,6 +12,7 @@ mod lookup;
 mod manifest;
 mod object_types;
 mod pfn;
+mod queries;
 mod signature;
 mod terminator;
 mod trampoline;
@@ -31,6 +32,7 @@ pub fn all(plan: &Plan<'_>) -> Vec<File> {
     files.extend(terminator::files(plan));
     files.push(lookup::file(plan));
     files.push(chains::file(plan));
+    files.push(queries::file(plan));
     files.push(extensions::file(plan));
     files.push(object_types::file(plan));
     files.extend(exports::files(plan));

@@ -60,7 +60,7 @@ impl Plan<'_> {
         (align == 4 && member.ty.bits.is_none() && member.ty.pointers.is_empty()).then_some(size / 4)
     }
 
-    fn number_of(&self, enumeration: &str, enumerant: &str) -> Option<i64> {
+    pub(super) fn number_of(&self, enumeration: &str, enumerant: &str) -> Option<i64> {
         let enumerants = &self.registry.enums.get(enumeration)?.enumerants;
         let found = enumerants.iter().find(|found| found.name == enumerant)?;
         i64::try_from(found.value).ok()

@@ -440,6 +440,13 @@ impl<'a, J: Json<'a>> Entry<'a, J> {
         }))
     }
 
+    /// Returns the checksum of the record of its devices; `None` if there is no record.
+    pub fn record(self) -> Option<u64> {
+        let text = str::from_utf8(self.json.member_text("record")?).ok()?;
+        let is_plain = text.len() == 16 && !text.starts_with('+');
+        is_plain.then(|| u64::from_str_radix(text, 16).ok())?
+    }
+
     /// Returns the number of devices; `None` if the driver was not asked for them.
     pub fn devices(self) -> Option<usize> {
         self.json.few("devices", MOST_DEVICES).map(Iterator::count)

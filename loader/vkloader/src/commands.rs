@@ -73,6 +73,9 @@ pub(crate) enum Command {
         /// Only opens the library.
         #[arg(long)]
         open_only: bool,
+        /// Opens a driver's library instead, and prints the record of its devices.
+        #[arg(long)]
+        record: bool,
         /// Asks for this layer.
         #[arg(long)]
         layer: Vec<String>,
@@ -164,9 +167,13 @@ impl Command {
                 driver,
                 extensions_only,
                 open_only,
+                record,
                 layer,
                 library,
             } => {
+                if record {
+                    return crate::record::print(&library);
+                }
                 let extent = match driver {
                     _ if open_only => Extent::Nothing,
                     _ if extensions_only => Extent::Extensions,

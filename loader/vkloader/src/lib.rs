@@ -24,6 +24,11 @@ mod names;
 mod objects;
 mod other;
 mod probe;
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+mod record;
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+#[path = "no_record.rs"]
+mod record;
 mod report;
 mod run;
 mod scratch;

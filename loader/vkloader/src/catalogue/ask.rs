@@ -127,12 +127,41 @@ impl<'a> Asker<'a> {
     /// Runs the process with the driver of a manifest, or without drivers. `linker` turns the log of the dynamic linker on.
     fn run(&self, depth: Depth, manifest: Option<&str>, linker: bool) -> io::Result<Finished> {
         let library = probe::library(self.asking.library.as_deref());
-        let mut command = Command::new(crate::itself::path()?);
-        command.arg(probe::ARGUMENT).arg("--driver");
+        let mut command = self.command()?;
+        command.arg("--driver");
         if depth == Depth::Extensions {
             command.arg("--extensions-only");
         }
         command.arg("--").arg(library);
+        command
+            .env("VK_LOADER_LAYERS_DISABLE", "~all~")
+            .env("VK_LOADER_CATALOGUE", "off");
+        match manifest {
+            // Where the user's own settings file would be, which could add layers and other drivers.
+            Some(manifest) => command
+                .env("VK_DRIVER_FILES", manifest)
+                .env("XDG_DATA_HOME", self.home.path()),
+            None => command.env("VK_LOADER_DRIVERS_DISABLE", "*"),
+        };
+        self.finish(command, linker)
+    }
+
+    /// Returns the record of a driver's devices, which a process of its own makes; `None` if there is none. The library is named as in
+    /// the manifest.
+    ///
+    /// # Errors
+    /// The process cannot be started, or a signal asked this one to end.
+    pub(super) fn record(&self, library: &str) -> io::Result<Option<Vec<u8>>> {
+        let mut command = self.command()?;
+        command.args(["--record", "--", library]);
+        let finished = self.finish(command, false)?;
+        Ok((finished.ending == Ending::Status(0)).then_some(finished.output))
+    }
+
+    /// The program of a probe, with the environment in which drivers are asked.
+    fn command(&self) -> io::Result<Command> {
+        let mut command = Command::new(crate::itself::path()?);
+        command.arg(probe::ARGUMENT);
         match self.user {
             true => {
                 let own = std::env::vars_os().map(|(name, _)| name);
@@ -149,17 +178,11 @@ impl<'a> Asker<'a> {
                 }
             }
         }
-        command
-            .env("VK_LOADER_LAYERS_DISABLE", "~all~")
-            .env("VK_LOADER_CATALOGUE", "off")
-            .stdin(std::process::Stdio::null());
-        match manifest {
-            // The user's settings file in `XDG_DATA_HOME` could add layers and other drivers.
-            Some(manifest) => command
-                .env("VK_DRIVER_FILES", manifest)
-                .env("XDG_DATA_HOME", self.home.path()),
-            None => command.env("VK_LOADER_DRIVERS_DISABLE", "*"),
-        };
+        command.stdin(std::process::Stdio::null());
+        Ok(command)
+    }
+
+    fn finish(&self, command: Command, linker: bool) -> io::Result<Finished> {
         let watched = Watched {
             keeps_output: true,
             linker,

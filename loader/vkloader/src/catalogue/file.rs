@@ -119,6 +119,9 @@ pub(super) struct Driver {
     pub(super) devices: Option<Vec<Device>>,
     /// Indices of the files that the driver depends on; `None` if they are unknown.
     pub(super) files: Option<Vec<usize>>,
+    /// Checksum of the record of its devices, which is in the name of the file; `None` if there is no record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) record: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
@@ -346,11 +349,19 @@ pub(super) fn check(path: &Path) -> io::Result<()> {
 /// The file cannot be written. The old catalogue then remains.
 pub(super) fn write(path: &Path, made: &mut Catalogue) -> io::Result<()> {
     let text = text(made)?;
+    replace(path, text.as_bytes())
+}
+
+/// Replaces a file as a whole.
+///
+/// # Errors
+/// The file cannot be written. The old one then remains.
+pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = folder(path)?;
     let replace = || {
         let mut file = beside(folder)?;
-        file.write_all(text.as_bytes())?;
-        // Other users must be able to read the catalogue, no matter which umask is set.
+        file.write_all(content)?;
+        // Other users must be able to read the file, no matter which umask is set.
         file.as_file().set_permissions(Permissions::from_mode(0o644))?;
         // After a power failure, the old catalogue or the complete new one exists.
         file.as_file().sync_all()?;

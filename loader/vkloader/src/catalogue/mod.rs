@@ -9,6 +9,7 @@ mod identify;
 mod machine;
 mod mark;
 mod others;
+mod records;
 mod show;
 mod update;
 
@@ -19,6 +20,11 @@ use machine::Machine;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+/// Returns the written identity of what a path leads to, also of a folder; `None` if there is nothing.
+pub(crate) fn identity_of(path: &Path) -> Option<String> {
+    identify::state(path).map(|identity| identity.to_string())
+}
 
 /// Exit status of success.
 const GOOD: u8 = 0;
@@ -134,15 +140,20 @@ impl Command {
                 let path = place.path()?;
                 file::check(&path)?;
                 let before = if all { None } else { file::read(&path).ok() };
-                let mut made = update::make(&place, &asking, update::Extent { before, wake })?;
+                let records = path.parent();
+                let extent = |before| update::Extent { before, wake, records };
+                let mut made = update::make(&place, &asking, extent(before))?;
                 for _ in 0..REPEATS {
                     if made.is_of_one_machine() {
                         break;
                     }
                     let before = Some(made);
-                    made = update::make(&place, &asking, update::Extent { before, wake })?;
+                    made = update::make(&place, &asking, extent(before))?;
                 }
                 file::write(&path, &mut made)?;
+                if let Some(folder) = records {
+                    records::clean(folder, Some(&made))?;
+                }
                 if place.user {
                     mark::put();
                 }
@@ -164,6 +175,7 @@ impl Command {
                 let everything = update::Extent {
                     before: None,
                     wake: true,
+                    records: None,
                 };
                 let found = update::make(&place, &asking, everything)?;
                 let differences = show::differences(&known, &found);
@@ -184,8 +196,11 @@ fn clear(place: &Place) -> io::Result<u8> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),
         _ => {}
     }
-    if let (true, Some(folder)) = (place.user, path.parent()) {
-        mark::remove(folder)?;
+    if let Some(folder) = path.parent() {
+        records::clean(folder, None)?;
+        if place.user {
+            mark::remove(folder)?;
+        }
     }
     Ok(GOOD)
 }

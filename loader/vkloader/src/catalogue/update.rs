@@ -5,7 +5,7 @@ use super::file::{self, Catalogue, Driver, Extension, Library, Manifest, Outcome
 use super::here::Here;
 use super::identify::{build_id, identity, is_same};
 use super::machine::Machine;
-use super::{Asking, Place};
+use super::{Asking, Place, records};
 use crate::show::plain;
 use catalogue::{Hardware, LinkerCacheSum};
 use std::io;
@@ -20,18 +20,20 @@ type Known = (Driver, Option<Vec<SharedFile>>);
 const ATTEMPTS: usize = 3;
 
 /// Limits of an update.
-pub(super) struct Extent {
+pub(super) struct Extent<'a> {
     /// The last catalogue, whose valid entries need not be asked for again.
     pub(super) before: Option<Catalogue>,
     /// `true` if sleeping cards may be woken.
     pub(super) wake: bool,
+    /// The folder for records of devices; `None` where none are made.
+    pub(super) records: Option<&'a Path>,
 }
 
 /// Asks the drivers and returns their entries. Reports drivers that cannot be asked, and leaves them out.
 ///
 /// # Errors
 /// The library that asks cannot be found or run.
-pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result<Catalogue> {
+pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Result<Catalogue> {
     let machine = Machine::observe(&place.root);
     // The cache is read first, so a later change of it makes this catalogue stale.
     let linker_cache = file::linker_cache();
@@ -70,8 +72,8 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent) -> io::Result
     for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
         let known = before
             .as_ref()
-            .and_then(|before| still_known(before, &made, &manifest, wakes));
-        match known.map_or_else(|| ask(&asker, &machine, &manifest, wakes), Ok) {
+            .and_then(|before| still_known(before, &made, &manifest, (wakes, extent.records)));
+        match known.map_or_else(|| ask(&asker, &machine, &manifest, (wakes, extent.records)), Ok) {
             Ok((mut driver, files)) => {
                 driver.files = files.map(|files| made.places(files));
                 made.drivers.push(driver);
@@ -118,9 +120,15 @@ fn variables() -> Vec<Variable> {
 
 /// Returns the last entry of a driver if it is still valid. A driver that failed, crashed or hung is asked again. So is a driver that was not asked
 /// for devices, if sleeping cards may be woken now.
-fn still_known(before: &Catalogue, made: &Catalogue, manifest: &str, wakes: bool) -> Option<Known> {
+fn still_known(
+    before: &Catalogue,
+    made: &Catalogue,
+    manifest: &str,
+    (wakes, records): (bool, Option<&Path>),
+) -> Option<Known> {
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
-    let complete = driver.devices.is_some() || !wakes;
+    let is_kept = |sum: &String| records.is_some_and(|folder| records::is_there(folder, sum));
+    let complete = (driver.devices.is_some() || !wakes) && driver.record.as_ref().is_none_or(is_kept);
     let files = before.files_of(driver)?;
     let is_searched = !driver.library.named.contains('/') || !files.is_empty();
     let same_search = !is_searched
@@ -145,12 +153,21 @@ pub(super) fn library_file<'a>(named: &'a str, opened: &'a str) -> &'a str {
 }
 
 /// Asks a driver, again if its files changed meanwhile: during an installation the old or the new driver may have answered.
-fn ask(asker: &Asker<'_>, machine: &Machine, manifest: &str, wakes: bool) -> io::Result<Known> {
+fn ask(
+    asker: &Asker<'_>,
+    machine: &Machine,
+    manifest: &str,
+    (wakes, records): (bool, Option<&Path>),
+) -> io::Result<Known> {
     let mut file = library_of(manifest);
     for _ in 0..ATTEMPTS {
         let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
         let before = state(&file);
-        let (driver, files) = ask_once(asker, machine, manifest, wakes)?;
+        let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
+        if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
+            let content = asker.record(&driver.library.named)?;
+            driver.record = content.and_then(|content| records::write(folder, manifest, &content));
+        }
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
         if asked == file && state(&asked) == before {
             return Ok((driver, files));
@@ -238,6 +255,7 @@ fn entry(manifest: &str, answer: Answer, hardware: Hardware) -> io::Result<Known
         hardware: hardware.name().into(),
         devices: devices.filter(|all| all.len() <= catalogue::MOST_DEVICES),
         files: None,
+        record: None,
     };
     Ok((driver, files))
 }

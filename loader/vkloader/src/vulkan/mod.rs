@@ -95,7 +95,7 @@ commands! {
 /// # Safety
 /// `fill` must write at most `*count` elements to a non-null pointer and set `*count` to the number written. For a null pointer
 /// it must only set `*count`.
-unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) -> Result<Vec<T>, Code> {
+pub(crate) unsafe fn listed<T: Copy>(fill: impl Fn(*mut u32, *mut T) -> Code) -> Result<Vec<T>, Code> {
     loop {
         let mut count = 0;
         succeeded(fill(&mut count, ptr::null_mut()))?;

@@ -8,6 +8,7 @@ mod linker;
 mod machine;
 mod own;
 mod programs;
+mod records;
 
 use asked::*;
 use catalogue::{Catalogue, Decision, Json, Outcome, Reader};

@@ -1,0 +1,70 @@
+//! The bytes of a structure that a driver wrote.
+
+use crate::short;
+
+/// Bytes that a driver wrote into a structure, with their places.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer<'a> {
+    size: u16,
+    runs: &'a [u8],
+    data: &'a [u8],
+}
+
+impl<'a> Answer<'a> {
+    /// Reads a value. Returns `None` unless all runs are within the structure, in order, and the data has exactly their bytes.
+    pub fn read(value: &'a [u8]) -> Option<Self> {
+        let size = short(value, 0)?;
+        let end = 4 + 4 * usize::from(short(value, 2)?);
+        let found = Self {
+            size,
+            runs: value.get(4..end)?,
+            data: value.get(end..)?,
+        };
+        let (mut last, mut total) = (0, 0);
+        for (at, length) in found.places() {
+            let stop = at + length;
+            if at < last || length == 0 || stop > usize::from(size) {
+                return None;
+            }
+            last = stop;
+            total += length;
+        }
+        (total == found.data.len()).then_some(found)
+    }
+
+    /// Size of the structure.
+    pub fn size(self) -> usize {
+        self.size.into()
+    }
+
+    fn places(self) -> impl Iterator<Item = (usize, usize)> {
+        let place = |run: &[u8]| Some((short(run, 0)?.into(), short(run, 2)?.into()));
+        self.runs.chunks_exact(4).filter_map(place)
+    }
+
+    /// Calls `take` with the place and the bytes of each run.
+    fn each(self, mut take: impl FnMut(usize, &'a [u8]) -> Option<()>) -> Option<()> {
+        let mut rest = self.data;
+        for (at, length) in self.places() {
+            let (bytes, after) = rest.split_at_checked(length)?;
+            rest = after;
+            take(at, bytes)?;
+        }
+        Some(())
+    }
+
+    /// Writes the bytes into a structure. Returns `None`, and may have written a part, if the structure is smaller than the recorded one.
+    pub fn write(self, structure: &mut [u8]) -> Option<()> {
+        structure.get(..self.size())?;
+        self.each(|at, bytes| {
+            structure.get_mut(at..at + bytes.len())?.copy_from_slice(bytes);
+            Some(())
+        })
+    }
+
+    /// Returns `true` if a structure has these bytes.
+    pub fn is_in(self, structure: &[u8]) -> bool {
+        self.each(|at, bytes| (structure.get(at..at + bytes.len())? == bytes).then_some(()))
+            .is_some()
+    }
+}

@@ -1,0 +1,278 @@
+//! A record: the answers of a driver about its devices, with which the library stands in for a driver that is not open yet.
+//!
+//! **Design.** `vkloader catalogue update` asks each driver in a process of its own, in several ways, and writes the answers that agree to
+//! one file for each driver. A file of its own is mapped or read only by programs with a policy for it, so the catalogue stays as small as
+//! it was. The catalogue's entry contains the [`checksum`] of the file, which is also in the file's name: a record therefore never belongs to
+//! another entry, and replacing it needs no lock. The content is a head, sorted rows and values. A look-up is a binary search, and nothing
+//! else is read.
+//!
+//! A value of a structure consists of *runs*: the bytes that the driver wrote. Bytes that it left alone, such as padding, or a whole
+//! structure that it does not know, are left alone in the program's structure too.
+//!
+//! Nothing here asks the system for anything. All bytes are checked before use, and no content causes a panic.
+#![cfg_attr(not(any(test, feature = "write")), no_std)]
+#![forbid(unsafe_code)]
+
+mod answer;
+pub mod rows;
+#[cfg(any(test, feature = "write"))]
+#[allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a program uses it, which may end when memory runs out"
+)]
+mod write;
+
+pub use answer::Answer;
+pub use rows::{COMMANDS, STRUCTURES, Structure};
+#[cfg(any(test, feature = "write"))]
+pub use write::Builder;
+
+/// Form of the file. Another number means another layout.
+pub const FORM: u32 = 1;
+/// Upper bound on the devices of a driver in a record.
+pub const MOST_DEVICES: u16 = 16;
+/// Upper bound on the bytes of a record for each device, and once more for the driver.
+pub const MOST_BYTES: usize = 64 << 10;
+/// Device number of facts about the driver as a whole.
+pub const DRIVER: u16 = u16::MAX;
+/// The versions of Vulkan for which commands are recorded, as minor numbers of version 1 from 0 on.
+pub const VERSIONS: u32 = 5;
+
+const MAGIC: &[u8; 8] = b"VKLRECRD";
+const HEAD: usize = 32;
+const ROW: usize = 20;
+
+/// Subject of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u16)]
+pub enum Query {
+    /// `VkPhysicalDeviceProperties`, or a structure that extends `VkPhysicalDeviceProperties2`.
+    Properties = 1,
+    /// `VkPhysicalDeviceFeatures`, or a structure that extends `VkPhysicalDeviceFeatures2`.
+    Features = 2,
+    /// `VkPhysicalDeviceMemoryProperties`.
+    Memory = 3,
+    /// `VkQueueFamilyProperties` of the family with the row's index, or a structure that extends it.
+    QueueFamilies = 4,
+    /// `VkFormatProperties` of the `VkFormat` with the row's index, or a structure that extends it.
+    Format = 5,
+    /// The device extensions, as [`Extensions`] reads them.
+    Extensions = 6,
+    /// An empty value: the device has no tools.
+    NoTools = 7,
+    /// `VkPhysicalDeviceGroupProperties` of the group with the row's index: numbers of devices, and whether a subset may allocate.
+    Group = 8,
+    /// A bit for each command, for the API version `index / 2`; odd numbers are for an instance with all extensions.
+    Commands = 9,
+    /// The interface version and the instance version, as numbers of four bytes.
+    Versions = 10,
+    /// Lines of text that a driver's profiles mention; a program with such a name is not served from the record.
+    Names = 11,
+    /// A file that the driver's answers depend on: its path, a zero byte, and its written identity, which is empty for a missing file.
+    File = 12,
+    /// A device node that the driver had opened.
+    Node = 13,
+    /// The first line of `/proc/meminfo`, on which memory properties may depend.
+    Machine = 14,
+}
+
+/// Key of a row. Rows are sorted by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// Number of the device, or [`DRIVER`].
+    pub device: u16,
+    /// Number of the [`Query`].
+    pub query: u16,
+    /// Number of the family, format or group; zero for others.
+    pub index: u32,
+    /// `sType` of the structure; zero for the structure that others extend.
+    pub kind: u32,
+}
+
+impl Key {
+    /// Returns the key of a fact without index and structure type.
+    pub const fn of(device: u16, query: Query) -> Self {
+        Self {
+            device,
+            query: query as u16,
+            index: 0,
+            kind: 0,
+        }
+    }
+
+    /// Returns the key with another index.
+    pub const fn at(self, index: u32) -> Self {
+        Self { index, ..self }
+    }
+
+    /// Returns the key with another structure type.
+    pub const fn with(self, kind: u32) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+/// A valid record.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    bytes: &'a [u8],
+    rows: &'a [u8],
+    devices: u16,
+}
+
+impl<'a> Record<'a> {
+    /// Checks the head, the checksum and the room of the rows. Returns `None` for anything that is not a record of this form.
+    pub fn read(bytes: &'a [u8], sum: u64) -> Option<Self> {
+        let content = bytes.get(24..)?;
+        let devices = u16::try_from(number(bytes, 28)?).ok()?;
+        let rows = usize::try_from(number(bytes, 24)?).ok()?;
+        let is_one = bytes.starts_with(MAGIC)
+            && number(bytes, 8)? == FORM
+            && number(bytes, 12)? == 0
+            && devices <= MOST_DEVICES
+            && bytes.len() <= MOST_BYTES * (usize::from(devices) + 1)
+            && bytes.get(16..24)? == sum.to_le_bytes()
+            && checksum(content) == sum;
+        let rows = bytes.get(HEAD..HEAD.checked_add(rows.checked_mul(ROW)?)?)?;
+        is_one.then_some(Self { bytes, rows, devices })
+    }
+
+    /// Number of devices.
+    pub fn devices(self) -> u16 {
+        self.devices
+    }
+
+    /// Number of rows.
+    pub fn len(self) -> usize {
+        self.rows.len() / ROW
+    }
+
+    /// Returns `true` if the record has no rows.
+    pub fn is_empty(self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Returns the key and the value of a row.
+    pub fn row(self, place: usize) -> Option<(Key, &'a [u8])> {
+        let start = place.checked_mul(ROW)?;
+        let row = self.rows.get(start..start.checked_add(ROW)?)?;
+        let key = key_of(row)?;
+        let from = usize::try_from(number(row, 12)?).ok()?;
+        let length = usize::try_from(number(row, 16)?).ok()?;
+        Some((key, self.bytes.get(from..from.checked_add(length)?)?))
+    }
+
+    /// Returns the place and the value of the row with a key.
+    pub fn find(self, key: Key) -> Option<(usize, &'a [u8])> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let (found, value) = self.row(middle)?;
+            match found.cmp(&key) {
+                core::cmp::Ordering::Equal => return Some((middle, value)),
+                core::cmp::Ordering::Less => low = middle + 1,
+                core::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    /// Returns the place and the recorded bytes of a structure.
+    pub fn answer(self, key: Key) -> Option<(usize, Answer<'a>)> {
+        let (place, value) = self.find(key)?;
+        Some((place, Answer::read(value)?))
+    }
+
+    /// Values of the rows with consecutive indices from zero on.
+    pub fn each(self, first: Key) -> impl Iterator<Item = &'a [u8]> {
+        (0..).map_while(move |index| self.find(first.at(index)).map(|(_, value)| value))
+    }
+
+    /// Returns `true` if a command was found by the driver's instance, `false` if it was not. `asks` is called for a command that only
+    /// some extensions make available; `None` if the record does not say.
+    pub fn has_command(self, minor: u32, row: u16, asks: impl FnOnce() -> bool) -> Option<bool> {
+        let minor = minor.min(VERSIONS - 1);
+        let bit = |all: u32| {
+            let (_, bits) = self.find(Key::of(DRIVER, Query::Commands).at(minor * 2 + all))?;
+            Some(bits.get(usize::from(row / 8))? & (1 << (row % 8)) != 0)
+        };
+        match (bit(0)?, bit(1)?) {
+            (true, true) => Some(true),
+            (false, false) => Some(false),
+            (false, true) => Some(asks()),
+            (true, false) => None,
+        }
+    }
+}
+
+/// Device extensions in a value: for each, the version, the length of the name, and the name.
+#[derive(Clone, Copy, Debug)]
+pub struct Extensions<'a>(pub &'a [u8]);
+
+impl<'a> Iterator for Extensions<'a> {
+    type Item = (&'a [u8], u32);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let version = number(self.0, 0)?;
+        let end = 5 + usize::from(*self.0.get(4)?);
+        let name = self.0.get(5..end)?;
+        self.0 = self.0.get(end..)?;
+        Some((name, version))
+    }
+}
+
+/// Reads a number of four bytes.
+pub fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
+}
+
+fn short(bytes: &[u8], at: usize) -> Option<u16> {
+    let two = bytes.get(at..at.checked_add(2)?)?;
+    Some(u16::from_le_bytes(two.try_into().ok()?))
+}
+
+fn key_of(row: &[u8]) -> Option<Key> {
+    Some(Key {
+        device: short(row, 0)?,
+        query: short(row, 2)?,
+        index: number(row, 4)?,
+        kind: number(row, 8)?,
+    })
+}
+
+/// Returns a checksum, which changes with any byte and detects accidents, not intent: only the file's owner can write it.
+pub fn checksum(bytes: &[u8]) -> u64 {
+    let mut sum = 0x9E37_79B9_7F4A_7C15_u64 ^ bytes.len() as u64;
+    let mut take = |word: u64| sum = (sum ^ word).wrapping_mul(0xFF51_AFD7_ED55_8CCD).rotate_left(29);
+    let mut words = bytes.chunks_exact(8);
+    for word in &mut words {
+        take(word.try_into().map_or(0, u64::from_le_bytes));
+    }
+    let mut last = [0; 8];
+    last.iter_mut()
+        .zip(words.remainder())
+        .for_each(|(to, from)| *to = *from);
+    take(u64::from_le_bytes(last));
+    take(0);
+    sum
+}
+
+/// Returns `true` if a program's name is one that a driver's profiles mention: a line of `lines` occurs in it, without regard to case.
+pub fn mentions(lines: &[u8], name: &[u8]) -> bool {
+    let same = |one: &[u8], other: &[u8]| one.eq_ignore_ascii_case(other);
+    lines
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .any(|line| name.windows(line.len()).any(|part| same(part, line)))
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a test may end when memory runs out"
+)]
+mod tests;

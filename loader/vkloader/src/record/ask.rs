@@ -1,0 +1,109 @@
+//! One question in all ways.
+
+use super::ways::Way;
+use record::Builder;
+
+/// The patterns that fill memory before a driver writes to it. A byte that keeps both patterns was not written.
+const PATTERNS: [u8; 2] = [0x00, 0xFF];
+
+/// `sType` and `pNext`.
+pub(super) const HEAD: usize = 16;
+
+/// Memory for a structure, aligned for any of its members.
+pub(super) struct Room {
+    words: Vec<u64>,
+    size: usize,
+}
+
+impl Room {
+    /// Returns memory of `size` bytes that a pattern fills. Some bytes follow it, because a newer driver's structure may be larger.
+    pub(super) fn filled(size: usize, pattern: u8) -> Self {
+        Self {
+            words: vec![u64::from_ne_bytes([pattern; 8]); size.div_ceil(8) + 64],
+            size,
+        }
+    }
+
+    /// Address of the first byte.
+    pub(super) fn start(&mut self) -> *mut u8 {
+        self.words.as_mut_ptr().cast()
+    }
+
+    /// Writes `sType` and `pNext` at a place.
+    pub(super) fn begin(&mut self, at: usize, kind: u32, next: *mut u8) {
+        self.words[at / 8] = kind.into();
+        self.words[at / 8 + 1] = next.addr() as u64;
+    }
+
+    /// Returns bytes from a place on.
+    pub(super) fn bytes(&self, at: usize, size: usize) -> Vec<u8> {
+        let bytes = self.words.iter().flat_map(|word| word.to_ne_bytes());
+        bytes.take(self.size).skip(at).take(size).collect()
+    }
+}
+
+/// Bytes of a structure, with `true` for each one that a driver wrote.
+type Written = (Vec<u8>, Vec<bool>);
+
+/// Asks in all ways for a structure with these gaps. `ask` returns the structure after the driver was called with memory of this pattern, or `None` if the command is
+/// not available in this way. Returns the value of a record if there was an answer, and all answers are equal.
+pub(super) fn in_all_ways(
+    ways: &[Way],
+    gaps: &[(u16, u16)],
+    mut ask: impl FnMut(&Way, u8) -> Option<Vec<u8>>,
+) -> Option<Vec<u8>> {
+    let mut ask = |way: &Way, pattern: u8| {
+        let mut bytes = ask(way, pattern)?;
+        for (start, length) in gaps {
+            let (start, length) = (usize::from(*start), usize::from(*length));
+            bytes.get_mut(start..start + length)?.fill(pattern);
+        }
+        Some(bytes)
+    };
+    let mut known: Option<Written> = None;
+    for way in ways {
+        let [Some(zeros), Some(ones)] = PATTERNS.map(|pattern| ask(way, pattern)) else {
+            continue;
+        };
+        let answer = compared(&zeros, &ones)?;
+        match &known {
+            Some(known) if *known != answer => return None,
+            _ => known = Some(answer),
+        }
+    }
+    let (bytes, written) = known?;
+    Some(Builder::structure(&bytes, &written))
+}
+
+/// Returns the bytes that are equal whatever was there before. `None` if the answers differ in another way.
+fn compared(zeros: &[u8], ones: &[u8]) -> Option<Written> {
+    let mut bytes = zeros.to_vec();
+    let mut written = vec![true; bytes.len()];
+    for (at, (zero, one)) in zeros.iter().zip(ones).enumerate() {
+        if zero == one {
+            continue;
+        }
+        if [*zero, *one] != PATTERNS {
+            return None;
+        }
+        bytes[at] = 0;
+        written[at] = false;
+    }
+    (zeros.len() == ones.len()).then_some((bytes, written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drv_281_bytes_that_keep_the_pattern_were_not_written() {
+        let written = |zeros: &[u8], ones: &[u8]| compared(zeros, ones);
+        assert_eq!(
+            written(&[7, 0, 0, 0xFF], &[7, 0xFF, 0, 0xFF]),
+            Some((vec![7, 0, 0, 0xFF], vec![true, false, true, true]))
+        );
+        assert_eq!(written(&[7], &[8]), None, "another answer");
+        assert_eq!(written(&[0], &[1]), None, "another answer");
+    }
+}

@@ -1,0 +1,409 @@
+//! The questions about one device.
+
+use super::ask::{HEAD, Room, in_all_ways};
+use super::ways::Way;
+use crate::vulkan::{self, Code, ExtensionProperties, Handle, Unknown, listed};
+use record::{Builder, DRIVER, Key, Query, STRUCTURES, Structure};
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr;
+
+/// A command that fills one structure.
+type Fill = unsafe extern "system" fn(Handle, *mut c_void);
+/// A command that fills one structure for a format.
+type FillFormat = unsafe extern "system" fn(Handle, i32, *mut c_void);
+/// A command that fills an array.
+type FillAll = unsafe extern "system" fn(Handle, *mut u32, *mut c_void);
+/// A command that fills an array and can fail.
+type List = unsafe extern "system" fn(Handle, *mut u32, *mut c_void) -> Code;
+
+/// Commands and sizes for a structure, and for the one around it that a chain extends.
+struct Question {
+    query: Query,
+    plain: &'static CStr,
+    /// The command that takes a chain, and its older name.
+    chained: [&'static CStr; 2],
+    kind: u32,
+    size: usize,
+    outer: usize,
+}
+
+const PROPERTIES: Question = Question {
+    query: Query::Properties,
+    plain: c"vkGetPhysicalDeviceProperties",
+    chained: [c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR"],
+    kind: 1_000_059_001,
+    size: 824,
+    outer: 840,
+};
+const FEATURES: Question = Question {
+    query: Query::Features,
+    plain: c"vkGetPhysicalDeviceFeatures",
+    chained: [c"vkGetPhysicalDeviceFeatures2", c"vkGetPhysicalDeviceFeatures2KHR"],
+    kind: 1_000_059_000,
+    size: 220,
+    outer: 240,
+};
+const MEMORY: Question = Question {
+    query: Query::Memory,
+    plain: c"vkGetPhysicalDeviceMemoryProperties",
+    chained: [
+        c"vkGetPhysicalDeviceMemoryProperties2",
+        c"vkGetPhysicalDeviceMemoryProperties2KHR",
+    ],
+    kind: 1_000_059_006,
+    size: 520,
+    outer: 536,
+};
+const FAMILIES: Question = Question {
+    query: Query::QueueFamilies,
+    plain: c"vkGetPhysicalDeviceQueueFamilyProperties",
+    chained: [
+        c"vkGetPhysicalDeviceQueueFamilyProperties2",
+        c"vkGetPhysicalDeviceQueueFamilyProperties2KHR",
+    ],
+    kind: 1_000_059_005,
+    size: 24,
+    outer: 40,
+};
+const FORMAT: Question = Question {
+    query: Query::Format,
+    plain: c"vkGetPhysicalDeviceFormatProperties",
+    chained: [
+        c"vkGetPhysicalDeviceFormatProperties2",
+        c"vkGetPhysicalDeviceFormatProperties2KHR",
+    ],
+    kind: 1_000_059_002,
+    size: 12,
+    outer: 32,
+};
+
+/// Formats by the minor version of Vulkan that a device must have to know them: the first and the last number.
+const FORMATS: [(u32, u32, u32); 5] = [
+    (0, 1, 184),
+    (1, 1_000_156_000, 1_000_156_033),
+    (3, 1_000_066_000, 1_000_066_013),
+    (3, 1_000_330_000, 1_000_330_003),
+    (3, 1_000_340_000, 1_000_340_001),
+];
+
+/// Casts a command.
+///
+/// # Safety
+/// `T` is the type of the command.
+unsafe fn typed<T: Copy>(found: Unknown) -> T {
+    assert_eq!(size_of::<T>(), size_of::<Unknown>());
+    // SAFETY: the caller promises that `T` is the type of the function, so it is a function pointer too.
+    unsafe { std::mem::transmute_copy(&found) }
+}
+
+impl Question {
+    fn chained_in(&self, way: &Way) -> Option<Unknown> {
+        self.chained.iter().find_map(|name| way.find(name))
+    }
+
+    fn extensions(&self) -> impl Iterator<Item = &'static Structure> {
+        let query = self.query;
+        STRUCTURES.iter().filter(move |one| one.query == query && one.kind != 0)
+    }
+
+    /// Returns the gaps of the structure that the others extend.
+    fn gaps(&self) -> &'static [(u16, u16)] {
+        let inner = STRUCTURES.iter().find(|one| one.query == self.query && one.kind == 0);
+        inner.map_or(&[], |inner| inner.gaps)
+    }
+
+    /// Asks for the structure itself, by `call`, which gets the command and memory. The answer within the outer structure must be equal.
+    fn plain(&self, ways: &[Way], call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
+        let inner = in_all_ways(ways, self.gaps(), |way, pattern| {
+            let mut room = Room::filled(self.size, pattern);
+            call(way, way.find(self.plain)?, room.start());
+            Some(room.bytes(0, self.size))
+        })?;
+        let outer = in_all_ways(ways, self.gaps(), |way, pattern| {
+            let mut room = Room::filled(self.outer, pattern);
+            room.begin(0, self.kind, ptr::null_mut());
+            call(way, self.chained_in(way)?, room.start());
+            Some(room.bytes(HEAD, self.size))
+        });
+        outer.is_none_or(|outer| outer == inner).then_some(inner)
+    }
+
+    /// Asks for a structure in the chain.
+    fn extended(&self, ways: &[Way], one: &Structure, call: impl Fn(&Way, Unknown, *mut u8)) -> Option<Vec<u8>> {
+        let size = usize::from(one.size);
+        in_all_ways(ways, one.gaps, |way, pattern| {
+            let found = self.chained_in(way)?;
+            let mut room = Room::filled(self.outer, pattern);
+            let mut extension = Room::filled(size, pattern);
+            extension.begin(0, one.kind, ptr::null_mut());
+            room.begin(0, self.kind, extension.start());
+            call(way, found, room.start());
+            Some(without_head(extension.bytes(0, size), pattern))
+        })
+    }
+}
+
+/// Makes the head of a structure look like bytes that were not written: it belongs to the program.
+fn without_head(mut bytes: Vec<u8>, pattern: u8) -> Vec<u8> {
+    bytes.iter_mut().take(HEAD).for_each(|byte| *byte = pattern);
+    bytes
+}
+
+/// Adds all that is recorded of a device.
+pub(super) fn add(ways: &[Way], device: u16, made: &mut Builder) {
+    for question in [&PROPERTIES, &FEATURES, &MEMORY] {
+        let call = |way: &Way, found: Unknown, room: *mut u8| {
+            // SAFETY: the commands of these questions have this type; the device belongs to the instance, and the memory is large enough.
+            unsafe { typed::<Fill>(found)(way.devices[usize::from(device)], room.cast()) };
+        };
+        add_one(question, (ways, device, 0), made, call);
+    }
+    add_families(ways, device, made);
+    add_formats(ways, device, made);
+    add_extensions(ways, device, made);
+    add_tools(ways, device, made);
+}
+
+/// Adds a structure with all that extend it. Nothing that extends the memory properties is recorded: it is measured at the moment.
+fn add_one(
+    question: &Question,
+    (ways, device, index): (&[Way], u16, u32),
+    made: &mut Builder,
+    call: impl Fn(&Way, Unknown, *mut u8),
+) {
+    let key = Key::of(device, question.query).at(index);
+    if let Some(value) = question.plain(ways, &call) {
+        made.add(key, value);
+    }
+    for one in question.extensions().filter(|one| one.query != Query::Memory) {
+        if let Some(value) = question.extended(ways, one, &call).filter(|value| is_worth(one, value)) {
+            made.add(key.with(one.kind), value);
+        }
+    }
+}
+
+/// Returns `true` unless the driver leaves a structure for formats alone. There would be a row for each format.
+fn is_worth(one: &Structure, value: &[u8]) -> bool {
+    one.query != Query::Format || value.get(2..4) != Some(&[0, 0])
+}
+
+fn add_formats(ways: &[Way], device: u16, made: &mut Builder) {
+    let properties = PROPERTIES.plain(ways, |way, found, room| {
+        // SAFETY: this command has the type; the device belongs to the instance, and the memory is large enough.
+        unsafe { typed::<Fill>(found)(way.devices[usize::from(device)], room.cast()) };
+    });
+    let answer = properties.as_deref().and_then(record::Answer::read);
+    let mut bytes = [0; 824];
+    let minor = match answer.and_then(|answer| answer.write(&mut bytes)) {
+        Some(()) => record::number(&bytes, 0).unwrap_or(0) >> 12 & 0x3FF,
+        None => 0,
+    };
+    let known = FORMATS.iter().filter(|(needed, ..)| minor >= *needed);
+    for format in known.flat_map(|&(_, first, last)| first..=last) {
+        let call = |way: &Way, found: Unknown, room: *mut u8| {
+            // SAFETY: the commands for formats have this type; the device belongs to the instance, and the memory is large enough.
+            unsafe { typed::<FillFormat>(found)(way.devices[usize::from(device)], format as i32, room.cast()) };
+        };
+        add_one(&FORMAT, (ways, device, format), made, call);
+    }
+}
+
+/// Number of queue families, if it is equal in all ways.
+fn families(ways: &[Way], device: u16) -> Option<u32> {
+    let counts: Option<Vec<u32>> = ways
+        .iter()
+        .map(|way| {
+            let mut count = 0;
+            // SAFETY: the command has this type, the device belongs to the instance, and NULL asks only for the number.
+            unsafe {
+                typed::<FillAll>(way.find(FAMILIES.plain)?)(
+                    way.devices[usize::from(device)],
+                    &mut count,
+                    ptr::null_mut(),
+                );
+            }
+            Some(count)
+        })
+        .collect();
+    let counts = counts?;
+    let first = *counts.first()?;
+    (first <= 64 && counts.iter().all(|count| *count == first)).then_some(first)
+}
+
+/// Asks for all families, with the structure `one` in the chain of each if there is one. Returns the memory of one family.
+fn of_family(
+    way: &Way,
+    device: u16,
+    (total, family): (u32, u32),
+    one: Option<&Structure>,
+    pattern: u8,
+) -> Option<Vec<u8>> {
+    let found = FAMILIES.chained_in(way)?;
+    let mut room = Room::filled(FAMILIES.outer * total as usize, pattern);
+    let size = one.map_or(0, |one| usize::from(one.size));
+    let mut extensions: Vec<Room> = (0..total).map(|_| Room::filled(size, pattern)).collect();
+    for (at, extension) in extensions.iter_mut().enumerate() {
+        let mut next = ptr::null_mut();
+        if let Some(one) = one {
+            extension.begin(0, one.kind, ptr::null_mut());
+            next = extension.start();
+        }
+        room.begin(at * FAMILIES.outer, FAMILIES.kind, next);
+    }
+    let mut count = total;
+    // SAFETY: the command has this type, the device belongs to the instance, and the array has as many elements as the number says.
+    unsafe { typed::<FillAll>(found)(way.devices[usize::from(device)], &mut count, room.start().cast()) };
+    let family = family as usize;
+    Some(match one {
+        Some(_) => without_head(extensions[family].bytes(0, size), pattern),
+        None => room.bytes(family * FAMILIES.outer + HEAD, FAMILIES.size),
+    })
+}
+
+fn add_families(ways: &[Way], device: u16, made: &mut Builder) {
+    let Some(total) = families(ways, device) else { return };
+    let plain = |way: &Way, family: u32, pattern: u8| {
+        let mut room = Room::filled(FAMILIES.size * total as usize, pattern);
+        let mut count = total;
+        // SAFETY: the command has this type, the device belongs to the instance, and the array has as many elements as the number says.
+        unsafe {
+            typed::<FillAll>(way.find(FAMILIES.plain)?)(
+                way.devices[usize::from(device)],
+                &mut count,
+                room.start().cast(),
+            );
+        }
+        Some(room.bytes(family as usize * FAMILIES.size, FAMILIES.size))
+    };
+    let mut all = Vec::new();
+    for family in 0..total {
+        let value = in_all_ways(ways, FAMILIES.gaps(), |way, pattern| plain(way, family, pattern));
+        let outer = in_all_ways(ways, FAMILIES.gaps(), |way, pattern| {
+            of_family(way, device, (total, family), None, pattern)
+        });
+        // A list with a gap would look shorter than it is.
+        match value.filter(|value| outer.as_ref().is_none_or(|outer| outer == value)) {
+            Some(value) => all.push(value),
+            None => return,
+        }
+    }
+    for (family, value) in (0..).zip(all) {
+        let key = Key::of(device, Query::QueueFamilies).at(family);
+        made.add(key, value);
+        for one in FAMILIES.extensions() {
+            let value = in_all_ways(ways, one.gaps, |way, pattern| {
+                of_family(way, device, (total, family), Some(one), pattern)
+            });
+            if let Some(value) = value {
+                made.add(key.with(one.kind), value);
+            }
+        }
+    }
+}
+
+fn add_extensions(ways: &[Way], device: u16, made: &mut Builder) {
+    let mut known: Option<Vec<(Vec<u8>, u32)>> = None;
+    for way in ways {
+        let Some(found) = way.find(c"vkEnumerateDeviceExtensionProperties") else {
+            return;
+        };
+        type Enumerate = unsafe extern "system" fn(Handle, *const c_char, *mut u32, *mut ExtensionProperties) -> Code;
+        // SAFETY: the registry gives the command of this name this type.
+        let enumerate = unsafe { typed::<Enumerate>(found) };
+        // SAFETY: the device belongs to the instance; the command fills lists as `listed` requires, and allows a null layer name.
+        let all = unsafe { listed(|count, all| enumerate(way.devices[usize::from(device)], ptr::null(), count, all)) };
+        let Ok(all) = all else { return };
+        let name = |one: &ExtensionProperties| one.name.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+        let all: Vec<_> = all.iter().map(|one| (name(one), one.version)).collect();
+        let is_usual = all.iter().all(|(name, _)| (1..=255).contains(&name.len()));
+        if !is_usual || known.as_ref().is_some_and(|known| *known != all) {
+            return;
+        }
+        known = Some(all);
+    }
+    let known = known.unwrap_or_default();
+    made.add_extensions(device, known.iter().map(|(name, version)| (&name[..], *version)));
+}
+
+/// Adds that a device has no tools, as nearly all. Tools that start later have no row, so the answer is the driver's.
+fn add_tools(ways: &[Way], device: u16, made: &mut Builder) {
+    let mut is_asked = false;
+    for way in ways {
+        let names = [
+            c"vkGetPhysicalDeviceToolProperties",
+            c"vkGetPhysicalDeviceToolPropertiesEXT",
+        ];
+        let Some(found) = names.into_iter().find_map(|name| way.find(name)) else {
+            continue;
+        };
+        let mut count = 0;
+        // SAFETY: the command has this type, the device belongs to the instance, and NULL asks only for the number.
+        let code = unsafe { typed::<List>(found)(way.devices[usize::from(device)], &mut count, ptr::null_mut()) };
+        if (code, count) != (vulkan::SUCCESS, 0) {
+            return;
+        }
+        is_asked = true;
+    }
+    if is_asked {
+        made.add(Key::of(device, Query::NoTools), Vec::new());
+    }
+}
+
+/// Bytes of `VkPhysicalDeviceGroupProperties`.
+const GROUP: usize = 288;
+const GROUP_KIND: u32 = 1_000_070_000;
+/// Upper bound on the devices of a group.
+const MOST_OF_GROUP: usize = 32;
+
+/// Returns the groups of an instance: numbers of devices, and whether a subset may allocate.
+fn groups(way: &Way) -> Option<Vec<Vec<u8>>> {
+    let names = [
+        c"vkEnumeratePhysicalDeviceGroups",
+        c"vkEnumeratePhysicalDeviceGroupsKHR",
+    ];
+    let found = names.into_iter().find_map(|name| way.find(name))?;
+    // SAFETY: the registry gives the command of this name this type.
+    let list = unsafe { typed::<List>(found) };
+    let mut count = 0;
+    // SAFETY: the instance is live, and NULL asks only for the number.
+    vulkan::succeeded(unsafe { list(way.instance(), &mut count, ptr::null_mut()) }).ok()?;
+    let total = count.min(64) as usize;
+    let mut room = Room::filled(GROUP * total, 0);
+    (0..total).for_each(|at| room.begin(at * GROUP, GROUP_KIND, ptr::null_mut()));
+    // SAFETY: the instance is live, and the array has as many elements as the number says.
+    let code = unsafe { list(way.instance(), &mut count, room.start().cast()) };
+    if code != vulkan::SUCCESS || count as usize != total {
+        return None;
+    }
+    let group = |at: usize| {
+        let bytes = room.bytes(at * GROUP, GROUP);
+        let devices = record::number(&bytes, HEAD)? as usize;
+        let handles = (0..devices.min(MOST_OF_GROUP)).map(|place| {
+            let start = HEAD + 8 + place * 8;
+            let handle = u64::from_ne_bytes(bytes.get(start..start + 8)?.try_into().ok()?);
+            way.devices.iter().position(|known| known.addr() as u64 == handle)
+        });
+        let mut value = vec![u8::from(record::number(&bytes, GROUP - 8)? != 0)];
+        for place in handles {
+            value.push(u8::try_from(place?).ok()?);
+        }
+        Some(value)
+    };
+    (0..total).map(group).collect()
+}
+
+/// Adds the groups of devices, if all instances that have the command list the same.
+pub(super) fn add_groups(ways: &[Way], made: &mut Builder) {
+    let mut known: Option<Vec<Vec<u8>>> = None;
+    let has = |way: &&Way| way.has("vkEnumeratePhysicalDeviceGroups") || way.has("vkEnumeratePhysicalDeviceGroupsKHR");
+    for way in ways.iter().filter(has) {
+        match (groups(way), &known) {
+            (Some(found), Some(known)) if *known == found => {}
+            (Some(found), None) => known = Some(found),
+            _ => return,
+        }
+    }
+    for (index, value) in (0..).zip(known.unwrap_or_default()) {
+        made.add(Key::of(DRIVER, Query::Group).at(index), value);
+    }
+}

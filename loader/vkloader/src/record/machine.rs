@@ -1,0 +1,24 @@
+//! State of the machine on which the answers of a driver depend.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+
+/// Paths of the device nodes that this process has open.
+pub(super) fn open_nodes() -> Vec<String> {
+    let links = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let mut paths: Vec<String> = links
+        .filter_map(|link| fs::read_link(link.path()).ok()?.into_os_string().into_string().ok())
+        .filter(|path| path.starts_with("/dev/"))
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// The first line of `/proc/meminfo`, if there is one.
+pub(super) fn memory() -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let file = fs::File::open("/proc/meminfo").ok()?;
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    Some(line.trim_ascii_end().to_vec())
+}

@@ -1,0 +1,93 @@
+//! The process that records what a driver answers about its devices (docs/catalogue.md).
+//!
+//! It talks to the driver as the library does, below all layers. It asks everything for each version of Vulkan, with and without the driver's
+//! instance extensions, and into memory with two patterns. Answers that differ are left out.
+
+mod ask;
+mod devices;
+mod machine;
+mod profiles;
+mod ways;
+
+use crate::probe;
+use crate::vulkan::GetProcAddr;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use record::{Builder, DRIVER, Key, MOST_DEVICES, Query};
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use ways::{Driver, Way};
+
+/// Prints the record of a driver, of which this process is the only user.
+///
+/// # Errors
+/// The reason why there is none.
+pub(crate) fn print(library: &OsStr) -> io::Result<ExitCode> {
+    probe::be_expendable();
+    let mut answers = probe::answers()?;
+    answers.write_all(&make(library)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the record of a driver.
+///
+/// # Errors
+/// The reason why there is none.
+fn make(library: &OsStr) -> io::Result<Vec<u8>> {
+    let library = library
+        .to_str()
+        .ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
+    let nodes = machine::open_nodes();
+    // SAFETY: the process exists for this driver: whatever its initialisers do concerns no other process.
+    let opened = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(io::Error::other)?;
+    let driver =
+        Driver::negotiate(&opened).ok_or_else(|| io::Error::other("the driver has no interface for loaders"))?;
+    std::mem::forget(opened);
+    let ways = ways::all(&driver).map_err(|code| io::Error::other(format!("vkCreateInstance returned {code}")))?;
+    let count = ways::devices(&ways).ok_or_else(|| io::Error::other("the devices differ between instances"))?;
+    let count = u16::try_from(count)
+        .ok()
+        .filter(|count| *count <= MOST_DEVICES)
+        .ok_or_else(|| io::Error::other("there are too many devices"))?;
+    let mut made = Builder::new(count);
+    facts(&driver, &ways, &mut made);
+    let opened: Vec<String> = machine::open_nodes();
+    let opened = opened.into_iter().filter(|path| !nodes.contains(path));
+    made.add_all(Query::Node, opened.map(String::into_bytes));
+    let profiles = profiles::read().ok_or_else(|| io::Error::other("the profiles of drivers have an unusual form"))?;
+    made.add_all(Query::Names, [profiles.names]);
+    made.add_all(Query::File, profiles.files);
+    made.add_all(Query::Machine, machine::memory());
+    for device in 0..count {
+        devices::add(&ways, device, &mut made);
+    }
+    devices::add_groups(&ways, &mut made);
+    let (file, _) = made
+        .finish()
+        .ok_or_else(|| io::Error::other("the record is too large"))?;
+    Ok(file)
+}
+
+/// Adds the versions, and the commands that each instance finds.
+fn facts(driver: &Driver, ways: &[Way], made: &mut Builder) {
+    let numbers = [
+        driver.interface,
+        driver.version,
+        driver.has_physical_device_look_up.into(),
+    ];
+    let versions = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+    made.add(Key::of(DRIVER, Query::Versions), versions);
+    for way in ways {
+        let mut bits = vec![0_u8; record::COMMANDS.len().div_ceil(8)];
+        for (number, name) in record::COMMANDS.iter().enumerate() {
+            if way.has(name) {
+                bits[number / 8] |= 1 << (number % 8);
+            }
+        }
+        let index = way.minor * 2 + u32::from(way.with_extensions);
+        made.add(Key::of(DRIVER, Query::Commands).at(index), bits);
+    }
+}
+
+/// A look-up function of a driver.
+type LookUp = GetProcAddr;

@@ -1,0 +1,131 @@
+//! The profiles of Mesa's drivers: files that change what a driver answers to programs with certain names.
+
+use crate::catalogue::identity_of;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folder with the profiles of packages.
+const FOLDER: &str = "/usr/share/drirc.d";
+/// Profiles of the administrator.
+const OF_SYSTEM: &str = "/etc/drirc";
+
+/// Attributes that select programs.
+const ATTRIBUTES: [&str; 4] = [
+    "executable=",
+    "executable_regexp=",
+    "application_name_match=",
+    "engine_name_match=",
+];
+
+/// Shortest part of a pattern by which programs are recognised.
+const SHORTEST: usize = 3;
+
+/// The profiles of this machine.
+pub(super) struct Profiles {
+    /// Parts of the names of programs, one a line.
+    pub(super) names: Vec<u8>,
+    /// The files as a record has them.
+    pub(super) files: Vec<Vec<u8>>,
+}
+
+/// Reads the profiles. Returns `None` if a program cannot be recognised by a part of its name.
+pub(super) fn read() -> Option<Profiles> {
+    let mut files = vec![PathBuf::from(OF_SYSTEM), PathBuf::from(FOLDER)];
+    files.extend(
+        fs::read_dir(FOLDER)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path()),
+    );
+    files.sort();
+    let mut names = Vec::new();
+    for text in files.iter().filter(|path| path.is_file()).map(fs::read_to_string) {
+        for pattern in patterns(&text.ok()?) {
+            names.extend(parts(pattern)?);
+        }
+    }
+    names.sort();
+    names.dedup();
+    let line = |path: &PathBuf| {
+        let mut line = path.as_os_str().as_encoded_bytes().to_vec();
+        line.push(0);
+        line.extend(identity_of(Path::new(path)).unwrap_or_default().into_bytes());
+        line
+    };
+    Some(Profiles {
+        names: names.join("\n").into_bytes(),
+        files: files.iter().map(line).collect(),
+    })
+}
+
+/// Returns the values of the attributes that select programs.
+fn patterns(text: &str) -> impl Iterator<Item = &str> {
+    ATTRIBUTES.into_iter().flat_map(move |attribute| {
+        text.split(attribute).skip(1).filter_map(|rest| {
+            let quote = rest.chars().next().filter(|first| "\"'".contains(*first))?;
+            rest[1..].split(quote).next()
+        })
+    })
+}
+
+/// Returns the parts of a pattern without special characters. A name that matches contains at least one of them. `None` if that cannot
+/// be said, because an alternative has none, or has optional groups.
+fn parts(pattern: &str) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for alternative in pattern.split('|') {
+        let is_usual = |character: char| character.is_alphanumeric() || " -_'".contains(character);
+        if [")?", ")*", "){"].iter().any(|end| alternative.contains(end)) {
+            return None;
+        }
+        let mut of_it = Vec::new();
+        let mut rest = alternative;
+        while !rest.is_empty() {
+            let end = rest.find(|character| !is_usual(character)).unwrap_or(rest.len());
+            let (part, after) = rest.split_at(end);
+            // The character before one of these may be missing.
+            let is_optional = after.starts_with(['?', '*', '{']);
+            let part = if is_optional {
+                part.get(..end.saturating_sub(1))?
+            } else {
+                part
+            };
+            if part.len() >= SHORTEST {
+                of_it.push(part.to_owned());
+            }
+            // A set of characters stands for any of them.
+            let skipped = match after.starts_with('[') {
+                true => after.find(']')? + 1,
+                false => after.chars().next().map_or(0, char::len_utf8),
+            };
+            rest = after.get(skipped..)?;
+        }
+        if of_it.is_empty() {
+            return None;
+        }
+        found.extend(of_it);
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drv_284_programs_are_recognised_by_parts_of_patterns() {
+        let text =
+            r#"<application name="A" executable="a game.exe"/><engine engine_name_match='UnrealEngine4.*|Unity' />"#;
+        let found: Vec<_> = patterns(text).collect();
+        assert_eq!(found, ["a game.exe", "UnrealEngine4.*|Unity"]);
+        assert_eq!(parts(found[0]), Some(vec!["a game".into(), "exe".into()]));
+        assert_eq!(parts(found[1]), Some(vec!["UnrealEngine4".into(), "Unity".into()]));
+        assert_eq!(parts("Unity|.*"), None);
+        assert_eq!(parts("^ab$"), None);
+        assert_eq!(parts("game2?.*x"), Some(vec!["game".into()]));
+        assert_eq!(parts("Mari[0-9]+[.]x"), Some(vec!["Mari".into()]));
+        for unusual in ["[abc]", "[abc", "abc(def)?", "abc(def)*"] {
+            assert_eq!(parts(unusual), None, "{unusual}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The records of devices beside the catalogue.
+
+use super::asked::*;
+use super::machine::Machine;
+use record::{DRIVER, Extensions, Key, Query, Record};
+use std::fs;
+use std::path::PathBuf;
+
+/// The files of records.
+fn records(machine: &Machine) -> Vec<PathBuf> {
+    let folder = file(machine);
+    let folder = folder.parent().expect("a folder");
+    let all = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path());
+    let is_record = |path: &PathBuf| path.extension().is_some_and(|end| end == "bin");
+    all.filter(is_record).collect()
+}
+
+#[test]
+fn drv_281_the_answers_of_devices_are_recorded() {
+    let machine = machine();
+    machine.driver(
+        "a",
+        "device one\ndevice.vendor 4098\ndevice.extension VK_KHR_swapchain 70\ndevice two",
+    );
+    machine.driver("without", "instance_extension VK_KHR_surface 25");
+    good(&machine, &["update"]);
+    let known = written(&machine);
+    assert!(driver(&known, "without")["record"].is_null());
+    let sum = driver(&known, "a")["record"].as_str().expect("a record").to_owned();
+    let [path] = &records(&machine)[..] else {
+        panic!("one record")
+    };
+    assert!(path.to_string_lossy().contains(&sum), "{path:?}");
+    let content = fs::read(path).expect("a file");
+    let sum = u64::from_str_radix(&sum, 16).expect("a number");
+    let record = Record::read(&content, sum).expect("a record");
+    assert_eq!(record.devices(), 2);
+    let (_, answer) = record.answer(Key::of(0, Query::Properties)).expect("properties");
+    let mut bytes = [0; 824];
+    answer.write(&mut bytes).expect("room");
+    assert_eq!(record::number(&bytes, 8), Some(4098));
+    assert!(bytes[20..].starts_with(b"one\0"));
+    let (_, list) = record.find(Key::of(0, Query::Extensions)).expect("a list");
+    assert_eq!(Extensions(list).next(), Some((&b"VK_KHR_swapchain"[..], 70)));
+    let row = record::COMMANDS
+        .iter()
+        .position(|name| *name == "vkGetPhysicalDeviceProperties");
+    let row = row.and_then(|row| u16::try_from(row).ok()).expect("a row");
+    assert_eq!(record.has_command(0, row, || false), Some(true));
+    assert!(record.find(Key::of(DRIVER, Query::Versions)).is_some());
+}
+
+#[test]
+fn drv_281_records_that_are_not_used_are_removed() {
+    let machine = machine();
+    machine.driver("a", "device one");
+    good(&machine, &["update"]);
+    let first = records(&machine);
+    // What is known is kept; a record that is gone is made again.
+    good(&machine, &["update"]);
+    assert_eq!(records(&machine), first);
+    fs::remove_file(&first[0]).expect("a file");
+    good(&machine, &["update"]);
+    assert_eq!(records(&machine), first);
+    machine.driver("a", "device another");
+    good(&machine, &["update", "--all"]);
+    let second = records(&machine);
+    assert!(second.len() == 1 && second != first, "{second:?}");
+    good(&machine, &["clear"]);
+    assert!(records(&machine).is_empty());
+}
