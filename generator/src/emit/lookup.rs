@@ -5,6 +5,7 @@ use super::signature::pfn;
 use super::trampoline::first_parameter;
 use crate::names::ident;
 use crate::plan::{CommandPlan, DeviceGate, Gate, Place, Plan};
+use crate::policy::Table;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use vk_registry::model::Level;
@@ -96,18 +97,15 @@ fn served_by(plan: &Plan<'_>, command: &CommandPlan<'_>, target: &str, place: Pl
 
 /// The tables of the chain and of the driver that have a slot for it.
 fn slots(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
-    let holds = |mut table: Box<dyn Iterator<Item = &CommandPlan<'_>> + '_>| {
-        table.any(|other| other.command.name == command.command.name)
-    };
     let is_device = command.command.level == Level::Device;
-    let chain = match (is_device, holds(Box::new(plan.instance_table()))) {
+    let chain = match (is_device, plan.has_slot(command, Table::Instance)) {
         (true, _) => quote!(, slot(device)),
         (false, true) => quote!(, slot(instance)),
         (false, false) => TokenStream::new(),
     };
-    let driver = if holds(Box::new(plan.driver_table())) {
+    let driver = if plan.has_slot(command, Table::Driver) {
         quote!(, driver_slot(driver))
-    } else if holds(Box::new(plan.device_terminator_table())) {
+    } else if plan.has_slot(command, Table::DeviceTerminator) {
         quote!(, driver_slot(device_terminator))
     } else {
         TokenStream::new()

@@ -28,6 +28,7 @@ pub use special::{Facts, Reason};
 pub use types::{Place, TypePlan};
 
 use crate::policy::{Policy, Table};
+use std::collections::BTreeSet;
 use vk_registry::model::{Enum, Enumerant, Param, Registry};
 
 /// The registry, the policy and what follows from both.
@@ -42,6 +43,8 @@ pub struct Plan<'a> {
     pub commands: Vec<CommandPlan<'a>>,
     /// Extensions that the runtime knows by a constant.
     pub extensions: ExtensionPlan<'a>,
+    /// Enumerants that are emitted even if the policy does not list their enumeration.
+    named_enumerants: BTreeSet<&'a str>,
 }
 
 impl<'a> Plan<'a> {
@@ -61,12 +64,15 @@ impl<'a> Plan<'a> {
         check::structure_types(registry, policy, &types, &mut problems);
         problems.sort();
         problems.dedup();
+        let mut named_enumerants = types.member_values();
+        named_enumerants.extend(policy.types.structure_types.iter().map(String::as_str));
         let plan = Self {
             registry,
             policy,
             types,
             commands,
             extensions,
+            named_enumerants,
         };
         (plan, problems)
     }
@@ -91,9 +97,7 @@ impl<'a> Plan<'a> {
         if self.policy.types.enumerants.contains(&found.name) {
             return found.enumerants.iter().collect();
         }
-        let mut names = self.types.member_values();
-        names.extend(self.policy.types.structure_types.iter().map(String::as_str));
-        let is_named = |enumerant: &&Enumerant| names.contains(enumerant.name.as_str());
+        let is_named = |enumerant: &&Enumerant| self.named_enumerants.contains(enumerant.name.as_str());
         found.enumerants.iter().filter(is_named).collect()
     }
 
@@ -117,8 +121,13 @@ impl<'a> Plan<'a> {
         self.table(Table::DeviceTerminator)
     }
 
+    /// Returns `true` if the table has a slot for the command.
+    pub fn has_slot(&self, command: &CommandPlan<'_>, table: Table) -> bool {
+        slots::has_slot(self.policy, command, table)
+    }
+
     fn table(&self, table: Table) -> impl Iterator<Item = &CommandPlan<'a>> {
         let commands = self.commands.iter();
-        commands.filter(move |plan| slots::has_slot(self.policy, plan, table))
+        commands.filter(move |plan| self.has_slot(plan, table))
     }
 }

@@ -20,10 +20,16 @@ fn sides() -> &'static BTreeMap<&'static str, Side> {
     })
 }
 
-/// The report between two headers, if both were fetched.
-fn report(old: &str, new: &str) -> Option<Report> {
-    let (old, new) = (sides().get(old)?, sides().get(new)?);
-    Some(diff::compare(old, new, &policy(&committed_policy())))
+/// The report between two headers, if both were fetched. Each is made once for all cases.
+fn report(old: &str, new: &str) -> Option<&'static Report> {
+    type Pair = (&'static str, &'static str);
+    static REPORTS: OnceLock<BTreeMap<Pair, OnceLock<Report>>> = OnceLock::new();
+    let reports = REPORTS.get_or_init(|| {
+        let pairs = sides().keys().flat_map(|old| sides().keys().map(|new| (*old, *new)));
+        pairs.map(|pair| (pair, OnceLock::new())).collect()
+    });
+    let (_, report) = reports.iter().find(|(pair, _)| **pair == (old, new))?;
+    Some(report.get_or_init(|| diff::compare(&sides()[old], &sides()[new], &policy(&committed_policy()))))
 }
 
 fn names<'r>(report: &'r Report, group: &str, name: &str) -> Vec<&'r str> {
@@ -50,12 +56,12 @@ fn gen_92_359_to_366_changes_no_command() {
         return;
     };
     for section in ["added", "removed", "changed"] {
-        assert_eq!(names(&report, "commands", section), [""; 0], "commands {section}");
+        assert_eq!(names(report, "commands", section), [""; 0], "commands {section}");
     }
-    assert_eq!(count(&report, "extensions", "added"), 6);
-    assert_eq!(count(&report, "extensions", "changed"), 5);
+    assert_eq!(count(report, "extensions", "added"), 6);
+    assert_eq!(count(report, "extensions", "changed"), 5);
     assert_eq!(
-        names(&report, "promotions", "extensions"),
+        names(report, "promotions", "extensions"),
         ["VK_EXT_pipeline_library_group_handles"]
     );
     assert_eq!(report.exit_code(), 1);
@@ -66,9 +72,9 @@ fn gen_92_346_to_366_adds_commands_and_a_handle() {
     let Some(report) = report("1.4.346", "1.4.366") else {
         return;
     };
-    assert_eq!(count(&report, "commands", "added"), 27);
-    assert_eq!(count(&report, "commands", "removed"), 0);
-    assert_eq!(count(&report, "handles", "added"), 1);
+    assert_eq!(count(report, "commands", "added"), 27);
+    assert_eq!(count(report, "commands", "removed"), 0);
+    assert_eq!(count(report, "handles", "added"), 1);
 }
 
 #[test]
@@ -76,9 +82,9 @@ fn gen_92_335_to_366_loses_three_commands() {
     let Some(report) = report("1.4.335", "1.4.366") else {
         return;
     };
-    assert_eq!(count(&report, "commands", "removed"), 3);
+    assert_eq!(count(report, "commands", "removed"), 3);
     assert_eq!(
-        count(&report, "extensions", "disabled"),
+        count(report, "extensions", "disabled"),
         1,
         "and the extension they came from"
     );
@@ -93,15 +99,15 @@ fn gen_92_319_to_366_crosses_the_split_of_the_core_features() {
     let Some(report) = report("1.4.319", "1.4.366") else {
         return;
     };
-    assert_eq!(count(&report, "commands", "added"), 84);
-    assert_eq!(count(&report, "platforms", "added"), 1);
-    assert_eq!(count(&report, "handles", "added"), 2);
-    let became_alias = names(&report, "promotions", "commands");
+    assert_eq!(count(report, "commands", "added"), 84);
+    assert_eq!(count(report, "platforms", "added"), 1);
+    assert_eq!(count(report, "handles", "added"), 2);
+    let became_alias = names(report, "promotions", "commands");
     assert_eq!(became_alias, ["vkCmdEndRendering2EXT", "vkReleaseSwapchainImagesEXT"]);
     // The split changes which features require a command, never its core version.
-    assert_eq!(count(&report, "core_versions", "added"), 0);
+    assert_eq!(count(report, "core_versions", "added"), 0);
     assert_eq!(
-        count(&report, "exports", "added") + count(&report, "exports", "removed"),
+        count(report, "exports", "added") + count(report, "exports", "removed"),
         0
     );
     let changed = &report.section("commands", "changed").expect("the section").entries;
@@ -115,7 +121,7 @@ fn gen_92_319_to_366_crosses_the_split_of_the_core_features() {
 fn gen_92_a_difference_with_itself_is_empty() {
     for header in sides().keys() {
         let report = report(header, header).expect("it was read");
-        assert!(report.is_empty(), "{header}: {}", diff::text(&report));
+        assert!(report.is_empty(), "{header}: {}", diff::text(report));
         assert_eq!(report.exit_code(), 0);
     }
 }
@@ -143,7 +149,7 @@ fn gen_92_a_reversed_difference_swaps_added_and_removed() {
         for new in sides().keys() {
             let (there, back) = (report(old, new).expect("read"), report(new, old).expect("read"));
             let same = |a: (&str, &str), b: (&str, &str)| {
-                let (a, b) = (names(&there, a.0, a.1), names(&back, b.0, b.1));
+                let (a, b) = (names(there, a.0, a.1), names(back, b.0, b.1));
                 assert_eq!(a, b, "{old} -> {new}");
             };
             for (a, b) in swapped {
@@ -161,7 +167,7 @@ fn gen_92_differences_add_up_over_a_header_between() {
     for triple in headers.windows(3) {
         let [first, middle, last] = [triple[0], triple[1], triple[2]];
         let total =
-            |report: Report| count(&report, "commands", "added") as i64 - count(&report, "commands", "removed") as i64;
+            |report: &Report| count(report, "commands", "added") as i64 - count(report, "commands", "removed") as i64;
         let step = |old, new| total(report(old, new).expect("read"));
         assert_eq!(
             step(first, middle) + step(middle, last),
