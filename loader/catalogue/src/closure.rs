@@ -1,8 +1,13 @@
 //! Checks that the dynamic linker would load the recorded files of a driver in this process.
 //!
-//! The dynamic linker searches for a library by its name in this order: libraries that the process has loaded, the folders of `DT_RPATH`, the folders
-//! of `LD_LIBRARY_PATH`, and the place where it was found when the driver was asked. `DT_RUNPATH` of a program does not apply to the needs of other
-//! libraries.
+//! The dynamic linker searches for a library by its name in this order:
+//!
+//! 1. libraries that the process has loaded
+//! 2. the folders of `DT_RPATH`
+//! 3. the folders of `LD_LIBRARY_PATH`
+//! 4. the place where the library was found when the driver was asked
+//!
+//! `DT_RUNPATH` of a program does not apply to the needs of other libraries.
 
 use crate::machine::Path;
 use crate::{BuildId, Doubt, HEAD_BYTES, Identity, LONGEST_PATH, Look, words, written};

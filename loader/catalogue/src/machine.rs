@@ -39,8 +39,8 @@ pub(crate) fn sleeps(look: &impl Look, place: &[u8]) -> bool {
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, the PCI addresses in use, and the
-    /// kernel drivers of the graphics cards at the addresses `cards`. Opens nothing that could wake a device.
+    /// Computes the checksum from the kernel's version, the device nodes with their kernel drivers and chips, and the PCI addresses in use. It
+    /// includes the kernel drivers of the graphics cards at the addresses `cards`. Opens nothing that could wake a device.
     pub fn of<'c>(look: &impl Look, cards: impl Iterator<Item = &'c [u8]>) -> Self {
         let mut found = Self(0);
         look.text(b"/proc/sys/kernel/osrelease", &mut |text| found.add(b"kernel", text));

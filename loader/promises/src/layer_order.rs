@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A few words for people.
+    /// Returns a short description.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Validation => "validation",

@@ -9,11 +9,12 @@ pub mod layer_order;
 pub mod limits;
 pub mod variable;
 
-/// The file in a folder of driver manifests that says that the user has a driver catalogue (DRV-274). Scans read the folder's names anyway.
+/// Name of a marker file in a folder of driver manifests. It means that the user has a driver catalogue (DRV-274). A scan reads the names in this
+/// folder anyway.
 pub const CATALOGUE_MARK: &str = "vulkan-loader.catalogue";
 
-/// The newest driver interface that the loader speaks (DRV-62).
+/// Newest version of the driver interface that the loader supports (DRV-62).
 pub const DRIVER_INTERFACE: u32 = 7;
 
-/// The newest layer interface that the loader speaks.
+/// Newest version of the layer interface that the loader supports.
 pub const LAYER_INTERFACE: u32 = 2;

@@ -60,14 +60,14 @@ limits! {
     /// (APP-194, APP-232)
     TEXT_LIMIT: usize = 511, "bytes", "the text of one message", "cut";
     MAX_DECISIONS: usize = 4096, "decisions", "decisions that a call remembers", "logged, and not remembered";
-    /// Real drivers list a few hundred; a driver that claims more is not believed.
+    /// Real drivers list some hundred extensions.
     MOST_EXTENSIONS: u32 = 65_536, "extensions", "extensions that one driver reports", "later ones are ignored";
-    /// A driver that claims more is not believed.
+    /// Real drivers have at most some dozen devices.
     MOST_OF_ONE_DRIVER: u32 = 65_536, "devices", "devices, and groups of devices, that one driver reports",
         "later ones are ignored";
-    /// A list is asked for anew when it grew between the two calls.
+    /// A list is queried again if it grew between the two calls.
     ATTEMPTS: usize = 8, "attempts", "attempts to read a list that changes meanwhile", "what the last one gave counts";
-    /// Each table of a chain has room for as many (GEN-68).
+    /// Each table of a chain has this many slots (GEN-68).
     UNKNOWN_SLOTS: usize = 250, "commands", "commands unknown to the loader, of each kind in one instance",
         "not found, with an error in the log";
 }

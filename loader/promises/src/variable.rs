@@ -2,16 +2,16 @@
 
 use core::ffi::CStr;
 
-/// Whether an elevated process still honours a variable (APP-211).
+/// Trust in a variable: it says if an elevated process reads the variable (APP-211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Reads as unset when the process is elevated.
+    /// The variable counts as unset in an elevated process.
     Secure,
-    /// Always honoured: it can name no file to load.
+    /// The variable is always read, because it cannot name a file to load.
     Plain,
 }
 
-/// How the value of a variable is divided into items (APP-210).
+/// Separators between the items in the value of a variable (APP-210).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
     /// The value is one item.
@@ -22,7 +22,7 @@ pub enum Separator {
     Comma,
 }
 
-/// When the value of a variable is read (APP-216): for the documentation, which is made from the table.
+/// Times at which a variable is read (APP-216). The documentation is written from them.
 #[cfg(any(test, feature = "documented"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAt {
@@ -39,23 +39,23 @@ pub enum ReadAt {
 pub struct Row {
     /// The variable this line describes.
     pub variable: Variable,
-    /// Its exact name.
+    /// Exact name of the variable.
     pub name: &'static str,
-    /// The same, for the C library.
+    /// Exact name, for the C library.
     pub c_name: &'static CStr,
-    /// Whether an elevated process honours it.
+    /// Trust in the variable.
     pub trust: Trust,
-    /// How its value is divided.
+    /// Separator of the items in its value.
     pub separator: Separator,
-    /// When it is read.
+    /// Time at which the variable is read.
     #[cfg(any(test, feature = "documented"))]
     pub read_at: ReadAt,
-    /// What it does, as one sentence of the documentation.
+    /// Purpose of the variable, as one sentence of the documentation.
     #[cfg(any(test, feature = "documented"))]
     pub meaning: &'static str,
 }
 
-/// A text that ends in its only NUL.
+/// Returns a text that ends in its only null byte.
 const fn terminated(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
@@ -163,13 +163,13 @@ variables! {
 }
 
 impl Variable {
-    /// The line of [`TABLE`] that describes this variable.
+    /// Returns the line of [`TABLE`] that describes this variable.
     pub fn row(self) -> &'static Row {
         // The macro above declares variants and lines together, so the discriminant is the index.
         &TABLE[self as usize]
     }
 
-    /// The exact name.
+    /// Returns the exact name.
     pub fn name(self) -> &'static str {
         self.row().name
     }

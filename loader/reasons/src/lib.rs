@@ -1,7 +1,7 @@
-//! Why the loader leaves something out: a code that stays the same for good, what it means, and what helps.
+//! Reasons why the loader leaves something out. Each has a permanent code, a meaning and a remedy.
 //!
-//! The library writes the codes into its trace, `vkloader explain` tells the rest, and `docs/using.md` has all of it as a table.
-//! New codes may be added; one that was published is neither renamed nor given another meaning.
+//! The library writes the codes to its trace. `vkloader explain` adds meaning and remedy, and `docs/using.md` contains all of them as a table. New
+//! codes may be added; a published code is never renamed and never changes its meaning.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,24 +14,24 @@ pub use table::{Code, TABLE};
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The code that this line is about.
+    /// The code that this line describes.
     pub code: Code,
-    /// How it is written: the part it is about, a dot, and the problem, in small letters and hyphens.
+    /// Name of the code: the affected part, a dot, and the problem, in small letters and hyphens.
     pub name: &'static str,
-    /// What it means, as one sentence.
+    /// Meaning, as one sentence.
     pub meaning: &'static str,
-    /// What helps, as one sentence; empty where nothing is wrong.
+    /// Remedy, as one sentence; empty if the reason is harmless.
     pub remedy: &'static str,
 }
 
 impl Code {
-    /// The line of [`TABLE`] about this code.
+    /// Returns the line of [`TABLE`] about this code.
     pub fn row(self) -> &'static Row {
         // Codes and lines are declared together, so the discriminant is the index.
         &TABLE[self as usize]
     }
 
-    /// The code that is written like this.
+    /// Returns the code with this name.
     pub fn of_name(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| row.code)
     }

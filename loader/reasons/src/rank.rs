@@ -6,7 +6,7 @@ use super::Code;
 pub const BROKEN: u8 = 25;
 /// Rank of everything that has no rank of its own.
 pub const OTHER: u8 = 50;
-/// Rank of what is worth a word and in no program's way. Reasons from this rank on never explain a failure.
+/// Rank of reasons that are worth mentioning but never explain a failure. It applies to all higher ranks too.
 pub const ASIDE: u8 = 70;
 
 impl Code {

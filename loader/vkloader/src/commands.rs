@@ -25,7 +25,7 @@ pub(crate) const WRONG_USE: u8 = 2;
 /// Default time limit of a process that this program starts.
 const USUAL_LIMIT: Duration = Duration::from_secs(30);
 
-/// What to do.
+/// Commands of the program.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Explains why a driver, layer or device is available or missing, with a remedy.
@@ -99,7 +99,7 @@ pub(crate) enum Command {
     },
 }
 
-/// Which library to open.
+/// Options for the library to test.
 #[derive(Args)]
 pub(crate) struct Library {
     /// The library to test, instead of the one that programs on this machine get.
@@ -113,7 +113,7 @@ pub(crate) struct Library {
     pub(crate) is_carried: bool,
 }
 
-/// What a sandbox is for, and in which form its files are told.
+/// Options of `vkloader files`.
 #[derive(Args)]
 #[cfg(target_os = "linux")]
 pub(crate) struct Files {
@@ -130,7 +130,7 @@ pub(crate) struct Files {
     format: files::Format,
 }
 
-/// Which service to ask.
+/// Options of `vkloader service`.
 #[derive(Args)]
 #[cfg(target_os = "linux")]
 pub(crate) struct Service {

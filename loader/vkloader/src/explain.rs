@@ -16,7 +16,7 @@ use std::process::{Command as Process, ExitCode};
 /// Variable that disables layers.
 const WITHOUT_LAYERS: &str = "VK_LOADER_LAYERS_DISABLE";
 
-/// What to explain, and how.
+/// Options of `vkloader explain`.
 #[derive(Args)]
 pub(crate) struct Explain {
     #[command(flatten)]

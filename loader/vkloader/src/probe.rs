@@ -135,8 +135,8 @@ pub(crate) fn be_expendable() {
     }
 }
 
-/// Calls the commands and passes the results to `tell`: at the end, and in the role of a program also before each step in which a driver may end the
-/// process.
+/// Calls the commands and passes the results to `tell` at the end. In the role of a program, it also does so before each step in which a driver may
+/// end the process.
 ///
 /// # Errors
 /// Returns the error of `tell`.

@@ -27,7 +27,7 @@ fn devices_come_with_driver_manifest_and_order() {
 fn no_driver_is_installed() {
     let explained = Machine::new().explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.none-installed"));
-    // Drivers of this machine are not searched here, which is what the advice is about then.
+    // The test does not search the drivers of this machine, so the remedy mentions them if there are any.
     let has_any = std::fs::read_dir("/usr/share/vulkan/icd.d").is_ok_and(|mut files| files.next().is_some());
     let advised = if has_any {
         "unset XDG_DATA_DIRS"
@@ -192,7 +192,7 @@ fn a_driver_that_crashes() {
 fn a_driver_that_hangs() {
     let mut machine = Machine::new();
     machine.driver("slow", "hang vkCreateInstance");
-    // The limit is long enough to query the driver on a busy machine too.
+    // The time limit suffices for the query on a busy machine.
     machine.argument("--timeout").argument("8");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.hung"));
@@ -284,7 +284,7 @@ fn a_program_is_run_with_its_arguments() {
     let output = machine.run(&["explain", "--", own, "probe", library.to_str().expect("plain")]);
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    // The program's own words come first, the explanation behind them.
+    // The program's own output precedes the explanation.
     assert!(
         said.contains("\"not_opened\":null") && said.contains("in which a program gets them"),
         "{said}"
@@ -357,7 +357,7 @@ fn a_program_that_leaves_its_group_is_ended_too() {
     steady::ending(&mut command.spawn().expect("it starts"));
 }
 
-/// A sandbox in which nothing can be written, and which has folders of its own for what is short-lived.
+/// In this sandbox only folders for temporary files are writable.
 #[test]
 fn a_program_in_a_sandbox() {
     let machine = Machine::new();
@@ -366,7 +366,7 @@ fn a_program_in_a_sandbox() {
     if !possible.is_ok_and(|status| status.success()) {
         return machine::skip("a program in a sandbox: bubblewrap makes none here");
     }
-    // The mock driver keeps a journal.
+    // The mock driver writes a journal to this folder.
     let root = machine.path("");
     let root = root.to_str().expect("plain");
     let sandbox: Vec<&str> = "bwrap --ro-bind / / --dev /dev --proc /proc --bind"

@@ -7,7 +7,7 @@ use machine::{Machine, library};
 const OVERLAY: &str = "VK_LAYER_MANGOHUD_overlay";
 const EFFECTS: &str = "VK_LAYER_VKBASALT_post_processing";
 
-/// A machine with a driver and these implicit layers.
+/// Returns a machine with a driver and these implicit layers.
 fn with_layers(names: &[&str]) -> Machine {
     let machine = Machine::new();
     machine.driver("good", "device one");
@@ -18,7 +18,7 @@ fn with_layers(names: &[&str]) -> Machine {
     machine
 }
 
-/// The output of `vkloader layers` with these words, and its exit status.
+/// Returns output and exit status of `vkloader layers`.
 fn layers(machine: &Machine, words: &[&str]) -> (String, i32) {
     let library = library();
     let mut all = vec!["layers", "--library", library.to_str().expect("plain")];
@@ -28,7 +28,7 @@ fn layers(machine: &Machine, words: &[&str]) -> (String, i32) {
     (text, output.status.code().expect("it ends by itself"))
 }
 
-/// The places of these texts, which must be there.
+/// Returns the positions of texts, which must exist.
 #[track_caller]
 fn assert_in_order(text: &str, parts: &[&str]) {
     let places: Vec<_> = parts.iter().map(|part| text.find(part)).collect();

@@ -1,4 +1,4 @@
-//! `vkloader` on a machine where programs get another loader, or none.
+//! `vkloader` on a machine whose programs use another loader or have none.
 
 mod machine;
 
@@ -8,14 +8,14 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// A machine with `vkloader` installed, a driver with a card, and a folder of libraries that programs find first.
+/// Returns a machine with an installed `vkloader`, a driver with a card, and a folder of libraries that programs search first.
 fn machine() -> Machine {
     let mut machine = not_installed();
     machine.install();
     machine
 }
 
-/// The same machine without an installation of `vkloader`.
+/// Returns the same machine without an installed `vkloader`.
 fn not_installed() -> Machine {
     let mut machine = Machine::new();
     machine.driver("card", "device card\ndevice.vendor 4318\ndevice.id 7\ndevice.uuid 1");
@@ -25,8 +25,8 @@ fn not_installed() -> Machine {
     machine
 }
 
-/// Makes the loader of this system the one that programs get. Reports the test as skipped and returns `None` if there is no other
-/// loader than this project's.
+/// Makes the loader of this system the one that programs use. Reports the test as skipped and returns `None` if the system has no other loader than
+/// this project's.
 fn with_peer() -> Option<(Machine, PathBuf)> {
     let usual = "/usr/lib/x86_64-linux-gnu/libvulkan.so.1";
     let peer = std::env::var_os("VKL_PEER_LIBRARY").map_or_else(|| usual.into(), PathBuf::from);
@@ -109,7 +109,7 @@ fn every_difference_is_named_with_its_reason() {
         because.contains(filter) && because.contains("does not know"),
         "{device:#}"
     );
-    // What has no effect on programs hides nothing from them.
+    // A variable without effect on programs is not reported.
     assert!(
         !explained.codes().contains(&"device.id-filter"),
         "{:?}",
@@ -143,7 +143,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
         skip("this loader knows no filter of drivers");
         return;
     }
-    // Both know this variable, so that there is no difference between them.
+    // Both loaders know this variable, so it causes no difference.
     machine.variable("VK_ADD_DRIVER_FILES", elsewhere.to_str().expect("plain"));
     machine.variable(name, "card*");
     let explained = machine.explain_with(&[]);
@@ -158,7 +158,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
     }
 }
 
-/// The remedy is to install a loader, which the test does.
+/// The remedy says to install a loader; the test follows it.
 #[test]
 fn a_machine_whose_loader_does_not_open_says_so() {
     let machine = machine();
@@ -187,7 +187,7 @@ fn a_machine_whose_loader_does_not_open_says_so() {
     assert_eq!(repaired.report["other_loader"], Value::Null);
 }
 
-/// A folder in which both were built, and one with both as a package of one file unpacks them.
+/// Tests a build folder, and the folder into which the one-file form unpacks its files.
 #[test]
 fn the_library_beside_the_program_is_asked_where_programs_get_another() {
     for name in ["libvulkan.so", "libvulkan.so.1"] {
@@ -223,7 +223,7 @@ fn a_library_beside_the_program_that_belongs_to_another_user_is_not_opened() {
     assert!(said.contains("no Vulkan loader could be opened"), "{said}");
 }
 
-/// Temporary files are written to the next place that takes them.
+/// If the first place for temporary files is not writable, the next one is used.
 #[test]
 fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     let mut machine = machine();
@@ -236,7 +236,7 @@ fn a_folder_for_temporary_files_that_is_gone_prevents_nothing() {
     }
 }
 
-/// A driver stands for the loader that fails.
+/// The library of a driver replaces the loader and fails.
 #[test]
 fn a_loader_that_fails_where_this_one_works_is_the_cause() {
     let machine = machine();
@@ -281,7 +281,7 @@ fn where_programs_get_this_library_nothing_is_compared() {
     assert_eq!(explained.report["other_word_size"], Value::Null);
 }
 
-/// The program for the other word size is asked where it is installed; here one of this word size stands in.
+/// The `vkloader` of the other word size is run if it is installed. Here one of this word size is used instead.
 #[test]
 fn what_programs_of_the_other_word_size_get_is_told() {
     let machine = machine();
@@ -294,7 +294,7 @@ fn what_programs_of_the_other_word_size_get_is_told() {
     let size = &explained.report["other_word_size"];
     assert_eq!((&size["word_size"], &size["verdict"]), (&32.into(), &"hardware".into()));
     assert_eq!(size["devices"][0], "card");
-    // A machine that does not run it has no such programs.
+    // A machine that cannot run it has no programs of that word size.
     fs::write(&stand_in, "no program").expect("written");
     assert_eq!(machine.explain_with(&[]).report["other_word_size"], Value::Null);
 }

@@ -1,4 +1,4 @@
-//! What `vkloader` prints, and what it ends with.
+//! Output and exit statuses of `vkloader`.
 
 mod machine;
 

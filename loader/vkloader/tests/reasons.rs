@@ -1,11 +1,11 @@
-//! `vkloader explain` never has an empty or wrong reason: failed calls, endings, what drivers print, and words that match nothing.
+//! `vkloader explain` always gives a correct reason: for failed calls, ended programs, output of drivers, and words without a match.
 
 mod machine;
 
 use machine::{Explained, Machine, library};
 use std::process::Command;
 
-/// Explains a program that a shell runs. In the line `$P` stands for the probe with the library.
+/// Explains a program that a shell runs. `$P` in the line is the probe with the library.
 fn of_shell(machine: &Machine, line: &str) -> Explained {
     let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
     let file = file.to_str().expect("plain");
@@ -194,7 +194,7 @@ fn words_that_match_nothing_are_findings() {
         );
         assert!(!found["reason"].to_string().contains("VK_LAYER_real "), "{found:#}");
     }
-    // What matches is no finding.
+    // A word with a match is not reported.
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     machine.working_layer("explicit", "real", "", "");
@@ -261,7 +261,7 @@ fn a_variable_comes_with_the_process_that_set_it() {
     );
 }
 
-/// Compiles C to a library.
+/// Compiles a C source to a library.
 fn compile(machine: &Machine, name: &str, text: &str, words: &[&str]) -> std::path::PathBuf {
     let source = machine.file(&format!("{name}.c"), text);
     let library = machine.path(&format!("libraries/lib{name}.so"));
@@ -341,7 +341,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
     std::fs::write(&library, "").expect("it can be written");
     assert!(machine.explain().findings().contains("is no library: 0 bytes"));
     let mut other = bytes.clone();
-    // No processor that tests run on.
+    // A processor that no test runs on.
     other[18] = 0xF7;
     std::fs::write(&library, other).expect("it can be written");
     let explained = machine.explain();
@@ -351,7 +351,7 @@ fn a_library_that_is_cut_and_one_for_another_processor() {
         explained.report["dropped"]
     );
     assert!(explained.advice().contains("libmock_cut.so"), "{}", explained.advice());
-    // With the same driver for this processor nothing is wrong.
+    // With the same driver for this processor, nothing is reported.
     let folder = machine.path("libraries/own");
     std::fs::create_dir(&folder).expect("a folder");
     std::fs::write(folder.join("libmock_cut.so"), &bytes).expect("it can be written");
@@ -393,7 +393,7 @@ fn a_folder_that_may_not_be_searched_is_named() {
     );
 }
 
-/// A key such as Ctrl-C sends a signal to the processes of a terminal.
+/// A key such as Ctrl-C makes the terminal send a signal to its processes.
 #[test]
 fn signals_of_the_terminal_are_for_the_program() {
     use std::io::Write;

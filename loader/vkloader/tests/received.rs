@@ -1,10 +1,10 @@
-//! `vkloader explain` tells which devices the program received above all layers and filters, and who changed the library's list.
+//! `vkloader explain` reports the devices that the program received after all layers and filters, and the cause of each change.
 
 mod machine;
 
 use machine::{Explained, Machine, library};
 
-/// Two drivers, one with a graphics card, one with software.
+/// Returns a machine with two drivers, one for a graphics card and one for the processor.
 fn two_drivers() -> Machine {
     let machine = Machine::new();
     machine.driver("card", "device card\ndevice.vendor 4318\ndevice.id 7\ndevice.uuid 1");
@@ -81,7 +81,7 @@ fn a_layer_that_drops_a_device_is_named() {
     );
     let advice = found["advice"].as_str().expect("a text");
     assert!(advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_drops"), "{advice}");
-    // The advice is followed.
+    // The test follows the remedy.
     let mut machine = machine;
     machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_drops");
     assert_eq!(machine.explain().devices(), ["card", "soft"]);
@@ -203,7 +203,7 @@ fn equal_devices_of_two_manifests_have_a_manifest_each() {
     assert_eq!(manifests, expected);
 }
 
-/// Mesa's layer does not expect an empty list, so it gets the failure of a machine without devices.
+/// Mesa's layer cannot handle an empty list, so it receives the error of a machine without devices.
 #[test]
 fn mesas_layer_lives_where_every_device_is_hidden() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
@@ -227,7 +227,7 @@ fn mesas_layer_lives_where_every_device_is_hidden() {
     );
 }
 
-/// The layer of Mesa that programs have on most machines.
+/// This is the layer of Mesa that most machines have.
 #[test]
 fn mesas_layer_undoes_what_the_loader_chose() {
     let manifest = "/usr/share/vulkan/implicit_layer.d/VkLayer_MESA_device_select.json";
@@ -250,7 +250,7 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         "{:#}",
         explained.report
     );
-    // What the layer prints in place of a list, before it ends the process, hides nothing.
+    // The layer prints a list and ends the process; its output must not count as a list of devices.
     machine.variable("MESA_VK_DEVICE_SELECT", "list");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "program.exited"));

@@ -15,7 +15,7 @@ fn two_devices() -> Machine {
     machine
 }
 
-/// Output of a run of a shell with these words before it, and this script.
+/// Runs a script in a shell that these arguments start, and returns the output.
 fn shell(machine: &Machine, words: &[&str], script: &str) -> Output {
     let mut all = vec!["run"];
     all.extend(words);
@@ -31,14 +31,14 @@ fn complaint(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The names of the devices that the probe lists in `text`.
+/// Returns the names of devices in the output of the probe.
 fn names(text: &str) -> Vec<&str> {
     let all = ["one", "two"].into_iter();
     all.filter(|name| text.contains(&format!("\"name\":\"{name}\"")))
         .collect()
 }
 
-/// A shell's command that lists the devices.
+/// Returns a shell command that lists the devices.
 fn probe(before: &str) -> String {
     let vkloader = env!("CARGO_BIN_EXE_vkloader");
     format!("{before} '{vkloader}' probe '{}'", library().display())
@@ -107,7 +107,7 @@ fn a_program_sees_the_devices_and_gives_its_status() {
     assert_eq!(machine.run(&["run"]).status.code(), Some(2), "a program is missing");
 }
 
-/// A shell starts the probe with nothing but the folder of the user's configuration.
+/// The shell starts the probe with only the variable for the user's configuration folder.
 #[test]
 fn an_executable_gets_the_devices_in_an_empty_environment() {
     let machine = two_devices();
@@ -155,8 +155,8 @@ fn a_settings_file_of_the_user_is_left_alone() {
         complaint(&output)
     );
     assert_eq!(fs::read_to_string(&path).expect("the file"), own);
-    // A killed run left this file, and nobody holds its lock.
-    machine.file(FILE, r#"{"vkloader-run": 1}"#);
+    // A killed run left this file. The kernel never assigns this process number.
+    machine.file(FILE, r#"{"vkloader-run": 4294967295}"#);
     let output = shell(&machine, &words, &format!("cat '{}'", path.display()));
     assert!(said(&output).contains("visible_devices"), "{}", complaint(&output));
     assert!(!Path::new(&path).exists());

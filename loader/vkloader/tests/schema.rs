@@ -1,4 +1,4 @@
-//! Real traces and reports, held against the schemas in docs.
+//! Validates real traces and reports against the schemas in `docs`.
 
 mod machine;
 
@@ -7,7 +7,7 @@ use machine::Machine;
 use machine::library;
 use serde_json::Value;
 
-/// A schema of the documentation.
+/// Compiles a schema of the documentation.
 fn schema(name: &str) -> (Schemas, SchemaIndex) {
     let file = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
     let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
@@ -17,7 +17,7 @@ fn schema(name: &str) -> (Schemas, SchemaIndex) {
     (schemas, compiled)
 }
 
-/// Validates every record of a run of the probe, and returns which events there were.
+/// Validates every record of a run of the probe, and returns the kinds of events.
 fn events(machine: &mut Machine) -> Vec<String> {
     let trace = machine.path("trace");
     machine.variable("VK_LOADER_TRACE", trace.to_str().expect("plain"));
@@ -123,7 +123,7 @@ fn reports_are_as_their_schema_says() {
     let machine = Machine::new();
     machine.driver("crash", "crash vkCreateInstance");
     check(&machine);
-    // The same as a program, which is supervised.
+    // The same for a supervised program.
     let library = library();
     let library = library.to_str().expect("plain");
     let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", library];
@@ -135,7 +135,7 @@ fn reports_are_as_their_schema_says() {
     assert_eq!(report["crash"]["culprit"], "driver", "{report:#}");
 }
 
-/// The settings file that the user guide shows.
+/// Returns the settings file that the user guide shows.
 fn settings() -> Value {
     let file = format!("{}/../../docs/using.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(file).expect("the page is there");

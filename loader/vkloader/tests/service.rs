@@ -1,4 +1,4 @@
-//! `vkloader service` beside a service that answers as it should, or as it should not.
+//! `vkloader service` with correct and incorrect services.
 
 mod machine;
 
@@ -16,14 +16,14 @@ use std::process::Output;
 use std::time::Instant;
 use wire::{Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, Packet};
 
-/// One packet that a service sends.
+/// A packet that a service sends.
 #[derive(Default)]
 struct Sent {
     bytes: Vec<u8>,
     files: Vec<OwnedFd>,
 }
 
-/// A packet with this payload.
+/// Returns a packet with this payload.
 fn reply(header: Header, payload: &str) -> Sent {
     Sent {
         bytes: [&header.bytes(payload.len() as u32)[..], payload.as_bytes()].concat(),
@@ -31,11 +31,11 @@ fn reply(header: Header, payload: &str) -> Sent {
     }
 }
 
-/// The same with a memory file.
+/// Returns a packet with this payload and a memory file.
 fn with_file(header: Header, payload: &str, content: &str) -> Sent {
     let file = memfd_create("content", MemfdFlags::CLOEXEC).expect("a memory file");
     let mut file = std::fs::File::from(file);
-    // The service leaves off at the end.
+    // The service leaves the file offset at the end.
     file.write_all(content.as_bytes()).expect("it takes bytes");
     Sent {
         files: vec![file.into()],
@@ -53,7 +53,7 @@ const STATE: &str = r#"{"core/vulkan_loader": {"health": "OK", "config": {},
                     "sha256": "0123456789abcdef0123", "error": ""}},
     "clients": 3, "later": []}}"#;
 
-/// What a service does that has nothing wrong.
+/// Returns the replies of a correct service.
 fn good(operation: Operation, header: Header) -> Vec<Sent> {
     vec![match operation {
         Operation::Features => reply(header, r#"{"features": 7, "later": true}"#),
@@ -72,12 +72,12 @@ fn send(client: BorrowedFd<'_>, sent: &Sent) {
     if !files.is_empty() {
         assert!(control.push(SendAncillaryMessage::ScmRights(&files)));
     }
-    // The client may be gone, having seen enough.
+    // The client may have ended already.
     let parts = [IoSlice::new(&sent.bytes)];
     let _ = retry_on_intr(|| sendmsg(client, &parts, &mut control, SendFlags::NOSIGNAL));
 }
 
-/// Runs `vkloader service` with these words beside a service; it closes the connection where it sends nothing.
+/// Runs `vkloader service` with these arguments and this service, which closes the connection if it sends nothing.
 fn beside(words: &[&str], service: impl Fn(Operation, Header) -> Vec<Sent> + Send + 'static) -> Output {
     let machine = Machine::new();
     let path = machine.path("service.sock");
@@ -124,7 +124,7 @@ fn said(output: &Output) -> (String, String, i32) {
     )
 }
 
-/// What it says beside a service that is as it should be, but for one operation.
+/// Runs `vkloader service` with a service that is correct except for one operation. Returns both outputs and the exit status.
 fn but_for(wrong: Operation, sent: impl Fn(Header) -> Vec<Sent> + Send + 'static) -> (String, String, i32) {
     said(&beside(&[], move |operation, header| match operation == wrong {
         true => sent(header),
@@ -262,7 +262,7 @@ fn what_is_no_service_is_named() {
         }),
         (Operation::Manifests, "is no file", |header| {
             let (reader, writer) = std::io::pipe().expect("a pipe");
-            // It stays open, so that who read it would wait for ever.
+            // The pipe stays open, so reading it would block.
             std::mem::forget(writer);
             vec![Sent {
                 files: vec![reader.into()],

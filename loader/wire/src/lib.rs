@@ -1,8 +1,8 @@
-//! What a driver service and its clients say to each other (LSV-33 to LSV-36): packets on a `SOCK_SEQPACKET` socket, each a header of
-//! 16 bytes and a payload in JSON. This crate has the header, the operations and the limits that both sides keep; what is in a payload
-//! is read with whatever each side reads JSON with.
+//! The protocol between a driver service and its clients (LSV-33 to LSV-36): packets on a `SOCK_SEQPACKET` socket. A packet consists of a header of
+//! 16 bytes and a payload in JSON.
 //!
-//! A packet from the other side is no more than bytes until [`Packet::read`] has looked at it, which never panics.
+//! This crate has the header, the operations and the limits that both sides use. Each side has its own JSON parser. A received packet is untrusted
+//! until [`Packet::read`] has checked it; that function never panics.
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -12,56 +12,56 @@ mod packet;
 
 pub use packet::{HEADER_BYTES, Header, MAGIC, Packet, PacketError, VERSION};
 
-/// Where the service listens if nothing says otherwise (LSV-33).
+/// Default path of the service's socket (LSV-33).
 pub const SOCKET: &str = "/run/vulkan-loader/service.sock";
-/// Bytes of the longest payload of a request (LSV-34).
+/// Upper bound on the bytes of a request's payload (LSV-34).
 pub const MOST_IN_REQUEST: usize = 4096;
-/// Bytes of the longest payload of a reply (LSV-34). What may be longer travels in a memory file.
+/// Upper bound on the bytes of a reply's payload (LSV-34). Longer answers are sent as a memory file.
 pub const MOST_IN_REPLY: usize = 65536;
-/// Bytes of the longest key of a library (LSV-2).
+/// Upper bound on the bytes of a library's key (LSV-2).
 pub const LONGEST_KEY: usize = 64;
-/// Bytes of the largest library (LSV-50).
+/// Upper bound on the bytes of a library (LSV-50).
 pub const MOST_IN_LIBRARY: u64 = 1 << 30;
-/// Bytes of the largest manifest, and of the largest description of a package (LSV-50).
+/// Upper bound on the bytes of a manifest, and of the description of a package (LSV-50).
 pub const MOST_IN_MANIFEST: usize = 64 << 10;
-/// The most packages of a service (LSV-50), and so the most manifests.
+/// Upper bound on the packages of a service, and therefore on its manifests (LSV-50).
 pub const MOST_PACKAGES: usize = 64;
 
-/// Payload of the request for all manifests that this program can use: it waits until nothing is pending (LSV-35), and names the
-/// program's word size (LSV-50).
+/// Payload of the request for all manifests that this program can use. The service replies after its pending updates (LSV-35). The payload contains
+/// the program's word size (LSV-50).
 pub const MANIFESTS: &str = if usize::BITS == 32 {
     r#"{"wait_for_idle":true,"bits":32}"#
 } else {
     r#"{"wait_for_idle":true,"bits":64}"#
 };
 
-/// How long an answer may be held back by the service (LSV-35).
+/// Longest time for which the service may delay a reply (LSV-35).
 pub const HELD_BACK: Duration = Duration::from_secs(5);
-/// How long a client waits for the connection (LSV-42).
+/// Longest time that a client waits for the connection (LSV-42).
 pub const CONNECT_LIMIT: Duration = Duration::from_secs(1);
-/// How long a client waits for a reply (LSV-42).
+/// Longest time that a client waits for a reply (LSV-42).
 pub const REPLY_LIMIT: Duration = Duration::from_secs(6);
 
-/// What a client asks for (LSV-34).
+/// Requests of a client (LSV-34).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Operation {
-    /// The bits of [`Features`].
+    /// Returns the bits of [`Features`].
     Features = 1,
-    /// A library, by the key that its manifest has as its `library_path`. The reply carries a descriptor.
+    /// Returns the library with the key that a manifest has as its `library_path`. The reply carries a descriptor.
     Get = 2,
-    /// The manifests that the client can use. The reply carries a memory file.
+    /// Returns the manifests that the client can use. The reply carries a memory file.
     Manifests = 3,
-    /// The devices, each with the driver that serves it.
+    /// Returns the devices, each with the driver that serves it.
     Devices = 4,
-    /// A packet with request number 0 at each change of the manifests, from now on.
+    /// Sends a packet with request number 0 at each later change of the manifests.
     Watch = 5,
-    /// The state of the service, for its administrator. The reply carries a memory file.
+    /// Returns the state of the service to its administrator. The reply carries a memory file.
     Inspect = 6,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 6] = [
         Self::Features,
         Self::Get,
@@ -71,39 +71,38 @@ impl Operation {
         Self::Inspect,
     ];
 
-    /// The operation with this number in a request.
+    /// Returns the operation with this number in a request.
     pub fn from_number(number: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|operation| *operation as u16 == number)
     }
 }
 
-/// What a service can do, as bits in the reply to [`Operation::Features`]. Others may be set, and mean nothing to who does not know
-/// them (LSV-2).
+/// Features of a service, as bits in the reply to [`Operation::Features`]. Clients ignore unknown bits (LSV-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features(pub u64);
 
 impl Features {
-    /// It hands out libraries.
+    /// The service hands out libraries.
     pub const GET: u64 = 1;
-    /// It lists devices. The service of Fuchsia hands out a folder here, which no socket may carry (LSV-36).
+    /// The service lists devices. The service of Fuchsia returns a folder instead, which a socket cannot carry (LSV-36).
     pub const DEVICES: u64 = 2;
-    /// It lists manifests.
+    /// The service lists manifests.
     pub const MANIFESTS: u64 = 4;
 }
 
-/// The word after `status` in a reply.
+/// Values of `status` in a reply.
 pub mod status {
-    /// The answer is in the packet.
+    /// The packet contains the answer.
     pub const OK: &str = "ok";
     /// There is no library with that key (LSV-3).
     pub const NOT_FOUND: &str = "not_found";
-    /// The service gave up waiting for drivers that are still loaded (LSV-35).
+    /// Drivers were still loading at the end of the service's time limit (LSV-35).
     pub const TIMEOUT: &str = "timeout";
     /// The service does not know the operation, or the version of the protocol (LSV-35).
     pub const UNSUPPORTED: &str = "unsupported";
     /// The request is malformed, or carried descriptors (LSV-60, LSV-61).
     pub const BAD_REQUEST: &str = "bad_request";
-    /// The client asked for more than its share (LSV-46).
+    /// The client exceeded its limit of requests (LSV-46).
     pub const BUSY: &str = "busy";
     /// The operation is for the administrator (LSV-45).
     pub const DENIED: &str = "denied";

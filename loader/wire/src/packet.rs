@@ -2,28 +2,28 @@
 
 use crate::Operation;
 
-/// The first bytes of each packet.
+/// First bytes of each packet.
 pub const MAGIC: [u8; 4] = *b"VKLS";
-/// The version of the protocol.
+/// Version of the protocol.
 pub const VERSION: u16 = 1;
-/// Bytes in front of the payload.
+/// Size of the header in bytes.
 pub const HEADER_BYTES: usize = 16;
-/// Set in the operation of a reply.
+/// Bit that marks the operation of a reply.
 const REPLY: u16 = 1 << 15;
 
-/// What stands in front of a payload.
+/// Header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The number of the operation, without the bit that marks a reply. It need not be one of [`Operation`].
+    /// Number of the operation, without the bit that marks a reply. It may be unknown to [`Operation`].
     pub operation: u16,
-    /// Whether it comes from the service.
+    /// `true` for a packet of the service.
     pub is_reply: bool,
-    /// Chosen by the client and repeated in the reply. A change that was asked for with [`Operation::Watch`] has 0.
+    /// Number that the client chose; the reply repeats it. A packet that [`Operation::Watch`] requested has 0.
     pub request: u32,
 }
 
 impl Header {
-    /// The header of a request.
+    /// Returns the header of a request.
     pub fn request(operation: Operation, request: u32) -> Self {
         Self {
             operation: operation as u16,
@@ -32,12 +32,12 @@ impl Header {
         }
     }
 
-    /// The header of the reply to a request.
+    /// Returns the header of the reply to a request.
     pub fn reply(self) -> Self {
         Self { is_reply: true, ..self }
     }
 
-    /// The bytes in front of a payload of `length` bytes.
+    /// Returns the bytes of the header for a payload of `length` bytes.
     pub fn bytes(self, length: u32) -> [u8; HEADER_BYTES] {
         let operation = self.operation | if self.is_reply { REPLY } else { 0 };
         let mut bytes = [0; HEADER_BYTES];
@@ -50,25 +50,25 @@ impl Header {
     }
 }
 
-/// A packet that was received.
+/// A received packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// What it is.
+    /// Header of the packet.
     pub header: Header,
-    /// JSON, or not: nothing was looked at.
+    /// Payload, which has not been checked in any way.
     pub payload: &'a [u8],
 }
 
-/// Why bytes are no packet. The connection is worth nothing after one (LSV-35).
+/// Reasons why received bytes are not a valid packet. The receiver closes the connection after one (LSV-35).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketError {
-    /// Fewer bytes than a header has.
+    /// There are fewer bytes than a header has.
     Short,
-    /// Other first bytes.
+    /// The first bytes are not [`MAGIC`].
     Magic,
-    /// Another version of the protocol, with the header as this version reads it.
+    /// The version of the protocol is another one. The header is decoded like one of this version.
     Version(u16, Header),
-    /// The length in the header is not that of the payload, or more than the limit.
+    /// The length in the header differs from that of the payload, or exceeds the limit.
     Length(u32),
 }
 
@@ -86,11 +86,11 @@ impl core::fmt::Display for PacketError {
 impl core::error::Error for PacketError {}
 
 impl<'a> Packet<'a> {
-    /// The packet in what one receive gave, whose payload has at most `most` bytes: [`MOST_IN_REQUEST`](crate::MOST_IN_REQUEST) or
+    /// Decodes the bytes of one receive call. The payload has at most `most` bytes: [`MOST_IN_REQUEST`](crate::MOST_IN_REQUEST) or
     /// [`MOST_IN_REPLY`](crate::MOST_IN_REPLY).
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The bytes are not a valid packet.
     pub fn read(bytes: &'a [u8], most: usize) -> Result<Self, PacketError> {
         let (header, payload) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or(PacketError::Short)?;
         let [m0, m1, m2, m3, v0, v1, o0, o1, r0, r1, r2, r3, l0, l1, l2, l3] = *header;

@@ -35,7 +35,7 @@ const NOT_GOOD: u8 = 1;
 /// second one while the first runs.
 const REPEATS: usize = 3;
 
-/// What to do with the driver catalogue.
+/// Commands for the driver catalogue.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Asks every installed driver, each in a process of its own, and writes the catalogue.

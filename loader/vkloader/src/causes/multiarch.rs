@@ -1,4 +1,4 @@
-//! Finds drivers and layers that are for another word size than the program. This is no fault on a system with both word sizes.
+//! Finds drivers and layers that are for another word size than the program. They are expected on a system with both word sizes.
 
 use crate::report::Report;
 

@@ -89,8 +89,8 @@ pub(super) fn deadly(records: &[Record]) -> Option<&str> {
     opening
 }
 
-/// Returns `true` if a pattern matches the file name of a driver's manifest or library, or the part of that name that distinguishes the driver, such
-/// as `lvp` in `lvp_icd.x86_64.json` and `libvulkan_lvp.so`.
+/// Returns `true` if a pattern matches the file name of a driver's manifest or library, or the distinguishing part of that name. For
+/// `lvp_icd.x86_64.json` and `libvulkan_lvp.so`, this part is `lvp`.
 pub(super) fn means(pattern: &str, candidate: &Candidate) -> bool {
     let manifest = file_name(&candidate.manifest);
     let word = manifest.strip_suffix(".json").unwrap_or(manifest);

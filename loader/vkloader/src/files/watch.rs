@@ -38,9 +38,9 @@ const STEP: Timespec = Timespec {
 pub(super) enum Touch {
     /// Its attributes, existence or target were queried.
     Asked,
-    /// It was opened for reading or executed.
+    /// The path was opened for reading or executed.
     Read,
-    /// It was opened for writing.
+    /// The path was opened for writing.
     Written,
 }
 
@@ -323,8 +323,8 @@ fn watch(listener: &OwnedFd, ended: &AtomicBool) -> Touched {
 
 /// Returns `true` if a request to the listener succeeds.
 fn control<T>(listener: &OwnedFd, request: libc::Ioctl, value: &mut T) -> bool {
-    // SAFETY: callers pass the type that belongs to their request: one of the two structures above, which are at least as large as the kernel's, or
-    // the number of a notification.
+    // SAFETY: callers pass the type that belongs to their request: one of the two structures above, or the number of a notification. The structures
+    // are at least as large as the kernel's.
     unsafe {
         libc::ioctl(
             listener.as_raw_fd(),

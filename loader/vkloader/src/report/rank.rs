@@ -3,7 +3,7 @@
 use reasons::Code;
 pub(crate) use reasons::rank::{ASIDE, BROKEN};
 
-/// The program did not end by itself, or a similar finding that is no decision of the loader.
+/// The program did not end by itself, or another finding that does not come from a decision of the loader.
 pub(crate) const FIRST: u8 = 0;
 /// The program requested a layer or extension that does not exist.
 pub(crate) const REFUSED: u8 = 5;

@@ -1,4 +1,4 @@
-//! Machines, the commands there, and what they wrote.
+//! Machines for tests of catalogues, and the commands that run on them.
 
 use crate::machine::{Machine, built, library};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A machine whose user has folders for caches and for temporary files.
+/// Returns a machine whose user has folders for caches and for temporary files.
 pub(crate) fn machine() -> Machine {
     let mut machine = Machine::new();
     for (variable, folder) in [("XDG_CACHE_HOME", "cache"), ("TMPDIR", "temporary")] {
@@ -40,7 +40,7 @@ pub(crate) fn run(machine: &Machine, words: &[&str]) -> Output {
     command(machine, words).output().expect("it can be started")
 }
 
-/// Runs a command that must end well, and returns what it printed.
+/// Runs a command that must succeed, and returns its output.
 pub(crate) fn good(machine: &Machine, words: &[&str]) -> String {
     let output = run(machine, words);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -57,7 +57,7 @@ pub(crate) fn written(machine: &Machine) -> Value {
     serde_json::from_slice(&fs::read(file(machine)).expect("it was written")).expect("it is JSON")
 }
 
-/// What is known of a driver; nothing where it has no entry.
+/// Returns the entry of a driver; null if there is none.
 pub(crate) fn driver(known: &Value, name: &str) -> Value {
     let is = |driver: &&Value| {
         let manifest = driver["manifest"]["path"].as_str();
@@ -67,7 +67,7 @@ pub(crate) fn driver(known: &Value, name: &str) -> Value {
     found.cloned().unwrap_or_default()
 }
 
-/// A driver whose library is called as one of Mesa's.
+/// Adds a driver whose library has the name of a Mesa driver.
 pub(crate) fn radeon(machine: &Machine, lines: &str) -> PathBuf {
     let library = machine.path("libraries/libvulkan_radeon.so");
     fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
@@ -78,7 +78,7 @@ pub(crate) fn radeon(machine: &Machine, lines: &str) -> PathBuf {
     library
 }
 
-/// How often drivers were asked for an instance.
+/// Returns how many times a driver was asked to create an instance.
 pub(crate) fn instances(machine: &Machine) -> usize {
     let journal = fs::read_to_string(machine.path("journal")).unwrap_or_default();
     journal.matches("vkCreateInstance").count()

@@ -1,4 +1,4 @@
-//! Entries count for the files that a driver consists of, as the real dynamic linker would take them in a program.
+//! Entries are valid only for the files that the real dynamic linker would load in a program.
 
 use crate::asked::*;
 use crate::machine::{Machine, library, skip};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes a library of a source in C.
+/// Compiles a C source to a library.
 pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     let file = output.with_extension("c");
     fs::write(&file, source).expect("a file");
@@ -20,7 +20,7 @@ pub(crate) fn compile(output: &Path, source: &str, words: &[&str]) -> bool {
     command.output().is_ok_and(|done| done.status.success())
 }
 
-/// A machine with a driver that is nothing but the need for another library, and a catalogue; and that other library.
+/// Returns a machine with a catalogue and a driver that only needs another library, and the path of that library.
 fn machine_of_two() -> Option<(Machine, PathBuf)> {
     let mut machine = machine();
     machine.variable("VK_LOADER_CATALOGUE", "on");
@@ -51,7 +51,7 @@ pub(crate) fn update(machine: &Machine) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Why a program with these variables does not use the entry of the driver; empty where it does.
+/// Returns the reason why a program with these variables does not use the driver's entry; empty if it does.
 fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
     let trace = machine.path("trace");
     let _ = fs::remove_file(&trace);
@@ -64,7 +64,7 @@ fn used(machine: &Machine, variables: &[(&str, &Path)]) -> String {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("a record"));
     let mut about = records.filter(|record| record["event"] == "catalogue");
-    // What the driver says when it is opened comes later: the mock finds its settings by the path under which it was opened.
+    // The first record decides. When the driver is opened later, the mock finds its settings by the path under which it was opened.
     let first = about.next().unwrap_or_else(|| panic!("{text}"));
     first["doubt"].as_str().unwrap_or_default().into()
 }
@@ -93,7 +93,7 @@ fn the_files_of_a_driver_are_written() {
     );
 }
 
-/// Plain `update` corrects an entry whose driver needs another file now.
+/// An update corrects an entry whose driver needs another file now.
 #[test]
 fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
     let Some((machine, needed)) = machine_of_two() else {
@@ -115,7 +115,7 @@ fn a_dependency_that_was_replaced_makes_the_entry_wrong_until_an_update() {
     assert!(!String::from_utf8_lossy(&output.stdout).contains("does not count"));
 }
 
-/// Something new in a folder that the linker searches for the driver may be found first.
+/// A new file in a folder that the linker searches for the driver may be found first.
 #[test]
 fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     let Some((machine, _)) = machine_of_two() else { return };
@@ -133,7 +133,7 @@ fn a_folder_of_the_drivers_own_is_one_of_its_files() {
     }
 }
 
-/// Without the linker's cache its usual folders are searched each time.
+/// Without its cache, the linker searches its default folders each time.
 #[test]
 fn usual_folders_are_files_of_the_driver_if_the_linker_has_no_cache() {
     let Some((mut machine, _)) = machine_of_two() else {
@@ -207,7 +207,7 @@ fn preloaded_libraries_matter_where_they_have_a_name_or_the_functions_of_a_drive
     assert_eq!(preloaded("libfunctions.so", function, &[]), "shadowed");
 }
 
-/// A user who may not read a file of the driver opens the driver, which then says why it does not open.
+/// If a user may not read a file of the driver, the driver is opened and reports the error itself.
 #[test]
 fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -226,7 +226,7 @@ fn a_file_that_the_user_may_not_read_makes_the_entry_not_count() {
     assert_eq!(used(&machine, &[]), "unreadable");
 }
 
-/// Writes the state of a file as it is now into the catalogue.
+/// Writes the present state of a file into the catalogue.
 fn update_as_root_sees(machine: &Machine, path: &Path) {
     use std::os::unix::fs::MetadataExt;
     let found = fs::metadata(path).expect("a file");

@@ -1,4 +1,4 @@
-//! `vkloader catalogue` and drivers that mean harm, or that are being installed: what they may cost is their own entry.
+//! `vkloader catalogue` with malicious drivers and drivers that are being installed. They affect no entry but their own.
 
 use crate::asked::*;
 use crate::machine::{Machine, built};
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use steady::eventually;
 
-/// What an update prints, of both kinds.
+/// Returns both outputs of an update.
 fn update(machine: &Machine, words: &[&str]) -> String {
     let Output { status, stdout, stderr } = run(machine, &[&["update"], words].concat());
     let text = String::from_utf8_lossy(&stdout).into_owned() + &String::from_utf8_lossy(&stderr);
@@ -17,12 +17,12 @@ fn update(machine: &Machine, words: &[&str]) -> String {
     text
 }
 
-/// What is known of a driver; nothing where it has no entry.
+/// Returns the entry of a driver; null if there is none.
 fn known(machine: &Machine, name: &str) -> Value {
     driver(&written(machine), name)
 }
 
-/// Whether a process with this number is there, and is more than a remainder.
+/// Returns `true` if a process with this number exists and has not ended.
 fn is_alive(number: &str) -> bool {
     let state = fs::read_to_string(format!("/proc/{}/stat", number.trim()));
     state.is_ok_and(|state| !state.contains(") Z "))
@@ -58,7 +58,7 @@ fn a_driver_that_ends_its_process_counts_as_one_that_crashes() {
     assert_eq!(known(&machine, "good")["outcome"], "answered");
 }
 
-/// What the user's settings file turns on is for programs.
+/// An update ignores the settings file of the user.
 #[test]
 fn a_driver_is_asked_without_layers_of_a_settings_file() {
     let machine = machine();
@@ -81,7 +81,7 @@ fn a_driver_is_asked_without_layers_of_a_settings_file() {
     assert_eq!(known(&machine, "a")["outcome"], "answered", "{text}");
 }
 
-/// Of a bare name only the dynamic linker knows the file, and a driver that ends while it is opened has not told.
+/// If a driver with a bare name ends the process while it is opened, only the dynamic linker knows its file.
 #[test]
 fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     let mut machine = machine();
@@ -94,7 +94,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
     let libraries = machine.path("libraries").display().to_string();
     machine.variable("LD_LIBRARY_PATH", libraries);
-    // The limit is long enough to query the drivers on a busy machine too.
+    // The time limit suffices for the query on a busy machine.
     let text = update(&machine, &["--timeout", "8"]);
     for (name, outcome) in [("early", "crashed"), ("late", "hung")] {
         let library = machine.path(&format!("libraries/libmock_{name}.so"));
@@ -104,7 +104,7 @@ fn a_driver_of_a_bare_name_that_crashes_is_known_by_its_file() {
     }
 }
 
-/// Neither in its group nor out of it.
+/// An update ends processes that a driver left, both inside and outside its process group.
 #[test]
 fn nothing_that_a_driver_starts_outlives_the_asking() {
     let machine = machine();
@@ -117,7 +117,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     };
     machine.driver("staying", &format!("{}\ndevice one", start("")));
     machine.driver("leaving", &format!("{}\ndevice one", start("setsid")));
-    // They have written their numbers before the driver answers.
+    // The driver answers only after these processes have written their numbers.
     let wait = format!(
         "run vkEnumeratePhysicalDevices while ! [ -s {} ]; do sleep 0.01; done",
         started.display()
@@ -133,7 +133,7 @@ fn nothing_that_a_driver_starts_outlives_the_asking() {
     }
 }
 
-/// Returns `plain` as started by another command, such as `env`.
+/// Returns `plain`, started by another command such as `env`.
 fn behind(words: &[&str], plain: &Command) -> Command {
     let mut whole = Command::new(words[0]);
     whole.args(&words[1..]).arg(plain.get_program()).args(plain.get_args());
@@ -142,7 +142,7 @@ fn behind(words: &[&str], plain: &Command) -> Command {
     whole
 }
 
-/// An update of a driver that hangs, once it does. With it the number of the process that asks.
+/// Starts an update and waits until its driver hangs. Returns the update and the number of the process that asks.
 fn hanging(machine: &Machine) -> (Child, String) {
     let number = machine.path("number");
     machine.driver(
@@ -152,7 +152,7 @@ fn hanging(machine: &Machine) -> (Child, String) {
             number.display()
         ),
     );
-    // The shell may have started the tests with these signals ignored, and then an update ignores them too.
+    // The shell may have started the tests with these signals ignored, and an update would then ignore them.
     let default = ["env", "--default-signal=INT,TERM,HUP"];
     let child = behind(&default, &command(machine, &["update", "--timeout", "3600"]))
         .stdout(Stdio::null())
@@ -175,7 +175,7 @@ fn an_update_that_is_interrupted_leaves_nothing() {
         let machine = machine();
         let (mut child, number) = hanging(&machine);
         send(signal, &child);
-        // The update ends without waiting for a driver.
+        // The update ends without waiting for the driver.
         assert_eq!(steady::ending(&mut child).code(), Some(2), "{signal}");
         eventually("what asked is ended", || !is_alive(&number));
         let left: Vec<_> = fs::read_dir(machine.path("temporary")).expect("a folder").collect();
@@ -220,7 +220,7 @@ fn a_driver_that_says_too_much_costs_its_own_entry() {
     assert!(kept.contains(&true) && kept.contains(&false), "{kept:?}");
 }
 
-/// Programs open what has no entry, so that no driver is lost (DRV-270).
+/// Programs open a driver without an entry, so no driver is lost (DRV-270).
 #[test]
 fn drivers_beyond_the_most_are_said_and_not_asked() {
     let machine = machine();
@@ -254,7 +254,7 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
     let machine = machine();
     let library = machine.path("libraries/libmock_a.so");
     let once = machine.path("once");
-    // Another one takes its place, as an installer does it, after it has said what it offers.
+    // An installer replaces the library after the driver has listed its extensions.
     let replace = format!(
         "run vkCreateInstance [ -e {1} ] || {{ touch {1}; cp {0} {0}.new; mv {0}.new {0}; }}",
         library.display(),
@@ -265,7 +265,7 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
     let journal = fs::read_to_string(machine.path("journal")).expect("a journal");
     assert_eq!(journal.matches("vkCreateInstance").count(), 2, "{journal}");
     assert_eq!(known(&machine, "a")["outcome"], "answered");
-    // One that never rests has no entry.
+    // A driver whose files change at each attempt gets no entry.
     let replace = format!("run vkCreateInstance cp {0} {0}.new; mv {0}.new {0}", library.display());
     machine.driver("a", &format!("{replace}\ndevice one"));
     let text = update(&machine, &[]);
@@ -273,7 +273,7 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
     assert_eq!(known(&machine, "a"), Value::Null);
 }
 
-/// A driver whose library is called as one of Mesa's.
+/// Adds a driver whose library has the name of a Mesa driver.
 fn radeon(machine: &Machine, lines: &str) {
     let library = machine.path("libraries/libvulkan_radeon.so");
     fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
@@ -281,7 +281,7 @@ fn radeon(machine: &Machine, lines: &str) {
     machine.manifest("radeon", &library, "");
 }
 
-/// A node of a graphics card with its kernel driver.
+/// Adds the node of a graphics card with its kernel driver.
 fn node(machine: &Machine) -> PathBuf {
     for folder in ["root/dev/dri", "root/sys/class/drm/renderD128/device"] {
         fs::create_dir_all(machine.path(folder)).expect("folders");
@@ -291,7 +291,8 @@ fn node(machine: &Machine) -> PathBuf {
     machine.file("root/dev/dri/renderD128", "")
 }
 
-/// Who may not use a card is told of no device, and may be given the right later: that leaves no sign in the kernel's lists.
+/// A process without the right to use a card sees no device. Such an answer must not be recorded as "no device", because a right that is granted
+/// later does not change the kernel's lists.
 #[test]
 fn a_card_that_may_not_be_used_is_not_one_that_no_driver_has() {
     let mut machine = machine();

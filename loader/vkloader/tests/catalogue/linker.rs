@@ -1,5 +1,5 @@
-//! What a program's real dynamic linker takes, beside what the library thinks that it would: an entry counts if and only if the linker
-//! takes the recorded files.
+//! Compares the library's prediction with the files that the real dynamic linker loads in a program: an entry is used only if the linker loads the
+//! recorded files.
 
 use crate::asked::*;
 use crate::closure::{compile, update};
@@ -10,7 +10,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Asks the loader for extensions, opens the driver by itself, and prints which files with a part in their names are mapped then.
+/// Source of a program that asks the loader for extensions, opens the driver, and prints the mapped files whose names contain a text.
 const PROGRAM: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ int main(int count, char **words) {
 }
 "#;
 
-/// A machine with a driver whose library needs another one, which is found by `LD_LIBRARY_PATH`, and with a program.
+/// A machine with a program and with a driver whose library needs another one, which is found through `LD_LIBRARY_PATH`.
 struct Case {
     machine: Machine,
     driver: PathBuf,
@@ -44,12 +44,12 @@ struct Case {
     program: PathBuf,
 }
 
-/// What a program got.
+/// Result of the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Got {
-    /// Why the entry did not count; empty where it did.
+    /// Reason why the entry was not used; empty if it was.
     doubt: String,
-    /// The file that the linker took for the needed library.
+    /// File that the linker loaded for the needed library.
     taken: PathBuf,
 }
 
@@ -82,7 +82,7 @@ impl Case {
         Some(case)
     }
 
-    /// Makes the program with these words for the linker.
+    /// Builds the program with these options for the linker.
     fn link(&self, words: &[&str]) {
         let source = self.machine.file("bin/program.c", PROGRAM);
         let mut command = Command::new("cc");
@@ -90,7 +90,7 @@ impl Case {
         assert!(command.output().expect("cc was there").status.success(), "{words:?}");
     }
 
-    /// Another file of the needed library's name, in a folder.
+    /// Creates another file with the name of the needed library in a folder.
     fn other(&self, folder: &str) -> PathBuf {
         fs::create_dir_all(self.machine.path(folder)).expect("folders");
         let path = self.machine.path(folder).join("libmock_needed.so");
@@ -131,13 +131,13 @@ impl Case {
         }
     }
 
-    /// The entry counts, and the linker takes the recorded file.
+    /// Checks that the entry is used and that the linker loads the recorded file.
     fn counts(&self, variables: &[(&str, String)]) {
         let (doubt, taken) = (String::new(), self.needed.clone());
         assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
     }
 
-    /// The entry does not count, and the linker takes this file.
+    /// Checks that the entry is not used and that the linker loads this file.
     fn takes(&self, taken: &Path, variables: &[(&str, String)]) {
         let (doubt, taken) = ("shadowed".into(), taken.into());
         assert_eq!(self.run(variables), Got { doubt, taken }, "{variables:?}");
@@ -150,13 +150,13 @@ impl Case {
     }
 }
 
-/// Every way to put another file in front of one, tried by the superuser and by a user.
+/// Tests every way to make the linker load another file, as root and as a user.
 fn each_way(case: &Case) {
     case.counts(&[]);
-    // A variable.
+    // A variable leads to the other file.
     let other = case.other("other");
     case.takes(&other, &case.search("other libraries"));
-    // Folders in the program.
+    // Folders in the program lead to the other file.
     let folder = format!("-Wl,-rpath,{}", case.machine.path("other").display());
     case.link(&[&folder, "-Wl,--disable-new-dtags"]);
     case.takes(&other, &[]);
@@ -164,7 +164,7 @@ fn each_way(case: &Case) {
     case.takes(&other, &[]);
     case.link(&[&folder, "-Wl,--enable-new-dtags"]);
     case.counts(&[]);
-    // Libraries that are loaded already.
+    // A library that is loaded already leads to the other file.
     case.link(&[]);
     case.takes(&other, &[("LD_PRELOAD", other.display().to_string())]);
     let place = format!("-L{}", case.machine.path("other").display());
@@ -181,7 +181,7 @@ fn each_way(case: &Case) {
     fs::remove_file(&other).expect("a file");
 }
 
-/// The user's own catalogue knows one value of `LD_LIBRARY_PATH`; here it is to know none.
+/// Removes the recorded value of `LD_LIBRARY_PATH` from the user's own catalogue.
 fn forget_variables(machine: &Machine) {
     let mut known = written(machine);
     known["variables"] = serde_json::json!([]);
@@ -197,7 +197,7 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     if !case.machine.unprivileged() {
         return;
     }
-    // The driver of the tests writes what it is called for.
+    // The test driver writes the names of its called functions to the journal.
     fs::write(case.machine.path("journal"), "").expect("a file");
     fs::set_permissions(case.machine.path("journal"), fs::Permissions::from_mode(0o666)).expect("the owner may");
     for place in ["cache", "cache/vulkan-loader"] {
@@ -207,7 +207,7 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     each_way(&case);
 }
 
-/// The linker reads the variable when a program starts, and a program may change its variables later.
+/// The linker reads the variable when a program starts. Later changes by the program have no effect.
 #[test]
 fn a_variable_counts_as_the_linker_read_it() {
     let Some(case) = Case::new() else { return };
@@ -219,7 +219,7 @@ fn a_variable_counts_as_the_linker_read_it() {
     case.counts(&[search, ("FORGETS", "1".into())]);
 }
 
-/// A launcher of games preloads an overlay of each word size, and puts the folders of its runtime in front.
+/// A game launcher preloads an overlay of each word size, and lists the folders of its runtime first.
 #[test]
 fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     let Some(case) = Case::new() else { return };
@@ -228,7 +228,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
         fs::create_dir_all(case.machine.path(place)).expect("folders");
     }
     assert!(compile(&case.machine.path("overlay/overlay.so"), "int overlay;", &[]));
-    // The linker looks no further than this at a library of the other word size.
+    // The linker reads only this byte of a library of the other word size.
     let class = if cfg!(target_pointer_width = "64") { 1 } else { 2 };
     let mut foreign = fs::read(case.machine.path("overlay/overlay.so")).expect("a file");
     foreign[4] = class;
@@ -247,7 +247,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     }
     let runtime = case.other("runtime");
     case.takes(&runtime, &with("foreign runtime libraries", "foreign/overlay.so"));
-    // A folder in front that leads to the system's own file, as launchers make for libraries that are newer there.
+    // An earlier folder has a link to the system's own file, as launchers create for libraries that are newer in the system.
     std::os::unix::fs::symlink(&case.needed, case.machine.path("pinned/libmock_needed.so")).expect("a link");
     let (doubt, taken) = (String::new(), case.needed.clone());
     let got = case.run(&with("pinned foreign runtime libraries", "foreign/overlay.so"));
@@ -255,7 +255,7 @@ fn a_launcher_matters_where_its_runtime_has_another_file_of_the_driver() {
     assert_eq!((got.doubt, taken_file), (doubt, taken));
 }
 
-/// The linker takes the folders for hardware that this processor has.
+/// The linker searches the folders for hardware that this processor has.
 #[test]
 fn folders_for_kinds_of_hardware_are_looked_at() {
     let Some(case) = Case::new() else { return };
@@ -269,7 +269,7 @@ fn folders_for_kinds_of_hardware_are_looked_at() {
     case.counts(&case.search("other libraries"));
 }
 
-/// Each library of a long chain counts, and the last one no less than the first.
+/// Each library in a long chain of needs is compared, including the last one.
 #[test]
 fn a_driver_of_sixty_files_is_known_by_all_of_them() {
     const MANY: usize = 60;

@@ -1,4 +1,4 @@
-//! `vkloader catalogue`: what it writes, when it asks again, and what it leaves alone.
+//! `vkloader catalogue`: the content of catalogues, the drivers that an update asks again, and files that it leaves unchanged.
 
 mod asked;
 mod closure;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// JSON of this crate, as the library's side of the form sees it.
+/// A JSON value of `serde_json` as the trait of `loader/catalogue`.
 #[derive(Clone, Copy)]
 struct Seen<'a>(&'a Value);
 
@@ -73,7 +73,7 @@ fn what_drivers_say_is_written_as_the_library_reads_it() {
         .expect("it said")
         .map(|one| (one.name, one.version))
         .collect();
-    // The list is the driver's own: whatever the loader adds or leaves out comes later.
+    // The list is the driver's own, without the loader's additions and omissions.
     assert_eq!(offered, [(&b"VK_KHR_surface"[..], 25), (b"VK_MOCK_own", 7)]);
     assert_eq!(of("/a.json").at_creation(|| true), Decision::Open);
     assert_eq!(
@@ -95,7 +95,7 @@ fn one_bad_driver_takes_no_other_down() {
     machine.driver("hanging", "hang vkEnumerateInstanceExtensionProperties");
     machine.driver("refusing", "fail vkCreateInstance -9 1 9");
     machine.manifest("gone", "/nowhere/libgone.so".as_ref(), "");
-    // The limit is long enough for an answer on a busy machine too.
+    // The time limit suffices for an answer on a busy machine.
     let text = good(&machine, &["update", "--timeout", "8"]);
     let known = written(&machine);
     assert_eq!(driver(&known, "good")["outcome"], "answered");
@@ -119,7 +119,7 @@ fn one_bad_driver_takes_no_other_down() {
     );
     assert!(text.contains("CRASHED with signal 6 in vkCreateInstance"), "{text}");
     assert!(text.contains("HUNG for 8 s"), "{text}");
-    // It is given another try, and the next time too.
+    // Each update asks the driver again.
     machine.driver("crashing", "device two");
     good(&machine, &["update", "--timeout", "8"]);
     assert_eq!(driver(&written(&machine), "crashing")["outcome"], "answered");
@@ -140,22 +140,22 @@ fn only_what_changed_is_asked_again() {
     };
     assert!(!asked(&["update"]), "nothing has changed");
     assert!(asked(&["update", "--all"]));
-    // Replaced by another file of the same content.
+    // The library is replaced by another file with the same content.
     let copy = machine.path("libraries/copy");
     fs::copy(&radeon, &copy).expect("a copy");
     fs::rename(&copy, &radeon).expect("a rename");
     assert!(asked(&["update"]));
     assert!(!asked(&["update"]));
-    // Touched.
+    // The time of the library changes.
     let touched = fs::File::options().write(true).open(&radeon).expect("a file");
     touched
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .expect("the owner may");
     assert!(asked(&["update"]));
-    // The manifest was written again.
+    // The manifest is written again.
     machine.manifest("radeon", &radeon, "");
     assert!(asked(&["update"]));
-    // A device came.
+    // A device appears.
     fs::create_dir_all(machine.path("root/dev/dri/renderD128")).expect("a node");
     assert!(asked(&["update"]));
     assert!(!asked(&["update"]));
@@ -192,7 +192,7 @@ fn show_verify_and_clear() {
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains(words), "{words}");
     }
-    // What is no catalogue is replaced.
+    // An invalid catalogue is replaced.
     good(&machine, &["update"]);
     assert_eq!(written(&machine)["schema"], 3);
 }
@@ -212,7 +212,7 @@ fn variables_of_the_users_own_catalogue_are_noted() {
     assert_eq!(driver(&known, "a")["outcome"], "answered");
 }
 
-/// A graphics card with its node, which may sleep.
+/// Adds a graphics card with its node; the card may be suspended.
 fn card(machine: &Machine, driver: &str, sleeps: bool) {
     let device = machine.path("root/sys/bus/pci/devices/0000:01:00.0");
     fs::create_dir_all(device.join("power")).expect("folders");
@@ -246,7 +246,7 @@ fn no_card_is_woken() {
     assert_eq!(entry["extensions"][0], "VK_KHR_surface 25");
     assert_eq!(known["machine"]["cards"][0]["sleeps"], true);
     assert_eq!(known["machine"]["cards"][0]["vendor"], 0x1002);
-    // Of a driver that has no hardware here nothing needs to be asked.
+    // A driver without hardware on this machine is not asked for devices.
     card(&machine, "nouveau", true);
     good(&machine, &["update"]);
     assert_eq!(instances(&machine), 0);
@@ -254,7 +254,7 @@ fn no_card_is_woken() {
     card(&machine, "amdgpu", true);
     good(&machine, &["update", "--wake"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
-    // Awake, it is asked without further words.
+    // A card that is awake is asked without an option.
     good(&machine, &["clear"]);
     card(&machine, "amdgpu", false);
     good(&machine, &["update"]);
@@ -293,7 +293,7 @@ fn who_reads_during_an_update_sees_the_old_or_the_new() {
     assert_eq!(rest.len(), 1, "nothing is left beside it");
 }
 
-/// The program of 32 bits asks the drivers of 32 bits.
+/// The 32-bit `vkloader` asks the 32-bit drivers.
 #[test]
 fn the_program_of_32_bits_does_the_same() {
     let machine = machine();
@@ -318,7 +318,7 @@ fn the_program_of_32_bits_does_the_same() {
         fs::read_to_string(&words).unwrap_or_default()
     };
     assert_eq!(said(&["clear"]), "catalogue clear --user\n");
-    // A library that is named has one word size.
+    // A named library has one word size, so the 32-bit `vkloader` is not run.
     assert_eq!(said(&["update"]), "catalogue clear --user\n");
 }
 

@@ -48,7 +48,7 @@ fn an_update_marks_the_catalogue_for_programs() {
     good(&machine, &["clear"]);
 }
 
-/// Programs of another architecture learn of their catalogue by the same mark.
+/// Programs of another architecture find their catalogue by the same marker file.
 #[test]
 fn the_mark_stays_while_another_architecture_has_a_catalogue() {
     let machine = machine();

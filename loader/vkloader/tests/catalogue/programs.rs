@@ -1,4 +1,4 @@
-//! What programs, and `vkloader explain`, get from what was written.
+//! Effects of a catalogue on programs and on `vkloader explain`.
 
 use crate::asked::*;
 use crate::machine::{Machine, library};
@@ -10,7 +10,7 @@ fn explain_says_what_the_catalogue_answered() {
     let mut machine = machine();
     machine.driver("a", "instance_extension VK_KHR_surface 25\ndevice one");
     machine.driver("bad", "crash vkCreateInstance");
-    // Of this very machine: elsewhere a driver that crashed is tried again.
+    // The catalogue must be of this machine, because a driver that crashed elsewhere is opened again.
     let library = library();
     let library = library.to_str().expect("plain");
     let update = ["catalogue", "update", "--user", "--library", library];
@@ -35,7 +35,7 @@ fn explain_says_what_the_catalogue_answered() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("The driver catalogue"));
 }
 
-/// What a program does with the user's own catalogue of this very machine.
+/// Returns the devices of a program after an update of the user's own catalogue.
 fn updated(machine: &Machine, more: &[&str]) -> Vec<String> {
     let library = library();
     let mut words = vec![
@@ -51,14 +51,14 @@ fn updated(machine: &Machine, more: &[&str]) -> Vec<String> {
     devices(machine)
 }
 
-/// The devices that a program gets.
+/// Returns the names of a program's devices.
 fn devices(machine: &Machine) -> Vec<String> {
     let mut names: Vec<String> = machine.explain().devices().into_iter().map(String::from).collect();
     names.sort();
     names
 }
 
-/// From the update to the program, for a driver of the table. What it says wrongly of devices is mended by asking again, and by nothing else.
+/// A wrong list of devices in an entry stays in use until the next update.
 #[test]
 fn a_driver_of_the_table_without_a_device_is_not_opened() {
     let mut machine = machine();
@@ -74,7 +74,7 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
     let explained = machine.explain();
     assert_eq!(explained.first(), "catalogue.no-device");
     assert_eq!(instances(&machine), before + 1, "that of the other driver");
-    // The driver has a device all at once, and its file is the same.
+    // The driver has a device now, although its file is the same.
     let lines = fs::read_to_string(library.with_extension("conf")).expect("it was written") + "device two\n";
     fs::write(library.with_extension("conf"), lines).expect("a file");
     assert_eq!(devices(&machine), ["one"]);
@@ -88,7 +88,7 @@ fn a_driver_of_the_table_without_a_device_is_not_opened() {
     assert_eq!(devices(&machine), ["one", "two"]);
 }
 
-/// Programs that start while updates replace the file are answered from the old one or the new one.
+/// Programs that start while updates replace the file use the old or the new one.
 #[test]
 fn ten_programs_that_start_during_updates_are_answered() {
     let mut machine = machine();

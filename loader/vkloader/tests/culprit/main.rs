@@ -1,4 +1,4 @@
-//! `vkloader explain -- PROGRAM` names who crashed a program: a driver, a layer or the program itself.
+//! `vkloader explain -- PROGRAM` names the driver, layer or program that caused a crash.
 
 #[path = "../machine/mod.rs"]
 mod machine;
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod running;
 
-/// Crashes of drivers and layers: who, where, how; and a variable that is set for the program.
+/// Crashes of drivers and layers, each with the expected culprit and text, and a variable that is set for the program.
 const CRASHES: &[(&str, &str)] = &[
     ("driver open write", ""),
     ("driver negotiate trap", ""),
@@ -68,7 +68,7 @@ const CRASHES: &[(&str, &str)] = &[
     ("layer exit write", ""),
 ];
 
-/// Crashes of programs, among drivers and layers that do nothing wrong.
+/// Crashes of programs whose drivers and layers are correct.
 const OWN: &[(&str, &str)] = &[
     ("program opened write", ""),
     ("program created write", ""),
@@ -98,7 +98,7 @@ const OWN: &[(&str, &str)] = &[
     ("program destructor abort", ""),
 ];
 
-/// A driver, a layer and a program that go wrong where they are told to, each with a library of its own.
+/// The libraries of a driver and a layer, and a program, each of which fails at a place that the test selects.
 pub(crate) struct Wrong {
     folder: tempfile::TempDir,
 }
@@ -145,7 +145,7 @@ impl Wrong {
         assert!(status.expect("a compiler").success());
     }
 
-    /// A machine with the driver and the layer, on which somebody goes wrong. Package managers would take most of the time.
+    /// Returns a machine with the driver and the layer, one of which fails. It has no package managers, because asking them takes long.
     pub(crate) fn machine(&self, words: &str, variable: &str) -> Machine {
         let mut machine = Machine::new();
         machine.manifest("wrong", &self.path("libraries/libdriver.so"), "");
@@ -161,7 +161,7 @@ impl Wrong {
         self.path("program").display().to_string()
     }
 
-    /// What there is to say of a program that runs on a machine.
+    /// Returns the report about a program that runs on a machine.
     pub(crate) fn explain(machine: &Machine, options: &[&str], program: &[&str]) -> Explained {
         let output = Self::run(machine, options, program);
         let report = serde_json::from_slice(&output.stdout)
@@ -179,7 +179,7 @@ impl Wrong {
     }
 }
 
-/// Crashes that are named wrongly, with the words about them.
+/// Runs crashes and returns those with a wrong culprit or text.
 fn wrongly_named(wrong: &Wrong, cases: &[(&str, &str)]) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -286,7 +286,7 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
             assert!(explained.findings().contains("it lives"), "{}", explained.findings());
         }
     }
-    // Two who go wrong: without the one, the other does.
+    // Both the driver and the layer fail: without one of them, the other causes a crash.
     let machine = wrong.machine("driver call write", "");
     machine.manifest("also", &wrong.path("libraries/libalso.so"), "");
     fs::copy(wrong.path("libraries/libdriver.so"), wrong.path("libraries/libalso.so")).expect("a copy");
@@ -324,7 +324,7 @@ fn a_crash_is_told_in_text_in_a_page_and_in_short() {
     assert!(short.lines().count() <= 15, "{short}");
 }
 
-/// A crash of this process, of which a script looks at the members.
+/// Returns the crash in a JSON report.
 fn crash_of(explained: &Explained) -> &Value {
     let crash = &explained.report["crash"];
     assert!(crash.is_object(), "{:#}", explained.report);

@@ -1,4 +1,4 @@
-//! A program that is supervised runs as it does by itself.
+//! A supervised program runs like an unsupervised one.
 
 use super::machine::{Machine, library, skip};
 use super::{Wrong, has_compiler};
@@ -22,14 +22,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The word that the system has for what a process does.
+/// Returns the letter for the state of a process in `/proc`.
 fn state(process: &str) -> char {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("State:"));
     line.and_then(|line| line.trim().chars().next()).unwrap_or('X')
 }
 
-/// Starts a script under `explain`, which writes its number into a file.
+/// Starts a script under `explain` and returns the process number that the script writes to a file.
 fn started(machine: &Machine, script: &str) -> (Child, String) {
     let file = machine.path("number");
     let script = format!("echo $$ >{0}.new; mv {0}.new {0}; {script}", file.display());
@@ -113,7 +113,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         &program,
     ];
     let own = machine.command(&words);
-    // A process has one supervisor.
+    // strace cannot supervise a process that has a supervisor.
     let mut command = Command::new("/usr/bin/strace");
     command
         .args(["-f", "-o", "/dev/null"])
@@ -129,7 +129,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
         (&"unknown".into(), &"not-permitted".into()),
         "{report:#}"
     );
-    // The trace still says where it was.
+    // The trace still contains the last call.
     let name = report["dropped"][0]["name"].as_str().expect("a name");
     assert!(name.ends_with("libdriver.so"), "{report:#}");
 }

@@ -1,11 +1,11 @@
-//! Asking for files, and drivers in C that open some.
+//! Runs `vkloader files`, and compiles drivers that open files.
 
 use crate::machine::{Machine, library};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What it printed, said and ended with.
+/// Outputs and exit status of `vkloader files`.
 pub(crate) struct Files {
     pub(crate) output: Output,
 }
@@ -41,7 +41,7 @@ impl Files {
         serde_json::from_slice(&self.output.stdout).unwrap_or_else(|error| panic!("{error}: {}", self.said()))
     }
 
-    /// What is known of a file, in the words of the report: what it is, and why it is there.
+    /// Returns kind and reason of a file in the report.
     pub(crate) fn known(&self, path: &Path) -> Option<String> {
         let report = self.json();
         let files = report["files"].as_array().expect("a list");
@@ -50,7 +50,7 @@ impl Files {
     }
 }
 
-/// Compiles a library from C, beside others that it may need.
+/// Compiles a C source to a library that may be linked with others.
 pub(crate) fn compile(machine: &Machine, name: &str, source: &str, more: &[&str]) -> PathBuf {
     let file = machine.file(&format!("{name}.c"), source);
     let library = machine.path(&format!("libraries/lib{name}.so"));
@@ -66,7 +66,7 @@ pub(crate) fn compile(machine: &Machine, name: &str, source: &str, more: &[&str]
     library
 }
 
-/// The beginning of a driver without devices, which does something when it is opened.
+/// Returns the source of a driver without devices that runs `body` when it is opened.
 pub(crate) fn on_open(body: &str) -> String {
     format!(
         "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdlib.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\

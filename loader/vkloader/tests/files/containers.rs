@@ -1,4 +1,4 @@
-//! Files as other programs take them: names that are hard to print, and specifications for containers.
+//! Output of `vkloader files` for other programs: unusual file names, and specifications for containers.
 
 use crate::asked::files;
 use crate::machine::{Machine, built, skip};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A machine with a driver in a folder with a name that is hard to print, and what the folder is called.
+/// Returns a machine with a driver in a folder with an unusual name, and that folder.
 fn strange() -> (Machine, PathBuf) {
     let mut machine = Machine::new();
     let folder = machine
@@ -40,7 +40,7 @@ fn strange_names_stay_what_they_are() {
     for name in ["odd.json", "libmock_odd.so", "libmock_odd.conf"] {
         assert!(report.known(&folder.join(name)).is_some(), "{name}: {}", report.text());
     }
-    // What a shell makes of the arguments is what was meant.
+    // A shell splits the arguments as intended.
     let arguments = files(&machine, &["--format", "bwrap"]).text();
     assert!(!arguments.contains('\x1b'));
     let script = format!("printf '%s\\0' {}", arguments.trim_end());
@@ -54,7 +54,7 @@ fn strange_names_stay_what_they_are() {
     assert!(words.windows(3).any(|three| three == told), "{arguments}");
 }
 
-/// Whether a specification is as the format says.
+/// Checks that a specification has the form that the format requires.
 fn is_cdi(specification: &Value) -> Result<(), String> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cdi.schema.json");
     let schema: Value = serde_json::from_slice(&fs::read(file).expect("the schema is there")).expect("JSON");
@@ -97,7 +97,7 @@ fn specifications_for_containers_are_as_the_format_says() {
         has("/good.json") && has("/libmock_good.so") && !has("second.json"),
         "{mounts:?}"
     );
-    // The container has its own.
+    // The container has its own C library.
     assert!(
         !has("/libc.so.6") && !mounts.iter().any(|mount| mount.to_string().contains("ld-linux")),
         "{mounts:?}"

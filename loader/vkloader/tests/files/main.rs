@@ -1,4 +1,4 @@
-//! `vkloader files` on machines with drivers that open things, hide them, crash, hang, or are not there.
+//! `vkloader files` with drivers that open files, hide them, crash, hang, or are missing.
 
 mod asked;
 mod containers;
@@ -23,7 +23,7 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
         assert!(found.has(path), "{}: {}", path.display(), found.text());
     }
     assert!(found.text().contains("/ld-linux"), "{}", found.text());
-    // Neither this program, nor the loader that the sandbox has anyway.
+    // The list contains neither `vkloader` nor the loader, because the sandbox has a loader of its own.
     let others = ["libvulkan.so", "vkloader", "journal"];
     assert!(
         !others.iter().any(|other| found.text().contains(other)),
@@ -35,7 +35,7 @@ fn a_driver_its_manifest_and_what_they_lead_through() {
     assert_eq!(found.json()["drivers"][0]["watched"], true);
     assert_eq!(found.known(&manifest), Some("manifest chosen".into()));
     assert_eq!(found.known(&library), Some("library chosen".into()));
-    // It reads a file beside it, and closes it at once.
+    // The driver reads a file in its folder and closes it immediately.
     assert_eq!(
         found.known(&machine.path("libraries/libmock_good.conf")),
         Some("data opened".into())
@@ -58,7 +58,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
     machine.manifest("opens", &driver, "");
     let found = files(&machine, &["--driver", "opens", "--format", "json"]);
-    // It has no device, so there may be more.
+    // The driver has no device, so it may open more files on other machines.
     assert_eq!(found.code(), 1);
     assert!(found.said().contains("no device works"), "{}", found.said());
     assert_eq!(found.known(&needed), Some("library needed".into()));
@@ -69,7 +69,7 @@ fn what_is_opened_and_closed_at_once_is_seen() {
     for path in [&paths[2], &paths[3]] {
         assert_eq!(found.known(path), None, "{}", path.display());
     }
-    // Without a name, only drivers with devices are listed.
+    // Without a pattern, only drivers with devices are listed.
     let found = files(&machine, &[]);
     assert_eq!((found.code(), found.text()), (1, String::new()));
     assert!(
@@ -119,7 +119,7 @@ fn nodes_and_parts_of_sys_are_those_that_are_used() {
     );
 }
 
-/// Runs `vkloader files` with these words where no process can be watched; nothing where that cannot be brought about.
+/// Runs `vkloader files` where no process can be observed; `None` if the test cannot prevent the observation.
 fn unwatched(machine: &Machine, words: &[&str]) -> Option<Files> {
     let source = machine.file(
         "unwatched.c",
@@ -157,12 +157,12 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
         closed.display()
     );
     let needed = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // Opened by the driver itself, by a name that is a link's, and still there at the end.
+    // The driver opens a library by the name of a link and keeps it open.
     let opened = compile(&machine, "vkltkept", "int opened;", &["-Wl,-soname,libvkltkept.so.3"]);
     let found_by = machine.path("libraries/libvkltkept.so.3");
     symlink("libvkltkept.so", &found_by).expect("a link");
     let driver = compile(&machine, "vkltopens", &on_open(&body), &["-lvkltneeded", "-lpthread"]);
-    // Found by its name, which is that of a link.
+    // The linker finds a library by a name that is a link.
     let link = machine.path("libraries/libvkltlink.so.1");
     symlink("libvkltopens.so", &link).expect("a link");
     machine.manifest("opens", "libvkltlink.so.1".as_ref(), "");
@@ -181,7 +181,7 @@ fn a_process_that_cannot_be_watched_tells_what_it_holds() {
 fn a_link_that_a_manifest_names_is_kept() {
     let mut machine = Machine::new();
     machine.driver("good", "device one");
-    // The loader tells the file behind it.
+    // The loader reports the target of the link.
     let link = machine.path("libraries/libmock_link.so");
     symlink("libmock_good.so", &link).expect("a link");
     machine.file("libraries/libmock_link.conf", "device one\n");
@@ -204,7 +204,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
     let good = machine.driver("good", "device one");
     let bad = machine.driver("bad", "crash vkCreateInstance");
     let deadly = compile(&machine, "vkltdeadly", &on_open("abort();"), &["-lpthread"]);
-    // It is found first.
+    // The loader finds this driver first.
     let deadly = machine.manifest("a_deadly", &deadly, "");
     let found = files(&machine, &[]);
     assert_eq!(found.code(), 0, "{}", found.said());
@@ -234,7 +234,7 @@ fn a_driver_that_crashes_does_not_hide_others() {
 fn a_driver_that_hangs_is_given_up() {
     let machine = Machine::new();
     let manifest = machine.driver("slow", "hang vkCreateDevice\ndevice one");
-    // The limit is long enough to query the driver on a busy machine too.
+    // The time limit suffices for the query on a busy machine.
     let found = files(&machine, &["--driver", "slow", "--timeout", "8"]);
     assert_eq!(found.code(), 1);
     assert!(
@@ -318,7 +318,7 @@ fn a_file_that_this_user_may_not_read() {
 fn the_dynamic_linker_has_the_last_word_on_which_file_it_takes() {
     let machine = Machine::new();
     let plain = compile(&machine, "vkltneeded", "int needed;", &[]);
-    // In front of the folder that a library names comes what is for newer processors.
+    // The linker searches the folder for newer processors before the folder in the library.
     let folder = machine.path("libraries/glibc-hwcaps/x86-64-v2");
     fs::create_dir_all(&folder).expect("folders");
     let newer = folder.join("libvkltneeded.so");
@@ -360,7 +360,7 @@ fn folders_that_a_library_names_count_for_what_it_brings_along() {
     let found = files(&machine, &["--driver", "inherits"]);
     assert!(found.has(&middle) && found.has(&deepest), "{}", found.text());
     assert!(!found.said().contains("is missing"), "{}", found.said());
-    // The newer tag counts for the library alone that has it.
+    // `DT_RUNPATH` applies only to the library that contains it.
     let new_tag = ["-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN/inner", "-lvkltmiddle"];
     build("vkltdriver", &machine.path("libraries"), &new_tag);
     let found = files(&machine, &["--driver", "inherits"]);
@@ -388,7 +388,7 @@ fn the_work_is_valid_and_a_shader_is_compiled() {
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(said.contains(r#""driver":"llvmpipe","failed":null"#), "{said}");
     assert!(!said.contains("VUID") && !said.contains("Validation"), "{said}");
-    // The layer stores the hash of each valid shader after a header of 24 bytes, in a file per user.
+    // The layer stores the hash of each valid shader after a header of 24 bytes, in one file for each user.
     let name = format!("shader_validation_cache-{}.bin", rustix::process::geteuid().as_raw());
     let kept = fs::metadata(cache.join(name)).map_or(0, |file| file.len());
     assert!(kept > 24, "no shader was compiled: {said}");

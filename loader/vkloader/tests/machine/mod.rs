@@ -1,4 +1,4 @@
-//! A machine of its own for each case: folders with manifests and mock drivers, and what `vkloader` says of it.
+//! An imitated machine for each test, with folders for manifests and mock drivers, on which `vkloader` runs.
 
 #![allow(dead_code, reason = "each test program uses some of it")]
 
@@ -14,53 +14,53 @@ pub(crate) use steady::skip;
 /// The user `nobody`.
 const NOBODY: u32 = 65534;
 
-/// The folders of one case. Drivers of the real machine are not seen, unless a case asks for them.
+/// The folders of one test. Drivers of the real machine are hidden unless a test requests them.
 pub(crate) struct Machine {
     root: tempfile::TempDir,
     variables: Vec<(String, String)>,
     arguments: Vec<String>,
     unprivileged: bool,
     program: PathBuf,
-    /// The words of a program that starts `vkloader`, before its own.
+    /// Command that starts `vkloader`, and its arguments.
     starter: Vec<String>,
 }
 
-/// What `vkloader explain --json` said.
+/// Report of `vkloader explain --json`.
 pub(crate) struct Explained {
     pub(crate) report: Value,
     pub(crate) code: i32,
 }
 
 impl Explained {
-    /// The code of the first thing in the way.
+    /// Returns the code of the first finding.
     pub(crate) fn first(&self) -> &str {
         self.report["dropped"][0]["code"].as_str().unwrap_or("nothing")
     }
 
-    /// The first advice.
+    /// Returns the first remedy.
     pub(crate) fn advice(&self) -> &str {
         self.report["dropped"][0]["advice"].as_str().unwrap_or_default()
     }
 
-    /// What was found out about the first thing in the way.
+    /// Returns the facts of the first finding.
     pub(crate) fn findings(&self) -> String {
         self.report["dropped"][0]["findings"].to_string()
     }
 
-    /// What was found out with this code.
+    /// Returns the finding with this code.
     pub(crate) fn found(&self, code: &str) -> &Value {
         let dropped = self.report["dropped"].as_array().expect("a list");
         let found = dropped.iter().find(|dropped| dropped["code"] == code);
         found.unwrap_or_else(|| panic!("no {code} in {:#}", self.report["dropped"]))
     }
 
-    /// The codes of all that was found, in their order.
+    /// Returns the codes of all findings in their order.
     pub(crate) fn codes(&self) -> Vec<&str> {
         let dropped = self.report["dropped"].as_array().expect("a list");
         dropped.iter().filter_map(|dropped| dropped["code"].as_str()).collect()
     }
 
-    /// What a program can use, as one word.
+    /// Returns the name of the verdict.
     pub(crate) fn verdict(&self) -> &str {
         self.report["verdict"].as_str().unwrap_or("none")
     }
@@ -99,7 +99,7 @@ impl Machine {
         path
     }
 
-    /// A driver with its library, which behaves as these lines say.
+    /// Adds a driver with its library, whose behaviour these lines configure.
     pub(crate) fn driver(&self, name: &str, lines: &str) -> PathBuf {
         let library = self.path(&format!("libraries/libmock_{name}.so"));
         fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
@@ -111,7 +111,7 @@ impl Machine {
         self.manifest(name, &library, "")
     }
 
-    /// The manifest of a driver, with more members.
+    /// Adds the manifest of a driver, with additional members.
     pub(crate) fn manifest(&self, name: &str, library: &Path, more: &str) -> PathBuf {
         let library = library.display();
         let text = format!(
@@ -120,12 +120,12 @@ impl Machine {
         self.file(&format!("data/vulkan/icd.d/{name}.json"), text)
     }
 
-    /// An implicit layer whose library is not there.
+    /// Adds an implicit layer whose library is missing.
     pub(crate) fn layer(&self, name: &str) -> PathBuf {
         self.layer_of(name, Path::new(&format!("/nowhere/lib{name}.so")))
     }
 
-    /// An implicit layer with this library.
+    /// Adds an implicit layer with this library.
     pub(crate) fn layer_of(&self, name: &str, library: &Path) -> PathBuf {
         let library = library.display();
         let text = format!(
@@ -135,7 +135,7 @@ impl Machine {
         self.file(&format!("data/vulkan/implicit_layer.d/{name}.json"), text)
     }
 
-    /// A layer that works, which behaves as these lines say, with more members in its manifest. `kind` is `implicit` or `explicit`.
+    /// Adds a valid layer whose behaviour these lines configure, with additional members in its manifest. `kind` is `implicit` or `explicit`.
     pub(crate) fn working_layer(&self, kind: &str, name: &str, lines: &str, more: &str) -> PathBuf {
         let library = self.path(&format!("libraries/libVkLayer_{name}.so"));
         fs::copy(built("libmock_layer.so"), &library).expect("cargo built the mock layer");
@@ -169,13 +169,13 @@ impl Machine {
         self
     }
 
-    /// Takes a variable away.
+    /// Removes a variable.
     pub(crate) fn unset(&mut self, name: &str) {
         self.variables.retain(|(known, _)| known != name);
     }
 
-    /// Shows `vkloader` a made-up system: files of `system/` below the folder of this machine stand for those of the same path, as far as
-    /// `shown` lists them. Reports the test as skipped and returns `false` if that is impossible.
+    /// Shows `vkloader` an imitated system: files in `system/` of this machine's folder replace those with the same path. `shown` lists the replaced
+    /// paths. Reports the test as skipped and returns `false` if that is impossible.
     pub(crate) fn in_made_up_system(&mut self, shown: &[&str]) -> bool {
         let words = |machine: &Self| {
             let mut words: Vec<String> = ["bwrap", "--bind", "/", "/", "--dev", "/dev"].map(String::from).into();
@@ -188,7 +188,7 @@ impl Machine {
         self.start_with(words(self))
     }
 
-    /// Lets a program start `vkloader`: its words, or none for no program. Reports the test as skipped and returns `false` if it does not
+    /// Makes a command start `vkloader`; an empty list restores the default. Reports the test as skipped and returns `false` if the command does not
     /// start programs here.
     pub(crate) fn start_with(&mut self, words: Vec<String>) -> bool {
         if let Some((program, rest)) = words.split_first() {
@@ -202,7 +202,7 @@ impl Machine {
         true
     }
 
-    /// Takes the last argument away.
+    /// Removes the last argument.
     pub(crate) fn pop(&mut self) {
         self.arguments.pop();
     }
@@ -227,12 +227,12 @@ impl Machine {
         true
     }
 
-    /// Runs `vkloader` with these words.
+    /// Runs `vkloader` with these arguments.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         self.command(words).output().expect("it can be started")
     }
 
-    /// `vkloader` with these words, which is not started yet.
+    /// Returns the command `vkloader` with these arguments.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let none = self.path("none");
         let mut command = match self.starter.split_first() {
@@ -258,7 +258,7 @@ impl Machine {
         command
     }
 
-    /// Lets a command run as the user that this machine's programs run as.
+    /// Makes a command run as the user of this machine's programs.
     pub(crate) fn as_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if self.unprivileged {
             command.uid(NOBODY).gid(NOBODY);
@@ -266,12 +266,12 @@ impl Machine {
         command
     }
 
-    /// Installs the program with the library that it carries, below a prefix of this machine.
+    /// Installs `vkloader` and its own library below a prefix of this machine.
     pub(crate) fn install(&mut self) {
         self.install_as("bin/vkloader", "libexec/vulkan-loader-rs/libvulkan.so.1");
     }
 
-    /// Copies the program and the library to these places.
+    /// Copies `vkloader` and its own library to these places.
     pub(crate) fn install_as(&mut self, program: &str, carried: &str) {
         for (from, to) in [
             (Path::new(env!("CARGO_BIN_EXE_vkloader")), program),
@@ -284,13 +284,13 @@ impl Machine {
         self.program = self.path(program);
     }
 
-    /// What there is to say about this machine.
+    /// Runs `vkloader explain` and returns the report.
     pub(crate) fn explain(&self) -> Explained {
         let library = library();
         self.explain_with(&["--library", library.to_str().expect("a plain path")])
     }
 
-    /// The same, with these words on the command line.
+    /// Runs `vkloader explain` with these arguments and returns the report.
     pub(crate) fn explain_with(&self, words: &[&str]) -> Explained {
         let output = self.run(&[&["explain", "--json"], words].concat());
         let report = serde_json::from_slice(&output.stdout)
@@ -308,7 +308,7 @@ fn is_hidden(state: &fs::Metadata) -> bool {
     state.mode() & needed == 0
 }
 
-/// The library to ask.
+/// Returns the library under test.
 pub(crate) fn library() -> PathBuf {
     match std::env::var_os("VKL_LIBRARY") {
         Some(library) => library.into(),
@@ -316,11 +316,11 @@ pub(crate) fn library() -> PathBuf {
     }
 }
 
-/// What cargo built beside this test.
+/// Returns a file that cargo built together with this test.
 pub(crate) fn built(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a process knows its program");
     let deps = own.parent().expect("a program lies in a folder");
-    // What was asked for by its own name lies above, and may be of an earlier day; what is only needed, here.
+    // A file that was requested by its own name may be older in `deps`, so both places are compared.
     let places = [deps.join(name), deps.parent().expect("tests lie in deps").join(name)];
     let made = |place: &PathBuf| fs::metadata(place).and_then(|status| status.modified()).ok();
     places.into_iter().max_by_key(made).expect("two places")

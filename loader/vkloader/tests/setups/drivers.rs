@@ -1,8 +1,8 @@
-//! Drivers that open and fail.
+//! Drivers that fail after they were opened.
 
 use super::{Machine, Row, good, try_all};
 
-/// Installs a driver that behaves as these lines say.
+/// Installs a driver whose behaviour these lines configure.
 fn bad(machine: &mut Machine, lines: &str) {
     machine.driver("bad", lines);
 }
@@ -12,13 +12,13 @@ fn update(machine: &mut Machine) {
     machine.driver("bad", "device one");
 }
 
-/// A good driver beside one that ends the process.
+/// Installs a working driver and one that ends the process.
 fn beside_good(machine: &mut Machine, lines: &str) {
     good(machine);
     bad(machine, lines);
 }
 
-/// Leaves the driver out, as the advice says.
+/// Follows the remedy that disables the driver.
 fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad*");
 }

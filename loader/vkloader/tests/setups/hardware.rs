@@ -1,19 +1,19 @@
-//! Hardware that drivers cannot reach, in made-up systems: `vkloader` runs in a namespace where files of the test stand for those of the kernel.
+//! Hardware that drivers cannot reach. `vkloader` runs in a namespace in which files of the test replace those of the kernel.
 
 use super::Machine;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// A card of the PCI bus.
+/// A PCI card.
 struct Card {
     vendor: &'static str,
-    /// The kernel driver that is bound to it.
+    /// Kernel driver that is bound to the card.
     driver: Option<&'static str>,
-    /// Two facts: the kernel driver makes a render node, and the node is there.
+    /// Two facts: the kernel driver creates a render node, and the node exists.
     node: (bool, bool),
 }
 
-/// A set-up: a card, what is on the kernel's command line, the code of the first cause, a part of the remedy, and the card after that.
+/// A set-up: the card, the kernel's command line, the code of the first cause, a part of the remedy, and the card after the remedy.
 struct System {
     name: &'static str,
     before: Card,
@@ -91,13 +91,13 @@ const SYSTEMS: &[System] = &[
     },
 ];
 
-/// The set-ups of this file.
+/// Number of set-ups in this file.
 pub(super) const COUNT: usize = SYSTEMS.len();
 
 const PLACE: &str = "system/sys/bus/pci/devices/0000:01:00.0";
 
 impl Card {
-    /// Makes the files of the kernel anew.
+    /// Creates the imitated files of the kernel.
     fn place(&self, machine: &Machine, command_line: &str) {
         let _ = fs::remove_dir_all(machine.path("system"));
         for folder in [PLACE, "system/dev/dri", "system/proc"] {
@@ -126,7 +126,7 @@ fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
     let mut failures = Vec::new();
     for system in SYSTEMS {
         let mut machine = Machine::new();
-        // A driver that is installed, and finds no device.
+        // The driver is installed and finds no device.
         machine.driver("bad", "");
         system.before.place(&machine, system.command_line);
         if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline"]) {

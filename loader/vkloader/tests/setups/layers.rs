@@ -1,15 +1,15 @@
-//! Layers and settings that stand in the way.
+//! Layers and settings that prevent the use of a device.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
 
-/// A good driver with a second device, and an implicit layer that behaves as these lines say.
+/// Installs a working driver with a second device, and an implicit layer whose behaviour these lines configure.
 fn with_layer(machine: &mut Machine, lines: &str) {
     machine.driver("good", "device one\ndevice.uuid 1\ndevice two\ndevice.uuid 2");
     machine.working_layer("implicit", "odd", lines, "");
 }
 
-/// Leaves the layer out, as the advice says.
+/// Follows the remedy that disables the layer.
 fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_odd");
 }

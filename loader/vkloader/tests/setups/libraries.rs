@@ -1,4 +1,4 @@
-//! Libraries of drivers that do not open, or are no drivers.
+//! Libraries that do not open, or that open but do not contain a driver.
 
 use super::{Machine, Row, try_all};
 use crate::machine::built;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 const LIBRARY: &str = "libraries/libmock_bad.so";
 
-/// A driver whose library is changed.
+/// Installs a driver with a changed library file.
 fn changed(machine: &mut Machine, change: fn(&mut Vec<u8>)) {
     machine.driver("bad", "device one");
     let path = machine.path(LIBRARY);
@@ -20,7 +20,7 @@ fn reinstall(machine: &mut Machine) {
     fs::copy(built("libmock_driver.so"), machine.path(LIBRARY)).expect("copied");
 }
 
-/// Compiles C to a library in the folder of drivers.
+/// Compiles a C source to a library in the folder of drivers.
 fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     let folder = machine.path("libraries");
     let source = machine.file(&format!("{name}.c"), text);
@@ -35,7 +35,7 @@ fn compile(machine: &Machine, name: &str, text: &str, needs: &[&str]) {
     assert!(command.status().expect("a compiler").success());
 }
 
-/// A driver that is no driver, with what it needs.
+/// Installs a library that does not contain a driver, linked with these libraries.
 fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
     for name in needs {
         compile(machine, name, "int nothing;\n", &[]);
@@ -47,7 +47,7 @@ fn compiled(machine: &mut Machine, text: &str, needs: &[&str]) {
 pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a library is cut off",
-        // The dynamic linker maps what the head names and crashes on what is not there.
+        // The dynamic linker maps the segments that the header names, and crashes at the missing part.
         |machine| changed(machine, |bytes| bytes.truncate(4096)),
         "program.crashed",
     )
@@ -139,7 +139,7 @@ pub(super) const ROWS: &[Row] = &[
                 .status();
             assert!(made.expect("a compiler").success());
             compile(machine, "vkltuser", "int nothing_more;\n", &["X11-xcb"]);
-            // Where the real one is installed nothing is missing, so the name is made one of nobody.
+            // The real library may be installed, so the test renames it to one that no system has.
             let user = folder.join("libvkltuser.so");
             let bytes = fs::read(&user).expect("just made");
             let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -1,7 +1,7 @@
-//! Machines with one thing wrong each, as users have them: the first cause that `vkloader explain` names, the file and the remedy. Each remedy
-//! is then followed, until a device is there or the finding is gone.
+//! Broken set-ups of users: the first cause, the file and the remedy that `vkloader explain` reports. The test then follows the remedy until there is
+//! a device or the finding disappears.
 //!
-//! A set-up is a row of one of the tables; those that need a program of their own, a terminal or much time are listed in [`ELSEWHERE`].
+//! A set-up is a row of one of the tables. Set-ups that need a program, a terminal or much time have separate tests, listed in [`ELSEWHERE`].
 
 #[path = "../machine/mod.rs"]
 mod machine;
@@ -17,30 +17,30 @@ mod variables;
 use machine::{Explained, Machine};
 use serde_json::Value;
 
-/// What there is to do with a machine.
+/// A change of a machine.
 type Step = fn(&mut Machine);
 
-/// How a set-up is right again.
+/// Success of a remedy.
 #[derive(Clone, Copy)]
 enum After {
     /// Programs get a device.
     Device,
-    /// The finding is gone; there was a device all the while, or there cannot be one.
+    /// The finding disappears. There was a device before, or there cannot be one.
     Gone,
 }
 
 /// A set-up.
 struct Row {
     name: &'static str,
-    /// What is wrong.
+    /// The change that breaks the machine.
     setup: Step,
-    /// The code of the first cause.
+    /// Code of the first cause.
     code: &'static str,
-    /// A part of its name, its file or its findings.
+    /// Part of the cause's name, file or facts.
     about: &'static str,
-    /// A part of the remedy.
+    /// Part of the remedy.
     remedy: &'static str,
-    /// What the remedy says.
+    /// The change that the remedy asks for.
     follow: Step,
     after: After,
 }
@@ -63,7 +63,7 @@ impl Row {
         self
     }
 
-    /// The remedy, and how it is followed.
+    /// Sets the remedy and the change that it asks for.
     const fn remedy(mut self, remedy: &'static str, follow: Step) -> Self {
         self.remedy = remedy;
         self.follow = follow;
@@ -75,7 +75,7 @@ impl Row {
         self
     }
 
-    /// Returns what is wrong with the report, if anything is.
+    /// Returns the difference between the report and the expected one, if there is one.
     fn try_out(&self) -> Result<(), String> {
         let mut machine = Machine::new();
         (self.setup)(&mut machine);
@@ -104,7 +104,7 @@ impl Row {
         }
     }
 
-    /// The first finding; where devices can be used, the first one with the code.
+    /// Returns the first finding; if devices are usable, the first one with the code.
     fn first<'a>(&self, explained: &'a Explained) -> &'a Value {
         let dropped = explained.report["dropped"].as_array().map_or(&[][..], Vec::as_slice);
         let is_usable = explained.verdict() != "nothing";
@@ -113,7 +113,7 @@ impl Row {
     }
 }
 
-/// Tries all rows of a table, and reports all that fail.
+/// Tests all rows of a table, and reports all that fail.
 fn try_all(rows: &[Row]) {
     let failures: Vec<String> = rows
         .iter()
@@ -154,7 +154,7 @@ const ELSEWHERE: [(&str, &str); 22] = [
     ("other.rs", "every_difference_is_named_with_its_reason"),
 ];
 
-/// The tables and the list have at least sixty set-ups, and each test of the list is there.
+/// The tables and the list have at least sixty set-ups, and each listed test exists.
 #[test]
 fn there_are_at_least_sixty_set_ups() {
     let tables = [

@@ -1,23 +1,23 @@
-//! Manifests of drivers that are missing, broken, or for others.
+//! Manifests of drivers that are missing, invalid, or for other programs.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// The manifest that is wrong.
+/// Path of the invalid manifest.
 const FILE: &str = "data/vulkan/icd.d/bad.json";
 
 fn write(machine: &mut Machine, text: &str) {
     machine.file(FILE, text);
 }
 
-/// Reinstalls the driver, with a right manifest.
+/// Reinstalls the driver with a valid manifest.
 fn reinstall(machine: &mut Machine) {
     machine.driver("bad", "device one");
 }
 
-/// A driver whose manifest has one more member.
+/// Installs a driver whose manifest has one more member.
 fn with_member(machine: &mut Machine, member: &str) {
     machine.driver("bad", "device one");
     machine.manifest("bad", &machine.path("libraries/libmock_bad.so"), member);

@@ -1,4 +1,4 @@
-//! Machines as users describe them: variables with a shell's signs in them, leftovers of removed programs, sandboxes and odd file systems.
+//! Problems that users report: shell signs in variables, remains of removed programs, sandboxes, and unusual file systems.
 
 use super::{Machine, Row, Step, good, try_all};
 use crate::machine::skip;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 const MANIFEST: &str = "data/vulkan/icd.d/good.json";
 
-/// The absolute path of the good driver's manifest.
+/// Returns the absolute path of the working driver's manifest.
 fn manifest(machine: &Machine) -> String {
     machine.path(MANIFEST).to_str().expect("plain").into()
 }
@@ -27,7 +27,7 @@ fn versioned(machine: &Machine, folder: &str, version: &str) {
     assert!(command.status().expect("a compiler").success());
 }
 
-/// A driver that needs a library of a newer version than the one in a folder of another program.
+/// Installs a driver that needs a newer version of a library than the one in the folder of another program.
 fn old_library_in_front(machine: &mut Machine) {
     versioned(machine, "system", "VKLT_2");
     versioned(machine, "conda", "VKLT_1");
@@ -267,7 +267,7 @@ fn each_cause_that_users_describe_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
 
-/// Changes that look wrong and prevent nothing.
+/// Unusual set-ups that prevent nothing.
 #[test]
 fn machines_that_look_odd_and_work_have_no_finding() {
     let odd: [(&str, Step); 6] = [
@@ -303,8 +303,7 @@ fn machines_that_look_odd_and_work_have_no_finding() {
     }
 }
 
-/// Starts `vkloader` in a namespace that bubblewrap makes with these words. Returns `false`, and reports the test as skipped, if that is
-/// impossible.
+/// Starts `vkloader` in a namespace of bubblewrap with these options. Reports the test as skipped and returns `false` if that is impossible.
 fn in_namespace(machine: &mut Machine, words: &[&str]) -> bool {
     let words: Vec<String> = ["bwrap"].iter().chain(words).map(|word| (*word).into()).collect();
     machine.start_with(words)
@@ -318,7 +317,7 @@ fn a_sandbox_without_proc_or_with_a_root_that_is_read_only_is_explained() {
     ] {
         let mut machine = Machine::new();
         good(&mut machine);
-        // The mock driver writes a journal there.
+        // The mock driver writes a journal to this folder.
         let own = machine.path("").to_str().expect("plain").to_owned();
         if !in_namespace(&mut machine, &[words, &["--bind", &own, &own]].concat()) {
             return;
@@ -389,7 +388,7 @@ fn a_driver_in_a_file_system_that_forbids_programs_is_named() {
     assert_eq!(machine.explain().devices(), ["one"]);
 }
 
-/// A tool of each system answers as the real one does; no other tool is found.
+/// A script imitates the answer of each system's package manager, and no other one is found.
 #[test]
 fn each_package_manager_tells_the_package_of_a_damaged_library() {
     let tools = [
@@ -432,7 +431,7 @@ fn each_package_manager_tells_the_package_of_a_damaged_library() {
             "{tool}: {}",
             explained.advice()
         );
-        // A tool that knows no package says so in its status.
+        // A package manager that knows no package reports this by its exit status.
         steady::write_script(
             &machine.path(&format!("tools/{tool}")),
             "#!/bin/sh\necho error: no package owns it\nexit 1\n",

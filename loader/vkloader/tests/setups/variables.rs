@@ -1,15 +1,15 @@
-//! Variables that take drivers, devices or layers away, and words in them that match nothing.
+//! Variables that remove drivers, devices or layers, and words in them that match nothing.
 
 use super::{Machine, Row, good, try_all};
 use std::fs;
 
-/// A good driver, and a variable that stands in its way.
+/// Installs a working driver, and sets a variable that disables it.
 fn with(machine: &mut Machine, name: &str, value: &str) {
     good(machine);
     machine.variable(name, value);
 }
 
-/// A variable that replaces the search for drivers.
+/// A row for a variable that replaces the search for drivers.
 macro_rules! replaced {
     ($title:literal, $name:literal, $value:expr) => {
         Row::new($title, |machine| with(machine, $name, $value), "search.replaced")
@@ -18,7 +18,7 @@ macro_rules! replaced {
     };
 }
 
-/// A word that matches nothing and leaves the devices alone.
+/// A row for a word that matches nothing and hides no device.
 macro_rules! unmatched {
     ($title:literal, $name:literal, $value:literal) => {
         Row::new($title, |machine| with(machine, $name, $value), "variable.no-match")
@@ -28,7 +28,7 @@ macro_rules! unmatched {
     };
 }
 
-/// A filter that hides the device.
+/// A row for a filter that hides the device.
 macro_rules! hidden {
     ($title:literal, $name:literal) => {
         Row::new($title, |machine| with(machine, $name, "4660"), "device.id-filter")
