@@ -88,6 +88,7 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int)
     unsafe { libc::sigaction(signal, &action, &mut before) };
     if before.sa_sigaction == libc::SIG_IGN {
         // A signal that the parent process ignored stays ignored.
+        // SAFETY: `before` was filled by the `sigaction` call above.
         unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
     }
 }
