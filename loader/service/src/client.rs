@@ -1,11 +1,15 @@
 //! A client's socket: packets in, packets out, and never a wait (LSV-46).
 
+use crate::accounts::account_of;
 use crate::drivers::Driver;
 use crate::library::{self, Library};
 use crate::limits;
+use crate::protocol::Reply;
+use crate::unread::has_unread;
 use nix::sched::CloneFlags;
 use nix::sys::socket::sockopt::PeerCredentials;
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use nix::sys::socket::{MsgFlags, UnixCredentials};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sockopt,
@@ -16,18 +20,20 @@ use std::mem::MaybeUninit;
 use std::rc::Rc;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
-use tracing::warn;
-use wire::{HEADER_BYTES, MOST_IN_REQUEST, Packet, PacketError};
+use tracing::{info, warn};
+use wire::{HEADER_BYTES, Header, MOST_IN_REQUEST, Packet, PacketError, status};
 
 /// Bytes of a packet that is one byte too long for a request, so that such a packet is noticed.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
-/// Bytes that may wait in the socket. The system takes twice as much, which has room for the longest reply. Unread replies hold
-/// descriptors, of which there is a limit for all clients together: `harden::DESCRIPTORS`.
-const SEND_BUFFER: usize = wire::MOST_IN_REPLY / 2 + 4096;
+/// Bytes that may wait in the socket: fewer than the system allows, so that its smallest buffer is used, which takes some six replies.
+/// Unread replies hold descriptors, of which there is a limit for all clients together: `harden::DESCRIPTORS`.
+const SEND_BUFFER: usize = 1;
+/// The same for a reply that is longer than the smallest buffer. The system takes twice as much, which has room for the longest reply.
+const SEND_BUFFER_FOR_LONG: usize = wire::MOST_IN_REPLY / 2 + 4096;
 /// Bytes of the stack of a thread that closes a connection.
 const CLOSING_STACK: usize = 128 << 10;
 
-/// What comes with a packet. The descriptor is made when the packet is sent.
+/// The attachment of a packet. The descriptor is made when the packet is sent.
 #[derive(Clone, Debug)]
 pub enum Attachment {
     /// Nothing.
@@ -48,7 +54,7 @@ impl Attachment {
     }
 }
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 #[derive(Debug)]
 pub enum End {
     /// The client closed it, or sent a packet without a byte, which looks the same.
@@ -82,11 +88,21 @@ pub struct Client {
     socket: OwnedFd,
     /// The user, as this process sees the number and the system vouches for it.
     pub user: u32,
+    /// Whose limits count.
+    pub account: u32,
     /// The last time at which the client was heard.
     pub heard: Instant,
-    /// Whether it wants to know of changes.
+    /// Set if the client wants to know of changes.
     pub watches: bool,
-    queue: VecDeque<(Vec<u8>, Attachment)>,
+    queue: VecDeque<Queued>,
+}
+
+/// A packet that waits to be sent.
+#[derive(Debug)]
+struct Queued {
+    header: Header,
+    bytes: Vec<u8>,
+    attachment: Attachment,
 }
 
 impl Client {
@@ -102,6 +118,7 @@ impl Client {
             Ok(user) => Ok(Self {
                 socket,
                 user,
+                account: account_of(user),
                 heard: now,
                 watches: false,
                 queue: VecDeque::new(),
@@ -145,17 +162,31 @@ impl Client {
         discard(&self.socket);
     }
 
-    /// Closes the connection.
-    pub fn close(self) {
-        close(self.socket);
+    /// Returns `true` if the client has not read all that was sent.
+    pub fn has_unread(&self) -> bool {
+        has_unread(&self.socket)
     }
 
-    /// Sends a packet, now or when the client has read others.
+    /// Ends the connection for both ends, and returns the socket if the client has not read all that was sent.
+    pub fn close(self) -> Option<OwnedFd> {
+        let is_over = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_ok();
+        if is_over && self.has_unread() {
+            return Some(self.socket);
+        }
+        close(self.socket);
+        None
+    }
+
+    /// Sends the answer to a packet, now or when the client has read others.
     ///
     /// # Errors
     /// The connection is over.
-    pub fn send(&mut self, bytes: Vec<u8>, attachment: Attachment) -> Result<(), End> {
-        self.queue.push_back((bytes, attachment));
+    pub fn send(&mut self, asked: Header, reply: &Reply, attachment: Attachment) -> Result<(), End> {
+        self.queue.push_back(Queued {
+            header: asked,
+            bytes: reply.packet(asked),
+            attachment,
+        });
         self.flush()?;
         if self.queue.len() > limits::QUEUE {
             Err(End::Slow)
@@ -169,19 +200,40 @@ impl Client {
     /// # Errors
     /// The connection is over.
     pub fn flush(&mut self) -> Result<(), End> {
-        while let Some((bytes, attachment)) = self.queue.front() {
-            match send(self.socket.as_fd(), bytes, attachment.descriptor(self.user)) {
+        while let Some(next) = self.queue.front_mut() {
+            match next.send(self.socket.as_fd(), self.user) {
                 Ok(()) => drop(self.queue.pop_front()),
                 Err(error) => match Errno::from_io_error(&error) {
                     Some(Errno::AGAIN) => return Ok(()),
                     Some(Errno::PIPE | Errno::CONNRESET) => return Err(End::Reset),
-                    // Too many descriptors are on their way to this user's clients.
-                    Some(Errno::TOOMANYREFS) => return Err(End::Slow),
+                    _ if next.has_attachment() => {
+                        info!("a client is asked to wait: {error}");
+                        next.bytes = Reply::status(status::BUSY).packet(next.header);
+                        next.attachment = Attachment::None;
+                    }
                     _ => return Err(End::Failed(error)),
                 },
             }
         }
         Ok(())
+    }
+}
+
+impl Queued {
+    fn has_attachment(&self) -> bool {
+        !matches!(self.attachment, Attachment::None)
+    }
+
+    /// Sends the packet if the client has room for it.
+    fn send(&self, socket: BorrowedFd<'_>, user: u32) -> io::Result<()> {
+        let result = send(socket, &self.bytes, self.attachment.descriptor(user));
+        if !matches!(&result, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE)) {
+            return result;
+        }
+        sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_FOR_LONG)?;
+        let result = send(socket, &self.bytes, self.attachment.descriptor(user));
+        sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER)?;
+        result
     }
 }
 
@@ -229,16 +281,20 @@ fn is_harmless(socket: &OwnedFd) -> bool {
         return false;
     }
     loop {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
+        // The process of the credentials may be 0, one of another namespace, which the types of rustix cannot hold.
+        let mut space = nix::cmsg_space!(UnixCredentials);
         let mut byte = [0];
-        let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
-        match rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, flags) {
-            Ok(received) if received.flags.contains(ReturnFlags::CTRUNC) => return false,
-            Ok(_) if control.drain().next().is_none() => return true,
-            Ok(_) => discard(socket),
+        let mut parts = [IoSliceMut::new(&mut byte)];
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_PEEK;
+        match nix::sys::socket::recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), flags) {
+            Ok(received) => match received.cmsgs().map(|mut messages| messages.next()) {
+                Ok(None) => return true,
+                Ok(Some(_)) => discard(socket),
+                // There was more than the credentials.
+                Err(_) => return false,
+            },
             // The other end's error is reported once.
-            Err(Errno::INTR | Errno::CONNRESET) => {}
+            Err(nix::Error::EINTR | nix::Error::ECONNRESET) => {}
             Err(_) => return false,
         }
     }

@@ -13,7 +13,7 @@ pub enum Awaited {
     Library(String),
     /// The manifests.
     Manifests {
-        /// Whether not before nothing is pending.
+        /// Set if the answer waits until nothing is pending.
         idle: bool,
         /// The class of the client's program, if the client says it (LSV-50).
         class: Option<Class>,
@@ -27,13 +27,13 @@ pub struct Held {
     pub client: u64,
     /// The header of the request.
     pub asked: Header,
-    /// What it waits for.
+    /// The thing that the request waits for.
     pub awaited: Awaited,
-    /// When it is answered at the latest.
+    /// The latest moment of the answer.
     pub until: Instant,
 }
 
-/// What a request comes to.
+/// The outcome of a request.
 #[derive(Debug)]
 pub enum Answer<L> {
     /// Nothing yet.
@@ -44,12 +44,12 @@ pub enum Answer<L> {
     NotFound,
     /// The manifests for this class.
     Manifests(Option<Class>),
-    /// It took too long.
+    /// The answer took too long.
     Timeout,
 }
 
 impl Awaited {
-    /// What a request comes to that is held back until `until` at most.
+    /// Returns the outcome of a request that is held back until `until` at most.
     pub fn answer<L>(&self, drivers: &Drivers<L>, now: Instant, until: Instant) -> Answer<L> {
         let late = if now >= until { Answer::Timeout } else { Answer::Wait };
         match self {

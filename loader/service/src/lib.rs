@@ -6,16 +6,18 @@
 //! [`limits`] say when a client is answered, and which one makes room, [`inspect`] writes down how things are, [`log`] what happens, and
 //! [`server`] is the loop that turns all of it.
 //!
-//! A connection is open or gone: there is no state in between. What a client left in it is never waited for ([`client::close`]).
+//! What a client left in a connection is never waited for ([`client::close`]). What it did not read keeps its place ([`unread`]), as
+//! it costs the service descriptors; [`accounts`] says whose place.
 //!
 //! # Why there is no async runtime
 //!
 //! There are at most 512 clients, each request is answered from what is in memory, and what takes long, reading packages and writing the
 //! log, has a thread each. A loop over `epoll` says in one place when anything is done, needs no
 //! task or timer of its own for a client, and leaves a list of system calls that is short enough to be a filter (`harden`).
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 
+pub mod accounts;
 pub mod check;
 pub mod cli;
 pub mod client;
@@ -35,5 +37,6 @@ pub mod reader;
 pub mod renew;
 pub mod server;
 pub mod socket;
+pub mod unread;
 pub mod watch;
 pub mod worker;

@@ -1,5 +1,5 @@
-//! How much clients may have and ask for (LSV-46). Limits are per user and per time: neither more connections nor more processes give a
-//! user more.
+//! Limits of what clients may have and ask for (LSV-46). Limits are per user and per time: neither more connections nor more processes give a
+//! user more. A user who owns a range of user numbers is one user with all of them: [`accounts`](crate::accounts).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 pub const CLIENTS: usize = 512;
 /// Clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
+/// Closed connections with unread replies, of all users together, from which on no user who has one gets another connection. Each holds
+/// some six descriptors of `harden::DESCRIPTORS`.
+pub const UNREAD: usize = 2048;
 /// Requests of a user whose answers are held back.
 pub const OUTSTANDING: usize = 128;
 /// Requests of a user in a second.
@@ -24,45 +27,70 @@ const SECOND: Duration = Duration::from_secs(1);
 pub struct Place {
     /// The number of the client.
     pub client: u64,
-    /// The client's user.
-    pub user: u32,
-    /// Whether the client waits for an answer.
+    /// The client's account.
+    pub account: u32,
+    /// Set if the client waits for an answer.
     pub is_waiting: bool,
     /// The last time at which the client was heard.
     pub heard: Instant,
 }
 
-/// Returns the client that has to make room, if one more connection of `user` is too many. It is the one of this user that was silent
-/// for longest, or of the user with most connections if there are too many in all.
-pub fn displaced(places: &[Place], user: u32) -> Option<u64> {
-    let mut counts = BTreeMap::<u32, usize>::new();
-    for place in places {
-        *counts.entry(place.user).or_default() += 1;
-    }
-    if counts.get(&user).is_some_and(|count| *count >= CLIENTS_OF_USER) {
-        return most_silent(places, user);
-    }
-    if places.len() >= CLIENTS { largest(places) } else { None }
+/// The decision about one more connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// There is room for it.
+    Free,
+    /// The connection takes the place of this client.
+    Of(u64),
+    /// The connection is refused: its account has left too many replies unread.
+    None,
 }
 
-/// Returns the client of the user with most connections that was silent for longest.
+/// Closed connections with unread replies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Closed {
+    /// Number of those of the account.
+    pub own: usize,
+    /// Number of those of all accounts.
+    pub all: usize,
+}
+
+/// Returns what happens to one more connection of an account. `has_unread` says whether a client has not read all replies, so that
+/// closing its connection would give nothing back.
+///
+/// If the account has too many connections, the one that was silent for longest makes room, unless replies on it are unread. If
+/// there are too many in all, it is one of the account with most connections.
+pub fn room(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Room {
+    if closed.own > 0 && closed.all >= UNREAD {
+        return Room::None;
+    }
+    let own = || places.iter().filter(|place| place.account == account);
+    if own().count() + closed.own >= CLIENTS_OF_USER {
+        return most_silent(own().filter(|place| !has_unread(place.client))).map_or(Room::None, Room::Of);
+    }
+    let other = if places.len() >= CLIENTS { largest(places) } else { None };
+    other.map_or(Room::Free, Room::Of)
+}
+
+/// Returns the client of the account with most connections that was silent for longest.
 pub fn largest(places: &[Place]) -> Option<u64> {
     let mut counts = BTreeMap::<u32, (usize, Instant)>::new();
     for place in places {
-        let (count, heard) = counts.entry(place.user).or_insert((0, place.heard));
+        let (count, heard) = counts.entry(place.account).or_insert((0, place.heard));
         *count += 1;
         *heard = place.heard.min(*heard);
     }
-    // Root comes last: a user may own many numbers, with one connection each.
+    // Root comes last, whatever the number of users.
     let largest = counts
         .into_iter()
-        .max_by_key(|(user, (count, heard))| (*user != 0, *count, Reverse(*heard)));
-    most_silent(places, largest?.0)
+        .max_by_key(|(account, (count, heard))| (*account != 0, *count, Reverse(*heard)));
+    let (largest, _) = largest?;
+    most_silent(places.iter().filter(|place| place.account == largest))
 }
 
-fn most_silent(places: &[Place], user: u32) -> Option<u64> {
-    let of_user = places.iter().filter(|place| place.user == user);
-    Some(of_user.min_by_key(|place| (place.is_waiting, place.heard))?.client)
+/// Returns the client that was silent for longest, which is one that waits for no answer if there is one.
+fn most_silent<'a>(places: impl Iterator<Item = &'a Place>) -> Option<u64> {
+    Some(places.min_by_key(|place| (place.is_waiting, place.heard))?.client)
 }
 
 /// Something that may happen so often in a period, and as often at once.
@@ -141,7 +169,7 @@ mod tests {
             .flat_map(|(user, count)| std::iter::repeat_n(user, count));
         let place = |(number, user)| Place {
             client: number,
-            user,
+            account: user,
             is_waiting: false,
             heard: now + Duration::from_millis(number),
         };
@@ -151,23 +179,41 @@ mod tests {
     #[test]
     fn lsv_46_one_connection_too_many_takes_the_place_of_a_silent_one() {
         let now = Instant::now();
-        assert_eq!(displaced(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000), None);
+        let room = |places: &[Place], account| room(places, account, Closed::default(), |_| false);
+        assert_eq!(room(&places([(1000, CLIENTS_OF_USER - 1)], now), 1000), Room::Free);
         let mut full = places([(7, 1), (1000, CLIENTS_OF_USER)], now);
-        assert_eq!((displaced(&full, 1000), displaced(&full, 1001)), (Some(1), None));
+        assert_eq!((room(&full, 1000), room(&full, 1001)), (Room::Of(1), Room::Free));
         full[1].is_waiting = true;
         full[2].heard = now + Duration::from_secs(60);
-        assert_eq!(displaced(&full, 1000), Some(3));
+        assert_eq!(room(&full, 1000), Room::Of(3));
+    }
+
+    #[test]
+    fn lsv_46_unread_replies_keep_the_place_of_their_user() {
+        let now = Instant::now();
+        let two = places([(1000, 2)], now);
+        let with = |account, own, all, unread: &[u64]| {
+            let closed = Closed { own, all };
+            room(&two, account, closed, |client| unread.contains(&client))
+        };
+        assert_eq!(with(1000, CLIENTS_OF_USER - 3, 0, &[]), Room::Free);
+        for (unread, expected) in [(&[][..], Room::Of(0)), (&[0], Room::Of(1)), (&[0, 1], Room::None)] {
+            assert_eq!(with(1000, CLIENTS_OF_USER - 2, 0, unread), expected);
+        }
+        assert_eq!(with(1001, 0, UNREAD, &[0, 1]), Room::Free);
+        assert_eq!(with(1001, 1, UNREAD, &[]), Room::None);
     }
 
     #[test]
     fn lsv_46_the_user_with_most_connections_makes_room_for_others() {
         let now = Instant::now();
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
-        assert_eq!(displaced(&places(users, now), 5), Some(300));
+        let room = |places: &[Place], account| room(places, account, Closed::default(), |_| false);
+        assert_eq!(room(&places(users, now), 5), Room::Of(300));
         // Many users with one connection each do not displace root's.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);
-        assert_eq!(displaced(&crowd, 9999), Some(1));
-        assert_eq!(displaced(&[], 0), None);
+        assert_eq!(room(&crowd, 9999), Room::Of(1));
+        assert_eq!(room(&[], 0), Room::Free);
     }
 
     #[test]

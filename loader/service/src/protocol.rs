@@ -6,16 +6,16 @@ use crate::package::Class;
 use serde::{Deserialize, Serialize};
 use wire::{Header, Operation, Packet, status};
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// What the service can do.
+    /// The features of the service.
     Features,
     /// The library with this key.
     Get(String),
     /// The manifests; once nothing is pending, or at once.
     Manifests {
-        /// Whether to wait until nothing is pending.
+        /// Set to wait until nothing is pending.
         wait_for_idle: bool,
         /// The class of the client's program; nothing if the client does not say it.
         class: Option<Class>,
@@ -29,7 +29,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What a packet asks for.
+    /// Reads the request in a packet.
     ///
     /// # Errors
     /// The status that it is answered with.
@@ -86,7 +86,7 @@ pub enum Reply {
         /// `wire::VERSION`.
         version: u16,
     },
-    /// What the service can do.
+    /// The features of the service.
     Features {
         /// `wire::Features`.
         features: u64,
@@ -102,7 +102,7 @@ pub enum Reply {
     },
     /// Manifests, which are in the memory file that comes with the packet.
     Manifests {
-        /// How many there are.
+        /// The number of manifests.
         count: usize,
     },
     /// The devices.

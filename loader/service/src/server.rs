@@ -1,24 +1,25 @@
 //! The loop: one thread that serves all clients, hears of devices and packages, and never waits for anything but all of them at once.
 
+mod connections;
 mod requests;
 
-use crate::client::{self, Attachment, Buffer, Client, End};
+use crate::client::{Attachment, Buffer, Client, End};
 use crate::config::Config;
 use crate::drivers::{Drivers, State};
 use crate::held::Held;
 use crate::inspect::{self, Debug};
 use crate::library::{Library, Memory};
-use crate::limits::{self, Place, Rates};
+use crate::limits::Rates;
 use crate::package::Class;
 use crate::protocol::Reply;
 use crate::reader::Step;
 use crate::socket::Listener;
+use crate::unread::Unread;
 use crate::watch::{self, DeviceFolder, FolderWatch, Udev};
 use crate::worker::{Report, Workers};
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::SocketFlags;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -35,12 +36,12 @@ const EVENTS: usize = 64;
 const TURN: usize = 16;
 /// Time between two looks at the devices, however often something changes.
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
-/// How long changes of the state are collected before it is written.
+/// Time for which changes of the state are collected before it is written.
 const BETWEEN_WRITES: Duration = Duration::from_millis(100);
-/// How long clients that asked too much, and the listening socket without a free descriptor, are left alone.
+/// Time for which clients that asked too much, and the listening socket without a free descriptor, are left alone.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a descriptor in the loop is.
+/// The kind of a descriptor in the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Listener,
@@ -90,14 +91,16 @@ pub struct Server {
     packages: Arc<FolderWatch>,
     clients: BTreeMap<u64, Client>,
     next_client: u64,
+    unread: Unread,
+    sweep_at: Option<Instant>,
     rates: Rates,
     held: Vec<Held>,
     /// The manifests for each class, as they were last sent.
     lists: BTreeMap<Option<Class>, List>,
-    /// What watching clients know.
+    /// The generation that watching clients know.
     told: u64,
     scan_at: Option<Instant>,
-    /// What is not listened to until [`Server::resume_at`].
+    /// The sources that are not listened to until [`Server::resume_at`].
     paused: Vec<Source>,
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
@@ -144,6 +147,8 @@ impl Server {
             packages,
             clients: BTreeMap::new(),
             next_client: 0,
+            unread: Unread::default(),
+            sweep_at: None,
             rates: Rates::new(now),
             held: Vec::new(),
             lists: BTreeMap::new(),
@@ -244,6 +249,7 @@ impl Server {
                 self.listen_to(source);
             }
         }
+        self.sweep(now);
         let before = self.drivers.generation();
         self.drivers.advance(now);
         for job in self.drivers.take_jobs() {
@@ -264,7 +270,13 @@ impl Server {
     /// When there is something to do although nothing happened.
     fn next(&self) -> Option<Instant> {
         let now = Instant::now();
-        let own = [self.drivers.next(now), self.scan_at, self.write_at, self.resume_at];
+        let own = [
+            self.drivers.next(now),
+            self.scan_at,
+            self.write_at,
+            self.resume_at,
+            self.sweep_at,
+        ];
         let held = self.held.iter().map(|held| held.until);
         own.into_iter().flatten().chain(held).min()
     }
@@ -293,57 +305,6 @@ impl Server {
         self.write_soon(now);
     }
 
-    fn accept(&mut self, now: Instant) {
-        for _ in 0..TURN {
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let socket = match rustix::net::accept_with(&self.listener.socket, flags) {
-                Ok(socket) => socket,
-                Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                Err(Errno::AGAIN) => return,
-                Err(error) => {
-                    warn!("a connection cannot be accepted: {error}");
-                    if let Some(client) = limits::largest(&self.places()) {
-                        self.close(client, &End::Displaced, now);
-                    }
-                    return self.pause(Source::Listener, now);
-                }
-            };
-            match Client::new(socket, now) {
-                Ok(client) => self.admit(client, now),
-                Err((socket, error)) => {
-                    info!("a client is refused: {error}");
-                    client::close(socket);
-                }
-            }
-        }
-    }
-
-    /// Takes a client in. Another one makes room if there are too many.
-    fn admit(&mut self, client: Client, now: Instant) {
-        if let Some(other) = limits::displaced(&self.places(), client.user) {
-            self.close(other, &End::Displaced, now);
-        }
-        let number = self.next_client;
-        if let Err(error) = self.add(&client, Source::Client(number)) {
-            warn!("a client is refused: {error}");
-            return client.close();
-        }
-        debug!("client {number}: user {}", client.user);
-        self.next_client += 1;
-        self.clients.insert(number, client);
-        self.write_soon(now);
-    }
-
-    fn places(&self) -> Vec<Place> {
-        let place = |(number, client): (&u64, &Client)| Place {
-            client: *number,
-            user: client.user,
-            is_waiting: self.held.iter().any(|held| held.client == *number),
-            heard: client.heard,
-        };
-        self.clients.iter().map(place).collect()
-    }
-
     fn serve(&mut self, number: u64, flags: epoll::EventFlags, now: Instant) {
         if let Err(end) = self.flush_and_receive(number, flags, now) {
             self.close(number, &end, now);
@@ -368,7 +329,7 @@ impl Server {
             let Some(packet) = client.peek(&mut buffer)? else {
                 return Ok(());
             };
-            if !self.rates.admit(client.user, now) {
+            if !self.rates.admit(client.account, now) {
                 self.pause(Source::Client(number), now);
                 return Ok(());
             }
@@ -421,27 +382,6 @@ impl Server {
         if let Err(error) = epoll::modify(&self.epoll, socket, source.data(), flags) {
             warn!("{source:?} is not listened to: {error}");
         }
-    }
-
-    fn close(&mut self, number: u64, end: &End, now: Instant) {
-        match end {
-            End::Closed | End::Reset => debug!("client {number} is gone"),
-            End::Garbage(error) => info!("client {number} is closed: it sent {error}"),
-            End::Descriptors => info!("client {number} is closed: it sent descriptors"),
-            End::Slow => info!("client {number} is closed: it does not read what it is sent"),
-            End::Displaced => info!("client {number} is closed: it makes room for another connection"),
-            End::Failed(error) => info!("client {number} is closed: {error}"),
-        }
-        if let Some(client) = self.clients.remove(&number) {
-            // A thread may keep a copy of the descriptor for a moment, of which nothing is to be heard any more.
-            if let Err(error) = epoll::delete(&self.epoll, &client) {
-                warn!("client {number}: {error}");
-            }
-            client.close();
-        }
-        self.held.retain(|held| held.client != number);
-        self.paused.retain(|source| *source != Source::Client(number));
-        self.write_soon(now);
     }
 
     fn write_soon(&mut self, now: Instant) {

@@ -3,6 +3,7 @@
 mod machine;
 
 use machine::{Connection, Machine, case, connections};
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::SendFlags;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -143,13 +144,78 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     });
 }
 
-/// Who watches and does not read is closed too, and so is nobody else.
+/// Starts the service with so many descriptors, as a user of its own because the system counts per user. Leaves replies unread on
+/// more connections than a user may have, all of which are closed.
+fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Connection> {
+    machine.user = Some((1 << 24) + 2 * std::process::id() + descriptors % 2);
+    machine.package("soft");
+    let script = format!(r#"ulimit -n {descriptors}; exec "$0" "$@""#);
+    machine.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
+    machine.start();
+    machine.expect(&["0-libsoft.so.json"]);
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        let mut clients = connections(&machine.socket(), user, 100);
+        for client in &mut clients {
+            let get = client.packet(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
+            // The service may have refused the connection.
+            let _ = (0..10).try_for_each(|_| client.send_raw(&get, &[]));
+            let _ = client.send_raw(b"garbage", &[]);
+        }
+        machine::eventually("all are closed", || clients.iter().all(is_over));
+        kept.append(&mut clients);
+    }
+    kept
+}
+
+/// Returns `true` if the service closed the connection, without reading from it.
+fn is_over(client: &Connection) -> bool {
+    let mut looked = [PollFd::new(&client.socket, PollFlags::empty())];
+    let found = rustix::event::poll(&mut looked, Some(&Timespec::default()));
+    found.is_ok_and(|_| looked[0].revents().contains(PollFlags::HUP))
+}
+
+/// LSV-46: replies that a user never reads take nothing from others, although their connections are closed.
+#[test]
+fn lsv_46_unread_replies_of_closed_connections_count() {
+    case(|mut machine| {
+        let kept = leave_unread(&mut machine, 1000, 20_000);
+        for user in [0, 20_001] {
+            let mut other = connections(&machine.socket(), user, 1).remove(0);
+            for _ in 0..3 {
+                let mut library = other.get("0-libsoft.so");
+                assert_eq!(library.attached().len(), 100_000, "user {user}");
+            }
+        }
+        assert!(!connections(&machine.socket(), 20_000, 1)[0].is_alive());
+        drop(kept);
+        machine::eventually("the user is served again", || {
+            connections(&machine.socket(), 20_000, 1)[0].is_alive()
+        });
+    });
+}
+
+/// LSV-46: where the system takes no more descriptors, a client has to wait and is not closed.
+#[test]
+fn lsv_46_a_service_without_descriptors_is_busy() {
+    case(|mut machine| {
+        let kept = leave_unread(&mut machine, 401, 20_000);
+        let mut other = connections(&machine.socket(), 20_001, 1).remove(0);
+        assert_eq!(other.get("0-libsoft.so").status(), "busy");
+        drop(kept);
+        machine::eventually("it is served again", || other.get("0-libsoft.so").status() == "ok");
+    });
+}
+
+/// Clients that leave without their answers leave nothing in the service.
 #[test]
 fn lsv_46_clients_that_come_and_go_leave_nothing() {
     case(|mut machine| {
         machine.package("soft");
         machine.start();
         machine.expect(&["0-libsoft.so.json"]);
+        // From now on there is a copy for root.
+        assert_eq!(machine.client().get("0-libsoft.so").status(), "ok");
         let open = || {
             std::fs::read_dir(format!("/proc/{}/fd", machine.process()))
                 .unwrap()

@@ -85,6 +85,9 @@ const ALLOWED_HERE: &[c_long] = &[libc::SYS_renameat];
 #[cfg(target_arch = "riscv64")]
 const ALLOWED_HERE: &[c_long] = &[];
 
+/// The request of `ioctl` that is allowed.
+const UNREAD: i32 = libc::TIOCOUTQ as i32;
+
 /// The filter.
 ///
 /// # Errors
@@ -113,6 +116,9 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]);
     let are_files = masked(0, -1, libc::CLONE_FILES)?;
     rules.insert(libc::SYS_unshare, vec![SeccompRule::new(vec![are_files])?]);
+    // How much of what was sent a client has not read.
+    let is_unread = masked(1, -1, UNREAD)?;
+    rules.insert(libc::SYS_ioctl, vec![SeccompRule::new(vec![is_unread])?]);
     let is_name = masked(0, -1, libc::PR_SET_NAME)?;
     rules.insert(libc::SYS_prctl, vec![SeccompRule::new(vec![is_name])?]);
     let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());

@@ -1,4 +1,4 @@
-//! What the service answers.
+//! Answers of the service.
 
 use super::{List, Server, Source};
 use crate::client::{Attachment, End};
@@ -71,8 +71,11 @@ impl Server {
         if let Some((reply, attachment)) = answer {
             return self.send(number, asked, &reply, attachment);
         }
-        let user = |client: &u64| self.clients.get(client).map(|client| client.user);
-        let of_user = self.held.iter().filter(|held| user(&held.client) == user(&number));
+        let account = |client: &u64| self.clients.get(client).map(|client| client.account);
+        let of_user = self
+            .held
+            .iter()
+            .filter(|held| account(&held.client) == account(&number));
         if of_user.count() >= limits::OUTSTANDING {
             return self.send(number, asked, &Reply::status(status::BUSY), Attachment::None);
         }
@@ -174,7 +177,7 @@ impl Server {
             return Ok(());
         };
         let had_queue = client.has_queue();
-        client.send(reply.packet(asked), attachment)?;
+        client.send(asked, reply, attachment)?;
         if client.has_queue() != had_queue {
             self.listen_to(Source::Client(number));
         }

@@ -162,10 +162,13 @@ impl Machine {
     /// The command that runs the service on this machine.
     pub(crate) fn command(&self) -> Command {
         self.write("service.json", &self.config);
-        let words = self.wrap.iter().map(String::as_str).chain([PROGRAM]);
-        let words: Vec<_> = words.collect();
-        let mut command = self.first_word(words[0]);
-        command.args(&words[1..]).arg("--config").arg(self.path("service.json"));
+        let program = self.program();
+        let mut words = self.wrap.iter().map(Path::new).chain([program.as_path()]);
+        let mut command = Command::new(words.next().unwrap_or(&program));
+        if let Some(user) = self.user {
+            std::os::unix::process::CommandExt::uid(&mut command, user);
+        }
+        command.args(words).arg("--config").arg(self.path("service.json"));
         for (option, path) in [
             ("socket", "run/service.sock"),
             ("root", "icd"),
@@ -184,19 +187,16 @@ impl Machine {
         command
     }
 
-    /// The program, as the user's if it is not to be root's.
-    fn first_word(&self, word: &str) -> Command {
+    /// The path of the program, where the user of the service can reach it.
+    fn program(&self) -> PathBuf {
         let Some(user) = self.user else {
-            return Command::new(word);
+            return PROGRAM.into();
         };
-        // A user need not be able to get where the program was built.
         let copy = self.path("program");
-        steady::copy_program(word.as_ref(), &copy, 0o755);
+        steady::copy_program(PROGRAM.as_ref(), &copy, 0o755);
         self.set_mode("service.json", 0o644);
         std::os::unix::fs::chown(self.path("run"), Some(user), None).unwrap();
-        let mut command = Command::new(copy);
-        std::os::unix::process::CommandExt::uid(&mut command, user);
-        command
+        copy
     }
 
     /// Starts the service with this umask.

@@ -1,0 +1,52 @@
+//! The account of a client's user (LSV-46), by which the limits of clients count.
+//!
+//! A user may own a range of further user numbers, for containers. All of them are one account, so that nobody gets more by
+//! being many.
+
+use std::fs;
+
+/// The file with the ranges: a line has the owner, the first number and the count, separated by colons.
+const RANGES: &str = "/etc/subuid";
+/// Lower bound on the numbers of ranges on all systems. A range never contains users of the system or of people below it.
+const FIRST_IN_RANGES: u32 = 65536;
+
+/// Returns the account of a user: the first number of the range that the user is in, or the user.
+pub fn account_of(user: u32) -> u32 {
+    if user < FIRST_IN_RANGES {
+        return user;
+    }
+    account_in(&fs::read_to_string(RANGES).unwrap_or_default(), user)
+}
+
+/// Returns the account of a user by the text of the file.
+fn account_in(ranges: &str, user: u32) -> u32 {
+    let first_of = |line: &str| {
+        let mut numbers = line.trim().split(':').skip(1).map(str::parse::<u32>);
+        let (first, count) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        let is_in = user.checked_sub(first).is_some_and(|place| place < count);
+        is_in.then_some(first)
+    };
+    ranges.lines().find_map(first_of).unwrap_or(user)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_46_all_numbers_of_a_range_are_one_account() {
+        let ranges = "one:100000:65536\n\nx\ny:z:1\ntwo:165536:65536\nthree:4294967295:2\n";
+        for (user, account) in [
+            (99_999, 99_999),
+            (100_000, 100_000),
+            (165_535, 100_000),
+            (165_536, 165_536),
+            (231_072, 231_072),
+            (u32::MAX, u32::MAX),
+        ] {
+            assert_eq!(account_in(ranges, user), account, "{user}");
+            assert_eq!(account_in("", user), user);
+        }
+        assert_eq!(account_of(1000), 1000);
+    }
+}

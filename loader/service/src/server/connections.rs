@@ -1,0 +1,114 @@
+//! Connections that come and go.
+
+use super::{Server, Source, TURN};
+use crate::client::{self, Client, End};
+use crate::limits::{self, Place, Room};
+use rustix::event::epoll;
+use rustix::io::Errno;
+use rustix::net::SocketFlags;
+use std::time::{Duration, Instant};
+use tracing::{debug, info, warn};
+
+/// Time between two looks at what closed connections have unread.
+const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
+
+impl Server {
+    /// Accepts connections that wait.
+    pub(super) fn accept(&mut self, now: Instant) {
+        for _ in 0..TURN {
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            let socket = match rustix::net::accept_with(&self.listener.socket, flags) {
+                Ok(socket) => socket,
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(Errno::AGAIN) => return,
+                Err(error) => {
+                    warn!("a connection cannot be accepted: {error}");
+                    if let Some(client) = limits::largest(&self.places()) {
+                        self.close(client, &End::Displaced, now);
+                    }
+                    return self.pause(Source::Listener, now);
+                }
+            };
+            match Client::new(socket, now) {
+                Ok(client) => self.admit(client, now),
+                Err((socket, error)) => {
+                    info!("a client is refused: {error}");
+                    client::close(socket);
+                }
+            }
+        }
+    }
+
+    /// Takes a client in. Another one makes room if there are too many.
+    fn admit(&mut self, client: Client, now: Instant) {
+        let account = client.account;
+        let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
+        match limits::room(&self.places(), account, self.unread.count(account), has_unread) {
+            Room::Free => {}
+            Room::Of(other) => self.close(other, &End::Displaced, now),
+            Room::None => {
+                info!("a client is refused: its user has left too many replies unread");
+                return self.end(client, now);
+            }
+        }
+        let number = self.next_client;
+        if let Err(error) = self.add(&client, Source::Client(number)) {
+            warn!("a client is refused: {error}");
+            return self.end(client, now);
+        }
+        debug!("client {number}: user {}", client.user);
+        self.next_client += 1;
+        self.clients.insert(number, client);
+        self.write_soon(now);
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let place = |(number, client): (&u64, &Client)| Place {
+            client: *number,
+            account: client.account,
+            is_waiting: self.held.iter().any(|held| held.client == *number),
+            heard: client.heard,
+        };
+        self.clients.iter().map(place).collect()
+    }
+
+    /// Closes the connection of a client.
+    pub(super) fn close(&mut self, number: u64, end: &End, now: Instant) {
+        match end {
+            End::Closed | End::Reset => debug!("client {number} is gone"),
+            End::Garbage(error) => info!("client {number} is closed: it sent {error}"),
+            End::Descriptors => info!("client {number} is closed: it sent descriptors"),
+            End::Slow => info!("client {number} is closed: it does not read what it is sent"),
+            End::Displaced => info!("client {number} is closed: it makes room for another connection"),
+            End::Failed(error) => info!("client {number} is closed: {error}"),
+        }
+        if let Some(client) = self.clients.remove(&number) {
+            // A thread may keep a copy of the descriptor for a moment, of which nothing is to be heard any more.
+            if let Err(error) = epoll::delete(&self.epoll, &client) {
+                warn!("client {number}: {error}");
+            }
+            self.end(client, now);
+        }
+        self.held.retain(|held| held.client != number);
+        self.paused.retain(|source| *source != Source::Client(number));
+        self.write_soon(now);
+    }
+
+    /// Closes a connection, at once or when what was sent is read.
+    fn end(&mut self, client: Client, now: Instant) {
+        let account = client.account;
+        if let Some(socket) = client.close() {
+            self.unread.push(account, socket);
+            self.sweep_at.get_or_insert(now + BETWEEN_SWEEPS);
+        }
+    }
+
+    /// Closes the connections whose replies were read meanwhile.
+    pub(super) fn sweep(&mut self, now: Instant) {
+        if self.sweep_at.is_none_or(|at| at > now) {
+            return;
+        }
+        self.unread.take_read().for_each(client::close);
+        self.sweep_at = (self.unread.count(0).all > 0).then(|| now + BETWEEN_SWEEPS);
+    }
+}
