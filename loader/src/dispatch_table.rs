@@ -53,7 +53,20 @@ macro_rules! driver_table {
         }
 
         $crate::dispatch_table::table_slots!($table: $($name)*);
+        $crate::dispatch_table::late_table!($table: $($name: $function;)*);
     };
+}
+
+/// Declares the functions that open a driver which stays closed, for the table of instances and physical devices.
+macro_rules! late_table {
+    (DriverTable: $($name:ident: $function:ty;)*) => {
+        /// Functions that open the driver, and pass the call on.
+        #[cfg(all(feature = "lazy", target_os = "linux", target_arch = "x86_64"))]
+        pub(crate) const LATE: DriverTable = DriverTable {
+            $($name: Some(<$function as $crate::lazy::Late<{ slot::$name }>>::STUB),)*
+        };
+    };
+    ($table:ident: $($rest:tt)*) => {};
 }
 
 /// Declares the rows and the numbers of a table's slots, for commands in slot order.
@@ -105,4 +118,4 @@ macro_rules! shared_entries {
     };
 }
 
-pub(crate) use {chain_table, driver_table, shared_entries, table_slots};
+pub(crate) use {chain_table, driver_table, late_table, shared_entries, table_slots};

@@ -60,6 +60,11 @@ mod handle;
 mod instance;
 mod layer;
 mod layout;
+#[cfg_attr(
+    not(all(feature = "lazy", target_os = "linux", target_arch = "x86_64")),
+    path = "no_lazy.rs"
+)]
+mod lazy;
 mod library;
 mod list;
 mod lookup;
@@ -67,6 +72,11 @@ mod messenger;
 mod physical_device;
 mod proc_addr;
 mod process;
+#[cfg_attr(
+    not(all(feature = "lazy", target_os = "linux", target_arch = "x86_64")),
+    path = "no_recorded.rs"
+)]
+mod recorded;
 #[cfg(test)]
 mod round_trip_tests;
 #[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]

@@ -85,4 +85,6 @@ pub use system::{
     current_thread, file_of, find_byte, now, running_executable, since_start, with_terminated, write_to_standard_error,
 };
 #[cfg(target_os = "linux")]
-pub use system::{Object, c_library, each_object, each_variable, exists, is_exported, link_target, loads};
+pub use system::{
+    Object, c_library, each_object, each_variable, exists, is_accessible, is_exported, link_target, loads,
+};

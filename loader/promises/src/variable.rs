@@ -135,7 +135,7 @@ variables! {
     Catalogue = "VK_LOADER_CATALOGUE", Plain, Whole, Load,
         "off opens every driver; on looks for the user's own driver catalogue before the system's; verify opens every driver and reports where the catalogue says otherwise.";
     DriverPolicy = "VK_LOADER_DRIVER_POLICY", Plain, Comma, Load,
-        "software-last, no-wake or keep-open (docs/catalogue.md): what else decides which drivers are opened, in place of driver_policy in the settings file.";
+        "software-last, no-wake, keep-open, lazy or lazy-asleep (docs/catalogue.md): what else decides which drivers are opened, in place of driver_policy in the settings file.";
     DisableInstExtFilter = "VK_LOADER_DISABLE_INST_EXT_FILTER", Plain, Whole, EachUse,
         "A number other than 0 lets instance extensions pass that the loader does not know.";
     DisableLibraryUnloading = "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING", Plain, Whole, Load,

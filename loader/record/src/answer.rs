@@ -42,8 +42,8 @@ impl<'a> Answer<'a> {
         self.runs.chunks_exact(4).filter_map(place)
     }
 
-    /// Calls `take` with the place and the bytes of each run.
-    fn each(self, mut take: impl FnMut(usize, &'a [u8]) -> Option<()>) -> Option<()> {
+    /// Calls `take` with the place and the bytes of each run, until it returns `None`. All runs are within [`Answer::size`].
+    pub fn each(self, mut take: impl FnMut(usize, &'a [u8]) -> Option<()>) -> Option<()> {
         let mut rest = self.data;
         for (at, length) in self.places() {
             let (bytes, after) = rest.split_at_checked(length)?;

@@ -124,16 +124,19 @@ pub struct Record<'a> {
 impl<'a> Record<'a> {
     /// Checks the head, the checksum and the room of the rows. Returns `None` for anything that is not a record of this form.
     pub fn read(bytes: &'a [u8], sum: u64) -> Option<Self> {
-        let content = bytes.get(24..)?;
+        let is_one = bytes.get(16..24)? == sum.to_le_bytes() && checksum(bytes.get(24..)?) == sum;
+        Self::again(bytes).filter(|_| is_one)
+    }
+
+    /// Returns the record in bytes that [`Record::read`] accepted before. For other bytes, the result may have wrong answers.
+    pub fn again(bytes: &'a [u8]) -> Option<Self> {
         let devices = u16::try_from(number(bytes, 28)?).ok()?;
         let rows = usize::try_from(number(bytes, 24)?).ok()?;
         let is_one = bytes.starts_with(MAGIC)
             && number(bytes, 8)? == FORM
             && number(bytes, 12)? == 0
             && devices <= MOST_DEVICES
-            && bytes.len() <= MOST_BYTES * (usize::from(devices) + 1)
-            && bytes.get(16..24)? == sum.to_le_bytes()
-            && checksum(content) == sum;
+            && bytes.len() <= MOST_BYTES * (usize::from(devices) + 1);
         let rows = bytes.get(HEAD..HEAD.checked_add(rows.checked_mul(ROW)?)?)?;
         is_one.then_some(Self { bytes, rows, devices })
     }
@@ -189,9 +192,9 @@ impl<'a> Record<'a> {
         (0..).map_while(move |index| self.find(first.at(index)).map(|(_, value)| value))
     }
 
-    /// Returns `true` if a command was found by the driver's instance, `false` if it was not. `asks` is called for a command that only
-    /// some extensions make available; `None` if the record does not say.
-    pub fn has_command(self, minor: u32, row: u16, asks: impl FnOnce() -> bool) -> Option<bool> {
+    /// Returns `true` if a command was found by the driver's instance, `false` if it was not, and `None` if the record does not say. Calls
+    /// `asks` for a command that only some extensions make available.
+    pub fn has_command(self, minor: u32, row: u16, asks: impl FnOnce() -> Option<bool>) -> Option<bool> {
         let minor = minor.min(VERSIONS - 1);
         let bit = |all: u32| {
             let (_, bits) = self.find(Key::of(DRIVER, Query::Commands).at(minor * 2 + all))?;
@@ -200,7 +203,7 @@ impl<'a> Record<'a> {
         match (bit(0)?, bit(1)?) {
             (true, true) => Some(true),
             (false, false) => Some(false),
-            (false, true) => Some(asks()),
+            (false, true) => asks(),
             (true, false) => None,
         }
     }

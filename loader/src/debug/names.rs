@@ -52,12 +52,12 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
         return handle;
     };
     match kind {
-        Wrapped::Instance => driver.handle.raw() as usize as u64,
+        Wrapped::Instance => driver.own_instance().raw() as usize as u64,
         Wrapped::PhysicalDevice => {
             let chain = PhysicalDeviceHandle::from_raw(handle as usize as *mut _);
             // SAFETY: the caller promises a live physical device that came through the chain.
             let object = unsafe { translation::chain_physical_device(chain) };
-            object.handle.raw() as usize as u64
+            object.driver().own_device(object.handle).raw() as usize as u64
         }
         // Without swapchains the driver has no surface of its own (DRV-205).
         Wrapped::Surface

@@ -14,6 +14,7 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, Driver as DriverLevel, PhysicalDeviceHandle};
 use crate::instance::InstanceDriver;
+use crate::lazy;
 use crate::lookup::{DeviceGate, Row};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
@@ -123,7 +124,6 @@ impl Creation<'_> {
         let mut handle = VkDevice(core::ptr::null_mut());
         let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
         let create = self.driver.table.vkCreateDevice.ok_or(missing)?;
-        let get_device_proc_addr = self.driver.table.vkGetDeviceProcAddr.ok_or(missing)?;
         let step = Step::Driver(self.driver.path()).begin(b"vkCreateDevice");
         // SAFETY: the function belongs to the driver of this physical device, and the create info lives until it returns.
         let result = unsafe { create(self.physical_device.handle, &info, self.callbacks, &mut handle) };
@@ -143,6 +143,9 @@ impl Creation<'_> {
                 driver::failure(result)
             });
         }
+        // A driver that stayed closed has it only now.
+        let own = lazy::device_look_up(self.driver.get_instance_proc_addr, self.driver.handle);
+        let get_device_proc_addr = own.or(self.driver.table.vkGetDeviceProcAddr).ok_or(missing)?;
         // SAFETY: the handle is not null, and the loader may write the first word of a dispatchable object (DRV-208).
         unsafe { *handle.0.cast::<*const c_void>() = core::ptr::from_ref(self.device.table()).cast() };
         let maintenance5 = enabled.contains(DeviceExtension::VK_KHR_maintenance5) && wants_maintenance5(given);
@@ -271,7 +274,8 @@ impl Creation<'_> {
                 return PhysicalDeviceHandle::NULL;
             }
             // SAFETY: the lowest layer passes handles that the loader gave it.
-            unsafe { translation::chain_physical_device(device) }.handle
+            let object = unsafe { translation::chain_physical_device(device) };
+            object.driver().own_device(object.handle)
         });
         let allocator = self
             .device

@@ -121,6 +121,7 @@ fn open(index: u32, entry: &VkDirectDriverLoadingInfoLUNARG<Driver>, journal: &m
             interface,
             source: Source::Application,
             known: None,
+            closed: None,
         }),
         Err(reason) => {
             journal.decide(Decision {

@@ -23,6 +23,10 @@ pub(crate) fn instance_extensions(
     driver: &OpenDriver,
     allocator: HostAllocator,
 ) -> Result<HostVec<VkExtensionProperties>, VkResult> {
+    if let Some(closed) = &driver.closed {
+        let all = closed.extensions.iter().copied();
+        return HostVec::try_from_iter(all, allocator).map_err(VkResult::from);
+    }
     let enumerate = driver.interface.enumerate_instance_extensions;
     // SAFETY: the function belongs to the driver; the layer name may be NULL, the number is writable, and the array has room for as many elements.
     let listed = unsafe { all_extensions(allocator, |count, array| enumerate(core::ptr::null(), count, array)) }?;

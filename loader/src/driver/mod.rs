@@ -12,7 +12,7 @@ mod scan;
 
 pub(crate) use direct::{DirectDrivers, direct_drivers};
 pub(crate) use extensions::{all_extensions, device_extensions, failure, instance_extensions};
-pub(crate) use interface::{EnumerateAdapterPhysicalDevices, GetProcAddr, lookup, lookup_known};
+pub(crate) use interface::{EnumerateAdapterPhysicalDevices, GetProcAddr, Interface, lookup, lookup_known};
 pub(crate) use open::OpenDriver;
 pub(crate) use preload::PreloadedDrivers;
 pub(crate) use scan::{DriversAside, Scan, ScanOptions, forget, scan};

@@ -3,6 +3,7 @@
 use super::interface::{GET_INSTANCE_PROC_ADDR, Interface, NegotiationError};
 use crate::catalogue::Known;
 use crate::library::{Library, OpenError, RealPath, loaded_path, log_open_error};
+use crate::recorded::Closed;
 use crate::service::{Fetched, Unopened};
 use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
@@ -10,6 +11,7 @@ use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use discovery::trace::Step;
 use discovery::version::ApiVersion;
+use rust_alloc::sync::Arc;
 
 /// A driver whose library is open, before an instance is made of it.
 pub(crate) struct OpenDriver {
@@ -25,6 +27,8 @@ pub(crate) struct OpenDriver {
     pub source: Source,
     /// Entry of the driver catalogue for it.
     pub known: Option<Known>,
+    /// Its record, if it is not open; the functions are then the loader's own.
+    pub closed: Option<Arc<Closed>>,
 }
 
 /// Meaning of the library's name in a manifest.
@@ -142,6 +146,7 @@ impl OpenDriver {
             interface,
             source,
             known: None,
+            closed: None,
         })
     }
 
@@ -155,6 +160,20 @@ impl OpenDriver {
         let mut driver = Self::open(manifest, &manifest.library_path, LibraryPlace::Path, journal)?;
         driver.known = known;
         Some(driver)
+    }
+
+    /// Returns a driver that stays closed.
+    pub(crate) fn of_closed(closed: Arc<Closed>) -> Self {
+        let manifest = &closed.manifest;
+        Self {
+            library: None,
+            path: manifest.library_path.clone(),
+            claimed_version: manifest.api_version,
+            interface: Interface::of_closed(),
+            source: manifest.source,
+            known: Some(closed.known),
+            closed: Some(closed),
+        }
     }
 
     /// Returns `true` if its library is open and was not given to an instance.
@@ -184,7 +203,10 @@ impl OpenDriver {
             );
         };
         let step = Step::Driver(&self.path).begin(b"vkEnumerateInstanceVersion");
-        let answered = self.interface.instance_version();
+        let answered = match &self.closed {
+            Some(closed) => Some(Ok(closed.version())),
+            None => self.interface.instance_version(),
+        };
         step.end_with(|_| ());
         match answered {
             None => warn("does not support vkEnumerateInstanceVersion, treating as a 1.0 ICD"),

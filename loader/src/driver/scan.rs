@@ -3,6 +3,7 @@
 use super::direct::DirectDrivers;
 use super::open::{LibraryPlace, OpenDriver};
 use crate::catalogue::{Advice, Known, KnownDrivers, Reserve};
+use crate::recorded::Closed;
 use crate::service;
 use core::mem::take;
 use discovery::drivers::{DriverScan, Listing};
@@ -96,7 +97,10 @@ impl Scan {
             return self.open(manifest, &manifest.library_path, LibraryPlace::Path, journal);
         }
         match known.advice(manifest, journal) {
-            Advice::Open(known) => self.open_known(manifest, known, journal),
+            Advice::Open(entry) => match Closed::of(manifest, entry, known, journal)? {
+                Some(closed) => self.drivers.try_push(OpenDriver::of_closed(closed)),
+                None => self.open_known(manifest, entry, journal),
+            },
             Advice::Answered(known) => self.answered.try_push((self.drivers.len(), known)),
             Advice::Aside(known, reserve) => self.aside.try_push((manifest.try_copy()?, known, reserve)),
             Advice::Broken => Ok(()),

@@ -9,6 +9,7 @@ use crate::ffi::Uncounted;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks, VkPhysicalDeviceProperties, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::lazy;
 use crate::library::{Library, RealPath};
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
@@ -135,6 +136,17 @@ impl InstanceDriver {
     #[inline]
     pub(crate) fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
         crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
+    }
+
+    /// Returns the handle of a device that the driver itself knows, for structures that the driver reads. A driver that stayed closed is
+    /// opened.
+    pub(crate) fn own_device(&self, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
+        lazy::own_device(self.get_instance_proc_addr, device)
+    }
+
+    /// Returns the handle of the instance that the driver itself knows. A driver that stayed closed is opened.
+    pub(crate) fn own_instance(&self) -> InstanceHandle<Driver> {
+        lazy::own_instance(self.get_instance_proc_addr, self.handle)
     }
 
     /// Returns the properties of a device that the driver reported. Every driver has this command.

@@ -16,6 +16,7 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, Driver, InstanceHandle};
 use crate::instance::requests::Requests;
+use crate::lazy;
 use crate::proc_addr;
 use crate::table::Slots;
 use crate::translation::INSTANCE_MAGIC;
@@ -215,11 +216,28 @@ impl Creation<'_> {
         let application = self.application_info(driver_version, journal);
         let info = self.info_for(&offered, &names, application.as_ref());
         let mut handle = InstanceHandle::<Driver>::NULL;
-        let create = driver.interface.create_instance;
         let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
-        // SAFETY: the function belongs to the driver, and the arrays of the create info live until it returns; `pNext` and the callbacks are
-        // unchanged (DRV-109).
-        let result = unsafe { create(&info, self.callbacks, &mut handle) };
+        let result = match &driver.closed {
+            None => {
+                let create = driver.interface.create_instance;
+                // SAFETY: the function belongs to the driver, and the arrays of the create info live until it returns; `pNext` and the
+                // callbacks are unchanged (DRV-109).
+                unsafe { create(&info, self.callbacks, &mut handle) }
+            }
+            Some(closed) => {
+                driver.interface = lazy::interface(closed);
+                // SAFETY: the create info is valid, and its chain and callbacks are the caller's.
+                unsafe {
+                    lazy::create(
+                        closed,
+                        (self.instance, self.instance.allocator),
+                        &info,
+                        self.callbacks,
+                        &mut handle,
+                    )
+                }
+            }
+        };
         step.end(result.0);
         trace::write("driver", |record| {
             record.text("library", &driver.path);

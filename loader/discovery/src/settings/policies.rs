@@ -20,12 +20,18 @@ impl DriverPolicies {
     pub const NO_WAKE: Self = Self(2);
     /// Libraries of drivers stay open after the last instance.
     pub const KEEP_OPEN: Self = Self(4);
+    /// Drivers whose devices are recorded stay closed until a program needs more than the record.
+    pub const LAZY: Self = Self(8);
+    /// The same for drivers all of whose devices are suspended by the kernel.
+    pub const LAZY_ASLEEP: Self = Self(16);
 
     /// All of them, as they are written.
-    pub const NAMES: [(Self, &str); 3] = [
+    pub const NAMES: [(Self, &str); 5] = [
         (Self::SOFTWARE_LAST, "software-last"),
         (Self::NO_WAKE, "no-wake"),
         (Self::KEEP_OPEN, "keep-open"),
+        (Self::LAZY, "lazy"),
+        (Self::LAZY_ASLEEP, "lazy-asleep"),
     ];
 
     /// Notes what the variable asks for.

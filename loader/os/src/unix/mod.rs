@@ -55,7 +55,7 @@ pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, with_terminated};
 #[cfg(target_os = "linux")]
-pub use sights::{each_variable, exists, link_target};
+pub use sights::{each_variable, exists, is_accessible, link_target};
 #[cfg(target_os = "linux")]
 pub use stamp::Stamp;
 #[cfg(target_os = "linux")]

@@ -26,6 +26,13 @@ pub fn exists(path: &[u8]) -> bool {
     with_terminated(path, Status::at).is_ok()
 }
 
+/// Returns `true` if this process may read and write the file at `path`.
+pub fn is_accessible(path: &[u8]) -> bool {
+    // SAFETY: `access` only reads the path, which is terminated.
+    let access = |path: &CStr| Ok(unsafe { libc::access(path.as_ptr(), libc::R_OK | libc::W_OK) } == 0);
+    with_terminated(path, access).unwrap_or(false)
+}
+
 /// Passes the name and the value of each variable to `take`, until it returns `false`.
 pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
     // Looked up at run time, because few processes need it, and every import costs each process that loads this library.
@@ -69,6 +76,7 @@ mod tests {
         link_target(&scratch.file("file", b""), |_| panic!("no link"));
         let long = scratch.link("long", &"x".repeat(LONGEST_TARGET));
         link_target(&long, |_| panic!("too long"));
+        assert!(is_accessible(&scratch.path("file")) && !is_accessible(&scratch.path("none")));
         assert!(exists(&scratch.path("file")) && !exists(&scratch.path("none")) && !exists(&link));
     }
 

@@ -213,6 +213,9 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
         let Event::Catalogue(one) = &record.event else { continue };
         let what = match (one.used.as_str(), one.doubt.as_deref()) {
             ("extensions", _) => "It was not opened for its extensions: they are in the driver catalogue.",
+            ("devices", _) => {
+                "Its devices are listed from the record, and it is not opened before a program needs more."
+            }
             (_, Some("library")) => {
                 "Its entry does not count, since one of its files has changed: run vkloader catalogue update."
             }

@@ -3,6 +3,7 @@
 mod asked;
 mod closure;
 mod evil;
+mod lazy;
 mod linker;
 #[path = "../machine/mod.rs"]
 mod machine;

@@ -1,0 +1,194 @@
+//! Commands that fill a structure, answered from the record (DRV-282).
+
+use super::{Device, stubs};
+use crate::ffi;
+use crate::generated::dispatch::driver::slot;
+use crate::generated::types::{
+    VkBaseOutStructure, VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures,
+    VkPhysicalDeviceFeatures2, VkPhysicalDeviceMemoryProperties, VkPhysicalDeviceMemoryProperties2,
+    VkPhysicalDeviceProperties, VkPhysicalDeviceProperties2,
+};
+use crate::handle::{Driver, PhysicalDeviceHandle};
+use core::mem::offset_of;
+use record::{Answer, Key, Query};
+
+/// Bytes before the structure inside one with a head.
+pub(super) const INNER: usize = 16;
+
+const _: () = assert!(
+    offset_of!(VkPhysicalDeviceProperties2, properties) == INNER
+        && offset_of!(VkPhysicalDeviceFeatures2, features) == INNER
+        && offset_of!(VkPhysicalDeviceMemoryProperties2, memoryProperties) == INNER
+        && offset_of!(VkFormatProperties2, formatProperties) == INNER
+);
+
+impl Device {
+    /// Returns an answer of the record while the driver is closed.
+    pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'_>)> {
+        let sleeper = self.sleeper();
+        if sleeper.opened().is_some() {
+            return None;
+        }
+        sleeper.closed.record()?.answer(key)
+    }
+
+    /// Fills a structure from the record. Returns `false`, and writes nothing, if the record lacks the answer or the driver is open.
+    ///
+    /// # Safety
+    /// `structure` has `size` writable bytes.
+    pub(super) unsafe fn fill(&self, key: Key, structure: *mut u8, size: usize) -> bool {
+        let Some((row, answer)) = self.recorded(key).filter(|(_, answer)| answer.size() <= size) else {
+            return false;
+        };
+        self.sleeper().note(row);
+        // SAFETY: the answer is not larger than the structure, which the caller promises to be writable.
+        unsafe { write(answer, structure) };
+        true
+    }
+
+    /// Fills a structure with a head and its chain in the same way. After a failed opening, leaves structures of the chain alone that the
+    /// record lacks.
+    ///
+    /// # Safety
+    /// `outer` is a valid chain, whose first structure has `size` writable bytes after its head. The structures have the types of their
+    /// `sType`.
+    pub(super) unsafe fn fill_chain(&self, key: Key, outer: *mut VkBaseOutStructure, size: usize) -> bool {
+        // SAFETY: the caller promises a valid structure.
+        let next = unsafe { (*outer).pNext };
+        // SAFETY: the caller promises a valid chain.
+        let chain = || unsafe { ffi::chain_mut(next.cast()) };
+        // SAFETY: each structure of a valid chain begins with its type.
+        let kind = |at: *mut VkBaseOutStructure| key.with(unsafe { (*at).sType }.0.cast_unsigned());
+        let is_whole = self.sleeper().has_failed() || chain().all(|at| self.recorded(kind(at)).is_some());
+        // SAFETY: the structure has `size` bytes after its head.
+        if !is_whole || !unsafe { self.fill(key, outer.byte_add(INNER).cast(), size) } {
+            return false;
+        }
+        for at in chain() {
+            // SAFETY: the structure has the type of its `sType`, whose size in the registry is that of the recorded answer.
+            unsafe { self.fill(kind(at), at.cast(), usize::MAX) };
+        }
+        true
+    }
+}
+
+/// Writes an answer.
+///
+/// # Safety
+/// The structure is writable, and as large as the recorded one.
+unsafe fn write(answer: Answer<'_>, structure: *mut u8) {
+    let _ = answer.each(|at, bytes| {
+        // SAFETY: the run is within the recorded structure, which the caller promises to be writable.
+        unsafe { structure.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Some(())
+    });
+}
+
+/// Defines commands that fill one structure.
+macro_rules! plain {
+    ($($name:ident: $query:ident, $type:ty;)*) => {$(
+        /// Fills the structure.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
+            // SAFETY: the loader passes a handle of this module, and the caller a writable structure.
+            let is_filled = unsafe {
+                let device = Device::of(device);
+                device.fill(device.key(Query::$query), out.cast(), size_of::<$type>())
+            };
+            if !is_filled {
+                // SAFETY: the caller promises valid parameters of this command.
+                unsafe { stubs::late2::<_, _, (), { slot::$name }>(device, out) }
+            }
+        }
+    )*};
+}
+
+/// Defines commands that fill a structure with a chain.
+macro_rules! chained {
+    ($($name:ident: $query:ident, $type:ty, $inner:ty;)*) => {$(
+        /// Fills the structure and its chain.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(device: PhysicalDeviceHandle<Driver>, out: *mut $type) {
+            // SAFETY: the loader passes a handle of this module, and the caller a valid chain.
+            let is_filled = unsafe {
+                let device = Device::of(device);
+                device.fill_chain(device.key(Query::$query), out.cast(), size_of::<$inner>())
+            };
+            if !is_filled {
+                // SAFETY: the caller promises valid parameters of this command.
+                unsafe { stubs::late2::<_, _, (), { slot::$name }>(device, out) }
+            }
+        }
+    )*};
+}
+
+plain! {
+    vkGetPhysicalDeviceProperties: Properties, VkPhysicalDeviceProperties;
+    vkGetPhysicalDeviceFeatures: Features, VkPhysicalDeviceFeatures;
+    vkGetPhysicalDeviceMemoryProperties: Memory, VkPhysicalDeviceMemoryProperties;
+}
+
+chained! {
+    vkGetPhysicalDeviceProperties2: Properties, VkPhysicalDeviceProperties2, VkPhysicalDeviceProperties;
+    vkGetPhysicalDeviceProperties2KHR: Properties, VkPhysicalDeviceProperties2, VkPhysicalDeviceProperties;
+    vkGetPhysicalDeviceFeatures2: Features, VkPhysicalDeviceFeatures2, VkPhysicalDeviceFeatures;
+    vkGetPhysicalDeviceFeatures2KHR: Features, VkPhysicalDeviceFeatures2, VkPhysicalDeviceFeatures;
+    vkGetPhysicalDeviceMemoryProperties2: Memory, VkPhysicalDeviceMemoryProperties2, VkPhysicalDeviceMemoryProperties;
+    vkGetPhysicalDeviceMemoryProperties2KHR: Memory, VkPhysicalDeviceMemoryProperties2, VkPhysicalDeviceMemoryProperties;
+}
+
+/// Fills the properties of a format.
+///
+/// # Safety
+/// The parameters are as the specification of the command demands.
+pub(super) unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
+    device: PhysicalDeviceHandle<Driver>,
+    format: VkFormat,
+    out: *mut VkFormatProperties,
+) {
+    // SAFETY: the loader passes a handle of this module, and the caller a writable structure.
+    let is_filled = unsafe {
+        let device = Device::of(device);
+        let key = device.key(Query::Format).at(format.0.cast_unsigned());
+        device.fill(key, out.cast(), size_of::<VkFormatProperties>())
+    };
+    if !is_filled {
+        // SAFETY: the caller promises valid parameters of this command.
+        unsafe { stubs::late3::<_, _, _, (), { slot::vkGetPhysicalDeviceFormatProperties }>(device, format, out) }
+    }
+}
+
+/// Defines the commands for formats with a chain.
+macro_rules! of_format {
+    ($($name:ident)*) => {$(
+        /// Fills the properties of a format, and the chain.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(
+            device: PhysicalDeviceHandle<Driver>,
+            format: VkFormat,
+            out: *mut VkFormatProperties2,
+        ) {
+            // SAFETY: the loader passes a handle of this module, and the caller a valid chain.
+            let is_filled = unsafe {
+                let device = Device::of(device);
+                let key = device.key(Query::Format).at(format.0.cast_unsigned());
+                device.fill_chain(key, out.cast(), size_of::<VkFormatProperties>())
+            };
+            if !is_filled {
+                // SAFETY: the caller promises valid parameters of this command.
+                unsafe { stubs::late3::<_, _, _, (), { slot::$name }>(device, format, out) }
+            }
+        }
+    )*};
+}
+
+of_format! {
+    vkGetPhysicalDeviceFormatProperties2
+    vkGetPhysicalDeviceFormatProperties2KHR
+}

@@ -1,0 +1,147 @@
+//! Questions to an opened driver, by the keys of the record.
+
+use super::open::Opened;
+use crate::alloc::HostVec;
+use crate::generated::dispatch::DriverTable;
+use crate::generated::types::{
+    VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures2, VkPhysicalDeviceMemoryProperties2,
+    VkPhysicalDeviceProperties2, VkQueueFamilyProperties, VkQueueFamilyProperties2,
+};
+use crate::handle::{Driver, PhysicalDeviceHandle};
+use core::ffi::c_void;
+use record::{Answer, Key, Query};
+
+/// Room for the largest structure of a record, in words.
+pub(super) const ROOM: usize = 1024;
+
+/// Returns `true` if the driver gives the recorded answer.
+pub(super) fn agrees(opened: &Opened, device: PhysicalDeviceHandle<Driver>, key: Key, answer: Answer<'_>) -> bool {
+    let mut room = [0_u64; ROOM];
+    if answer.size() > size_of_val(&room) / 2 {
+        return false;
+    }
+    room[0] = key.kind.into();
+    fill(&opened.table, device, key, room.as_mut_ptr().cast()).is_some() && answer.is_in(&bytes_of(&room))
+}
+
+fn bytes_of(room: &[u64; ROOM]) -> [u8; 8 * ROOM] {
+    // SAFETY: both are plain arrays of the same size.
+    unsafe { core::mem::transmute_copy(room) }
+}
+
+/// A structure with a head, of zero bytes but for its type and the chain.
+macro_rules! asked {
+    ($type:ident, $next:expr) => {{
+        // SAFETY: the structure consists of numbers and pointers, for which zero is valid.
+        let mut asked = unsafe { core::mem::zeroed::<$type>() };
+        asked.sType = $type::STRUCTURE_TYPE;
+        asked.pNext = $next;
+        asked
+    }};
+}
+
+/// Lets the driver fill a structure at `room`. `None` if it has no command for that.
+fn fill(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Key, room: *mut c_void) -> Option<()> {
+    // SAFETY for all calls below: function and device belong to this driver, and the room is larger than each structure.
+    match (key.query, key.kind) {
+        (query, 0) if query == Query::Properties as u16 => {
+            let get = table.vkGetPhysicalDeviceProperties?;
+            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            unsafe { get(device, room.cast()) };
+        }
+        (query, 0) if query == Query::Features as u16 => {
+            let get = table.vkGetPhysicalDeviceFeatures?;
+            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            unsafe { get(device, room.cast()) };
+        }
+        (query, 0) if query == Query::Memory as u16 => {
+            let get = table.vkGetPhysicalDeviceMemoryProperties?;
+            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            unsafe { get(device, room.cast()) };
+        }
+        (query, 0) if query == Query::Format as u16 => {
+            let get = table.vkGetPhysicalDeviceFormatProperties?;
+            // SAFETY: function and device belong to this driver, and the room is larger than the structure.
+            unsafe { get(device, VkFormat(key.index as i32), room.cast::<VkFormatProperties>()) };
+        }
+        (query, kind) if query == Query::QueueFamilies as u16 => fill_family(table, device, (key.index, kind), room)?,
+        _ => fill_chain(table, device, key, room)?,
+    }
+    Some(())
+}
+
+fn fill_chain(table: &DriverTable, device: PhysicalDeviceHandle<Driver>, key: Key, next: *mut c_void) -> Option<()> {
+    if key.query == Query::Properties as u16 {
+        let get = table
+            .vkGetPhysicalDeviceProperties2
+            .or(table.vkGetPhysicalDeviceProperties2KHR)?;
+        let mut asked = asked!(VkPhysicalDeviceProperties2, next);
+        // SAFETY: function and device belong to this driver, and the chain has two writable structures.
+        unsafe { get(device, &mut asked) };
+    } else if key.query == Query::Features as u16 {
+        let get = table
+            .vkGetPhysicalDeviceFeatures2
+            .or(table.vkGetPhysicalDeviceFeatures2KHR)?;
+        let mut asked = asked!(VkPhysicalDeviceFeatures2, next);
+        // SAFETY: function and device belong to this driver, and the chain has two writable structures.
+        unsafe { get(device, &mut asked) };
+    } else if key.query == Query::Format as u16 {
+        let get = table
+            .vkGetPhysicalDeviceFormatProperties2
+            .or(table.vkGetPhysicalDeviceFormatProperties2KHR)?;
+        let mut asked = asked!(VkFormatProperties2, next);
+        // SAFETY: function and device belong to this driver, and the chain has two writable structures.
+        unsafe { get(device, VkFormat(key.index as i32), &mut asked) };
+    } else {
+        let get = table
+            .vkGetPhysicalDeviceMemoryProperties2
+            .or(table.vkGetPhysicalDeviceMemoryProperties2KHR)?;
+        let mut asked = asked!(VkPhysicalDeviceMemoryProperties2, next);
+        // SAFETY: function and device belong to this driver, and the chain has two writable structures.
+        unsafe { get(device, &mut asked) };
+    }
+    Some(())
+}
+
+/// Upper bound on the queue families that are compared.
+const MOST_FAMILIES: usize = 64;
+
+fn fill_family(
+    table: &DriverTable,
+    device: PhysicalDeviceHandle<Driver>,
+    (family, kind): (u32, u32),
+    room: *mut c_void,
+) -> Option<()> {
+    let mut count = MOST_FAMILIES as u32;
+    if kind == 0 {
+        let get = table.vkGetPhysicalDeviceQueueFamilyProperties?;
+        // SAFETY: the structure consists of numbers, for which zero is valid.
+        let mut all = unsafe { core::mem::zeroed::<[VkQueueFamilyProperties; MOST_FAMILIES]>() };
+        // SAFETY: function and device belong to this driver, and the array has as many elements as the number says.
+        unsafe { get(device, &mut count, all.as_mut_ptr()) };
+        let found = all.get(family as usize).filter(|_| family < count)?;
+        // SAFETY: the room is larger than the structure.
+        unsafe { room.cast::<VkQueueFamilyProperties>().write(*found) };
+        return Some(());
+    }
+    let get = table
+        .vkGetPhysicalDeviceQueueFamilyProperties2
+        .or(table.vkGetPhysicalDeviceQueueFamilyProperties2KHR)?;
+    let mut all = [const { asked!(VkQueueFamilyProperties2, core::ptr::null_mut()) }; MOST_FAMILIES];
+    all.get_mut(family as usize)?.pNext = room;
+    // SAFETY: function and device belong to this driver, and the array has as many elements as the number says.
+    unsafe { get(device, &mut count, all.as_mut_ptr()) };
+    (family < count).then_some(())
+}
+
+/// Returns `true` if the driver lists the recorded device extensions.
+pub(super) fn lists(opened: &Opened, device: PhysicalDeviceHandle<Driver>, value: &[u8]) -> bool {
+    let allocator = crate::alloc::HostAllocator::system();
+    let Ok(all): Result<HostVec<_>, _> = crate::driver::device_extensions(&opened.table, device, allocator) else {
+        return false;
+    };
+    let all = all
+        .iter()
+        .map(|one| (crate::ffi::fixed_text(&one.extensionName), one.specVersion));
+    all.eq(record::Extensions(value))
+}

@@ -1,0 +1,111 @@
+//! Comparison of a record with the driver, once it is open (DRV-285).
+
+use super::open::Opened;
+use super::{Device, Sleeper, ask};
+use crate::catalogue;
+use crate::handle::{Driver, PhysicalDeviceHandle};
+use core::sync::atomic::Ordering;
+use discovery::journal::{Journal, LogBits};
+use record::{Answer, DRIVER, Key, Query, Record};
+
+/// `VkPhysicalDeviceIDProperties`, which has the UUIDs.
+const IDENTITY: u32 = 1_000_071_004;
+/// Last byte of `deviceName` and first byte of the numbers that identify a device without UUIDs, in `VkPhysicalDeviceProperties`.
+const NUMBERS: core::ops::Range<usize> = 8..276;
+
+/// Returns `true` if a device of the driver is the recorded one: by its UUIDs, or by numbers and name if the driver has none.
+pub(super) fn is_device(device: &Device, opened: &Opened, handle: PhysicalDeviceHandle<Driver>) -> bool {
+    let Some(record) = device.sleeper().closed.record() else {
+        return false;
+    };
+    let key = device.key(Query::Properties).with(IDENTITY);
+    if let Some((_, answer)) = record.answer(key)
+        && answer.each(|_, _| Some(())).is_some()
+        && has_content(answer)
+    {
+        return ask::agrees(opened, handle, key, answer);
+    }
+    let Some((_, answer)) = record.answer(device.key(Query::Properties)) else {
+        return false;
+    };
+    let mut known = [0_u8; 2048];
+    let Some(get) = opened.table.vkGetPhysicalDeviceProperties else {
+        return false;
+    };
+    let mut found = [0_u64; 256];
+    // SAFETY: function and device belong to this driver, and the memory is larger than the structure.
+    unsafe { get(handle, found.as_mut_ptr().cast()) };
+    let mut is_one = true;
+    let _ = answer.write(&mut known);
+    for (at, word) in found.iter().enumerate() {
+        for (byte, now) in word.to_ne_bytes().into_iter().enumerate() {
+            let at = at * 8 + byte;
+            // The type of the device and the end of its name may be anything.
+            is_one &= !NUMBERS.contains(&at) || known.get(at) == Some(&now);
+        }
+    }
+    is_one
+}
+
+fn has_content(answer: Answer<'_>) -> bool {
+    let mut is_filled = false;
+    let _ = answer.each(|_, bytes| {
+        is_filled |= bytes.iter().any(|byte| *byte != 0);
+        Some(())
+    });
+    is_filled
+}
+
+/// Compares the rows that were answers with what the opened driver says. Logs the first difference, after which the entry no longer counts.
+pub(super) fn all(sleeper: &Sleeper, journal: &Journal<'_>) {
+    let (Some(opened), Some(record)) = (sleeper.opened(), sleeper.closed.record()) else {
+        return;
+    };
+    let lost = sleeper.devices.iter().any(|device| device.real().is_none());
+    let what = if lost {
+        Some("other devices")
+    } else {
+        differing(sleeper, opened, record)
+    };
+    if let Some(what) = what {
+        journal.note(
+            LogBits::WARN | LogBits::DRIVER,
+            format_args!("Answers before the driver was opened came from the record, which is wrong"),
+        );
+        catalogue::contradict_record(sleeper.closed.known, &opened.path, what, journal);
+    }
+}
+
+fn differing(sleeper: &Sleeper, opened: &Opened, record: Record<'_>) -> Option<&'static str> {
+    let words = sleeper.answered.iter().map(|word| word.load(Ordering::Relaxed));
+    let rows = words.enumerate().flat_map(|(word, bits)| {
+        let bits = (0..32).filter(move |bit| bits & (1 << bit) != 0);
+        bits.map(move |bit| word * 32 + bit)
+    });
+    rows.filter_map(|row| record.row(row))
+        .find_map(|(key, value)| difference(sleeper, opened, key, value))
+}
+
+/// Returns words for a row that the driver does not confirm.
+fn difference(sleeper: &Sleeper, opened: &Opened, key: Key, value: &[u8]) -> Option<&'static str> {
+    if key.device == DRIVER {
+        return None;
+    }
+    let handle = sleeper.devices.get(usize::from(key.device))?.real()?;
+    let answered = |word| {
+        let answer = Answer::read(value);
+        let agrees = answer.is_some_and(|answer| ask::agrees(opened, handle, key, answer));
+        (!agrees).then_some(word)
+    };
+    match key.query {
+        query if query == Query::Extensions as u16 => {
+            (!ask::lists(opened, handle, value)).then_some("other device extensions")
+        }
+        query if query == Query::NoTools as u16 => None,
+        query if query == Query::Properties as u16 => answered("other device properties"),
+        query if query == Query::Features as u16 => answered("other device features"),
+        query if query == Query::Memory as u16 => answered("other memory"),
+        query if query == Query::QueueFamilies as u16 => answered("other queue families"),
+        _ => answered("other formats"),
+    }
+}

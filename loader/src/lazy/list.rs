@@ -1,0 +1,327 @@
+//! Commands that fill an array, answered from the record (DRV-282).
+
+use super::answer::INNER;
+use super::open::Opened;
+use super::{Device, Sleeper, stubs};
+use crate::alloc::{HostVec, Room};
+use crate::ffi::{self, TwoCall};
+use crate::generated::dispatch::driver::slot;
+use crate::generated::types::{
+    VkExtensionProperties, VkPhysicalDeviceGroupProperties, VkPhysicalDeviceToolProperties, VkQueueFamilyProperties,
+    VkQueueFamilyProperties2, VkResult,
+};
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::recorded;
+use core::ffi::c_char;
+use os::memory::OutOfMemory;
+use record::{DRIVER, Extensions, Key, Query};
+
+/// Lists the devices: the recorded ones, or those of the opened driver.
+///
+/// # Safety
+/// The parameters are as the specification of the command demands.
+pub(super) unsafe extern "system" fn vkEnumeratePhysicalDevices(
+    instance: InstanceHandle<Driver>,
+    count: *mut u32,
+    array: *mut PhysicalDeviceHandle<Driver>,
+) -> VkResult {
+    // SAFETY: the loader passes a handle of this module.
+    let sleeper = unsafe { Sleeper::of(instance) };
+    // SAFETY: the caller promises a writable number, and an array that is null or as long.
+    let call = unsafe { TwoCall::new(count, array) };
+    let Some(opened) = sleeper.opened() else {
+        return call.answer(sleeper.devices.iter().map(|device| device.handle()));
+    };
+    match sleeper.stand_ins(opened) {
+        Ok(handles) => call.answer(handles.iter().copied()),
+        Err(result) => result,
+    }
+}
+
+impl Sleeper {
+    /// Returns the stand-ins for all devices of the opened driver.
+    fn stand_ins(&self, opened: &Opened) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
+        let mut handles = opened.devices(self)?;
+        for handle in handles.iter_mut() {
+            *handle = self.stand_in(*handle)?;
+        }
+        Ok(handles)
+    }
+
+    /// Returns the stand-in for a device of the opened driver, which is new for a device that was not recorded.
+    fn stand_in(&self, real: PhysicalDeviceHandle<Driver>) -> Result<PhysicalDeviceHandle<Driver>, OutOfMemory> {
+        let is_it = |device: &&Device| device.real() == Some(real);
+        let recorded = self.devices.iter().map(|device| &**device).find(is_it);
+        if let Some(known) = recorded.or_else(|| self.others.iter().find(is_it)) {
+            return Ok(known.handle());
+        }
+        let device = Device::new(self, DRIVER, real.raw());
+        let functions = stubs::functions(&self.unknown);
+        device.functions.store(functions, core::sync::atomic::Ordering::Relaxed);
+        self.others.add(Room::new(self.allocator)?, device);
+        let added = self.others.iter().find(is_it);
+        added.map(Device::handle).ok_or(OutOfMemory)
+    }
+
+    /// Fills an array of groups from the record. `None` if the record has no groups.
+    ///
+    /// # Safety
+    /// `count` is writable, and `array` null or as long.
+    unsafe fn groups(&self, count: *mut u32, array: *mut VkPhysicalDeviceGroupProperties<Driver>) -> Option<VkResult> {
+        let record = self.closed.record()?;
+        let first = Key::of(DRIVER, Query::Group);
+        let total = record.each(first).count();
+        if total == 0 {
+            return None;
+        }
+        if array.is_null() {
+            // SAFETY: the caller promises a writable number.
+            unsafe { *count = u32::try_from(total).unwrap_or(u32::MAX) };
+            return Some(VkResult::VK_SUCCESS);
+        }
+        // SAFETY: the caller promises a readable number.
+        let room = unsafe { *count } as usize;
+        for (place, group) in record.each(first).enumerate().take(room) {
+            // SAFETY: the place is below the number of elements.
+            let properties = unsafe { &mut *array.add(place) };
+            let (subset, numbers) = group.split_first()?;
+            properties.subsetAllocation = u32::from(*subset);
+            let devices = numbers.iter().map(|&number| self.devices.get(usize::from(number)));
+            properties.physicalDeviceCount = 0;
+            for (to, device) in properties.physicalDevices.iter_mut().zip(devices) {
+                *to = device?.handle();
+                properties.physicalDeviceCount += 1;
+            }
+        }
+        let written = total.min(room);
+        // SAFETY: the caller promises a writable number.
+        unsafe { *count = u32::try_from(written).unwrap_or(u32::MAX) };
+        Some(match written < total {
+            true => VkResult::VK_INCOMPLETE,
+            false => VkResult::VK_SUCCESS,
+        })
+    }
+}
+
+/// Defines the commands that list groups.
+macro_rules! groups {
+    ($($name:ident)*) => {$(
+        /// Lists the groups: the recorded ones, or those of the opened driver.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(
+            instance: InstanceHandle<Driver>,
+            count: *mut u32,
+            array: *mut VkPhysicalDeviceGroupProperties<Driver>,
+        ) -> VkResult {
+            // SAFETY: the loader passes a handle of this module.
+            let sleeper = unsafe { Sleeper::of(instance) };
+            if sleeper.opened().is_none()
+                // SAFETY: the caller promises a writable number, and an array that is null or as long.
+                && let Some(result) = unsafe { sleeper.groups(count, array) }
+            {
+                return result;
+            }
+            // SAFETY: the caller promises a readable number.
+            let room = unsafe { *count };
+            // SAFETY: the caller promises valid parameters of this command.
+            let result = unsafe {
+                stubs::late3::<_, _, _, VkResult, { slot::$name }>(instance, count, array)
+            };
+            if array.is_null() || result.0 < 0 {
+                return result;
+            }
+            // SAFETY: the caller promises an array with room for as many elements, and the driver has written `count` of them.
+            let groups = unsafe { core::slice::from_raw_parts_mut(array, room.min(*count) as usize) };
+            for group in groups {
+                let known = group.physicalDevices.iter_mut().take(group.physicalDeviceCount as usize);
+                for device in known.filter(|device| !device.is_null()) {
+                    match sleeper.stand_in(*device) {
+                        Ok(handle) => *device = handle,
+                        Err(error) => return error.into(),
+                    }
+                }
+            }
+            result
+        }
+    )*};
+}
+
+groups! {
+    vkEnumeratePhysicalDeviceGroups
+    vkEnumeratePhysicalDeviceGroupsKHR
+}
+
+/// Lists the device extensions.
+///
+/// # Safety
+/// The parameters are as the specification of the command demands.
+pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
+    device: PhysicalDeviceHandle<Driver>,
+    layer: *const c_char,
+    count: *mut u32,
+    array: *mut VkExtensionProperties,
+) -> VkResult {
+    // SAFETY: the loader passes a handle of this module.
+    let object = unsafe { Device::of(device) };
+    let sleeper = object.sleeper();
+    let record = sleeper
+        .closed
+        .record()
+        .filter(|_| sleeper.opened().is_none() && layer.is_null());
+    if let Some((row, value)) = record.and_then(|record| record.find(object.key(Query::Extensions))) {
+        sleeper.note(row);
+        let all = Extensions(value).map(|(name, version)| recorded::extension(name, version));
+        return match HostVec::try_from_iter(all, sleeper.allocator) {
+            // SAFETY: the caller promises a writable number, and an array that is null or as long.
+            Ok(all) => unsafe { ffi::write_all(count, array, &all) },
+            Err(error) => error.into(),
+        };
+    }
+    // SAFETY: the caller promises valid parameters of this command.
+    unsafe {
+        stubs::late4::<_, _, _, _, VkResult, { slot::vkEnumerateDeviceExtensionProperties }>(
+            device, layer, count, array,
+        )
+    }
+}
+
+impl Device {
+    /// Number of recorded queue families while the driver is closed; `None` if there are none.
+    fn families(&self) -> Option<u32> {
+        let sleeper = self.sleeper();
+        let record = sleeper.closed.record().filter(|_| sleeper.opened().is_none())?;
+        let total = record.each(self.key(Query::QueueFamilies)).count();
+        u32::try_from(total).ok().filter(|total| *total > 0)
+    }
+
+    /// Writes the number of families, or fills as many elements as fit. `fill` fills one, and returns `false` if it cannot.
+    ///
+    /// # Safety
+    /// `count` is writable.
+    unsafe fn each_family(&self, count: *mut u32, is_counted: bool, mut fill: impl FnMut(Key, usize) -> bool) -> bool {
+        let Some(total) = self.families() else {
+            return false;
+        };
+        // SAFETY: the caller promises a readable number.
+        let room = if is_counted {
+            total
+        } else {
+            unsafe { *count }.min(total)
+        };
+        let key = self.key(Query::QueueFamilies);
+        if !is_counted && !(0..room).all(|family| fill(key.at(family), family as usize)) {
+            return false;
+        }
+        // SAFETY: the caller promises a writable number.
+        unsafe { *count = room };
+        true
+    }
+
+    /// Writes zero families if the driver cannot be opened.
+    ///
+    /// # Safety
+    /// `count` is writable.
+    unsafe fn without_families(&self, count: *mut u32) {
+        let sleeper = self.sleeper();
+        if sleeper.has_failed() || sleeper.opened().is_some() && self.real().is_none() {
+            // SAFETY: the caller promises a writable number.
+            unsafe { *count = 0 };
+        }
+    }
+}
+
+/// Lists the queue families.
+///
+/// # Safety
+/// The parameters are as the specification of the command demands.
+pub(super) unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
+    device: PhysicalDeviceHandle<Driver>,
+    count: *mut u32,
+    array: *mut VkQueueFamilyProperties,
+) {
+    // SAFETY: the loader passes a handle of this module.
+    let object = unsafe { Device::of(device) };
+    let size = size_of::<VkQueueFamilyProperties>();
+    // SAFETY: the array has as many elements as the number says.
+    let fill = |key, place| unsafe { object.fill(key, array.add(place).cast(), size) };
+    // SAFETY: the caller promises a writable number.
+    if unsafe { object.each_family(count, array.is_null(), fill) } {
+        return;
+    }
+    // SAFETY: the caller promises valid parameters of this command.
+    unsafe {
+        stubs::late3::<_, _, _, (), { slot::vkGetPhysicalDeviceQueueFamilyProperties }>(device, count, array);
+        object.without_families(count);
+    }
+}
+
+/// Defines the commands that list queue families with chains.
+macro_rules! families {
+    ($($name:ident)*) => {$(
+        /// Lists the queue families, and fills the chains.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(
+            device: PhysicalDeviceHandle<Driver>,
+            count: *mut u32,
+            array: *mut VkQueueFamilyProperties2,
+        ) {
+            // SAFETY: the loader passes a handle of this module.
+            let object = unsafe { Device::of(device) };
+            let size = size_of::<VkQueueFamilyProperties>();
+            // SAFETY: the array has as many elements as the number says, each with a valid chain.
+            let fill = |key, place| unsafe { object.fill_chain(key, array.add(place).cast(), size) };
+            // SAFETY: the caller promises a writable number.
+            if unsafe { object.each_family(count, array.is_null(), fill) } {
+                return;
+            }
+            // SAFETY: the caller promises valid parameters of this command.
+            unsafe {
+                stubs::late3::<_, _, _, (), { slot::$name }>(device, count, array);
+                object.without_families(count);
+            }
+        }
+    )*};
+}
+
+families! {
+    vkGetPhysicalDeviceQueueFamilyProperties2
+    vkGetPhysicalDeviceQueueFamilyProperties2KHR
+}
+
+const _: () = assert!(core::mem::offset_of!(VkQueueFamilyProperties2, queueFamilyProperties) == INNER);
+
+/// Defines the commands that list tools.
+macro_rules! tools {
+    ($($name:ident)*) => {$(
+        /// Lists no tools if none are recorded; otherwise asks the driver.
+        ///
+        /// # Safety
+        /// The parameters are as the specification of the command demands.
+        pub(super) unsafe extern "system" fn $name(
+            device: PhysicalDeviceHandle<Driver>,
+            count: *mut u32,
+            array: *mut VkPhysicalDeviceToolProperties,
+        ) -> VkResult {
+            // SAFETY: the loader passes a handle of this module.
+            let object = unsafe { Device::of(device) };
+            let sleeper = object.sleeper();
+            let record = sleeper.closed.record().filter(|_| sleeper.opened().is_none());
+            if record.and_then(|record| record.find(object.key(Query::NoTools))).is_some() {
+                // SAFETY: the caller promises a writable number.
+                unsafe { *count = 0 };
+                return VkResult::VK_SUCCESS;
+            }
+            // SAFETY: the caller promises valid parameters of this command.
+            unsafe { stubs::late3::<_, _, _, VkResult, { slot::$name }>(device, count, array) }
+        }
+    )*};
+}
+
+tools! {
+    vkGetPhysicalDeviceToolProperties
+    vkGetPhysicalDeviceToolPropertiesEXT
+}

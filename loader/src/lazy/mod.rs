@@ -1,0 +1,310 @@
+//! Instances of drivers that are not open (DRV-282 to DRV-286).
+//!
+//! A [`Sleeper`] stands in for a driver's instance, and a [`Device`] for each of its physical devices. The rest of the loader treats them as
+//! handles of a driver, whose functions are in [`table`]. Functions in [`answer`] answer from the record. All others, and these where the
+//! record lacks something, open the driver ([`open`]) and pass the call on with the driver's own handle ([`stubs`]). The stand-ins remain in
+//! use afterwards, so no handle ever changes its meaning while another thread uses it. Drivers that are open from the start have nothing to
+//! do with this module.
+
+mod answer;
+mod ask;
+mod compare;
+mod find;
+mod list;
+mod open;
+mod request;
+mod stubs;
+mod table;
+
+pub(crate) use stubs::Late;
+
+use crate::alloc::{HostAllocator, HostBox, HostList, HostVec};
+use crate::driver::{GetProcAddr, Interface};
+use crate::ffi;
+use crate::ffi::layer_interface::GetDeviceProcAddr;
+use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult};
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::recorded::Closed;
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use discovery::log::Listener;
+use discovery::version::ApiVersion;
+use open::Opened;
+use os::Mutex;
+use record::{Key, Query};
+use request::Request;
+use rust_alloc::sync::Arc;
+use stubs::Unknown;
+
+/// First word of an object that a driver gives to a loader.
+const LOADER_WORD: usize = 0x01CD_C0DE;
+
+/// Stand-in for a driver's instance.
+#[repr(C)]
+struct Sleeper {
+    word: usize,
+    closed: Arc<Closed>,
+    /// Copy of the create info, for the driver's own instance.
+    request: Request,
+    listener: &'static dyn Listener,
+    allocator: HostAllocator,
+    /// The driver's instance; null until it is open.
+    opened: AtomicPtr<Opened>,
+    /// Not zero if the driver could not be opened.
+    failed: AtomicU32,
+    /// The recorded devices, by number.
+    devices: HostVec<HostBox<Device>>,
+    /// Devices that the driver has beside the recorded ones.
+    others: HostList<Device>,
+    /// A bit for each row of the record that was an answer.
+    answered: HostVec<AtomicU32>,
+    /// Names and functions that the registry does not know.
+    unknown: Mutex<Unknown>,
+}
+
+// SAFETY: all members that change after construction are atomic or locked. Vulkan allows the application's callbacks, to which the request has
+// pointers, to be called from any thread.
+unsafe impl Sync for Sleeper {}
+// SAFETY: the object has no thread of its own.
+unsafe impl Send for Sleeper {}
+
+/// Stand-in for a physical device of a driver.
+#[repr(C)]
+struct Device {
+    word: usize,
+    /// The driver's handle; null until it is known.
+    real: AtomicPtr<c_void>,
+    /// The functions to which thunks jump.
+    functions: AtomicPtr<stubs::Slots>,
+    sleeper: *const Sleeper,
+    /// Number in the record; of no use for a device that is not recorded.
+    number: u16,
+}
+
+impl Device {
+    fn new(sleeper: *const Sleeper, number: u16, real: *mut c_void) -> Self {
+        Self {
+            word: LOADER_WORD,
+            real: AtomicPtr::new(real),
+            functions: AtomicPtr::new(stubs::lost()),
+            sleeper,
+            number,
+        }
+    }
+
+    /// Returns the object of a handle.
+    ///
+    /// # Safety
+    /// The handle came from this module, and its instance is live.
+    unsafe fn of(handle: PhysicalDeviceHandle<Driver>) -> &'static Self {
+        // SAFETY: the caller promises a handle of this module, which is the address of such an object.
+        unsafe { &*handle.raw().cast::<Self>() }
+    }
+
+    fn handle(&self) -> PhysicalDeviceHandle<Driver> {
+        PhysicalDeviceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
+    }
+
+    fn sleeper(&self) -> &'static Sleeper {
+        // SAFETY: the stand-in of the instance owns its devices, and lives as long as their handles may be used.
+        unsafe { &*self.sleeper }
+    }
+
+    /// Returns the driver's handle, if the driver is open and has the device.
+    fn real(&self) -> Option<PhysicalDeviceHandle<Driver>> {
+        let real = self.real.load(Ordering::Acquire);
+        (!real.is_null()).then(|| PhysicalDeviceHandle::from_raw(real))
+    }
+
+    fn key(&self, query: Query) -> Key {
+        Key::of(self.number, query)
+    }
+}
+
+impl Sleeper {
+    /// Returns the object of a handle.
+    ///
+    /// # Safety
+    /// The handle came from this module, and is live.
+    unsafe fn of(handle: InstanceHandle<Driver>) -> &'static Self {
+        // SAFETY: the caller promises a handle of this module, which is the address of such an object.
+        unsafe { &*handle.raw().cast::<Self>() }
+    }
+
+    /// Returns the driver's instance, if it is open.
+    #[inline]
+    fn opened(&self) -> Option<&Opened> {
+        // SAFETY: the pointer is null, or to a value that lives as long as this object.
+        unsafe { self.opened.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Returns `true` if the driver could not be opened.
+    fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) != 0
+    }
+
+    /// Notes that a row of the record was an answer.
+    fn note(&self, row: usize) {
+        if let Some(word) = self.answered.get(row / 32) {
+            word.fetch_or(1 << (row % 32), Ordering::Relaxed);
+        }
+    }
+
+    fn new(
+        closed: &Arc<Closed>,
+        (listener, allocator): (&'static dyn Listener, HostAllocator),
+        request: Request,
+    ) -> Result<HostBox<Self>, VkResult> {
+        let (count, rows) = closed
+            .record()
+            .map_or((0, 0), |record| (record.devices(), record.len()));
+        let words = (0..rows.div_ceil(32)).map(|_| AtomicU32::new(0));
+        let mut made = HostBox::try_new(
+            Self {
+                word: LOADER_WORD,
+                closed: closed.clone(),
+                request,
+                listener,
+                allocator,
+                opened: AtomicPtr::new(core::ptr::null_mut()),
+                failed: AtomicU32::new(0),
+                devices: HostVec::new(allocator),
+                others: HostList::new(),
+                answered: HostVec::try_from_iter(words, allocator)?,
+                unknown: Mutex::new(Unknown::new(allocator)),
+            },
+            allocator,
+        )?;
+        let own = made.as_ptr().cast_const();
+        for number in 0..count {
+            let device = HostBox::try_new(Device::new(own, number, core::ptr::null_mut()), allocator)?;
+            made.devices.try_push(device)?;
+        }
+        Ok(made)
+    }
+}
+
+/// Returns the functions of a closed driver, for the rest of the loader.
+pub(crate) fn interface(closed: &Closed) -> Interface {
+    Interface {
+        version: closed.interface(),
+        get_instance_proc_addr: find::look_up,
+        get_physical_device_proc_addr: closed
+            .has_physical_device_look_up()
+            .then_some(find::look_up_of_physical_devices as GetProcAddr),
+        ..Interface::of_closed()
+    }
+}
+
+/// Makes the stand-in for the instance of a closed driver. Opens the driver at once if the create info cannot be copied, if the program has
+/// allocation callbacks, or if the driver's profiles may mention the program.
+///
+/// # Safety
+/// `info` is valid with all it points to, and `callbacks` are null or valid.
+pub(crate) unsafe fn create(
+    closed: &Arc<Closed>,
+    loader: (&'static dyn Listener, HostAllocator),
+    info: &VkInstanceCreateInfo,
+    callbacks: *const VkAllocationCallbacks,
+    out: &mut InstanceHandle<Driver>,
+) -> VkResult {
+    // SAFETY: the caller promises a valid create info.
+    let (request, is_whole) = match unsafe { Request::copy(info, loader.1) } {
+        Ok(copied) => copied,
+        Err(_) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
+    };
+    let made = match Sleeper::new(closed, loader, request) {
+        Ok(made) => made,
+        Err(result) => return result,
+    };
+    let must_open = !is_whole || !callbacks.is_null() || closed.is_mentioned(made.request.names());
+    if must_open {
+        // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
+        let result = unsafe { made.open_now(info, callbacks) };
+        if result != VkResult::VK_SUCCESS {
+            return result;
+        }
+    }
+    let (made, _) = made.into_raw();
+    *out = InstanceHandle::from_raw(made.cast());
+    VkResult::VK_SUCCESS
+}
+
+/// Destroys the stand-in, and the driver's instance if there is one. Closes the library.
+unsafe extern "system" fn destroy(instance: InstanceHandle<Driver>, callbacks: *const VkAllocationCallbacks) {
+    if instance.is_null() {
+        return;
+    }
+    // SAFETY: the loader destroys its own handle, once.
+    let sleeper = unsafe { Sleeper::of(instance) };
+    let allocator = sleeper.allocator;
+    let opened = sleeper.opened.swap(core::ptr::null_mut(), Ordering::AcqRel);
+    if !opened.is_null() {
+        // SAFETY: `open` made the pointer of a box with this allocator, and nothing else refers to it any more.
+        let opened = unsafe { HostBox::from_raw(opened, allocator) };
+        // SAFETY: the caller promises callbacks that are null or valid.
+        unsafe { opened.destroy(callbacks) };
+    }
+    // SAFETY: `create` made the handle of a box with this allocator; nothing refers to it after this call.
+    drop(unsafe { HostBox::from_raw(instance.raw().cast::<Sleeper>(), allocator) });
+}
+
+fn is_own(look_up: GetProcAddr) -> bool {
+    core::ptr::fn_addr_eq(look_up, find::look_up as GetProcAddr)
+}
+
+/// Returns the driver's own handle of a device, for structures that a driver reads; opens the driver if it is closed. Other handles stay as
+/// they are.
+#[inline]
+pub(crate) fn own_device(look_up: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
+    if !is_own(look_up) || device.is_null() {
+        return device;
+    }
+    // SAFETY: the driver with this look-up has handles of this module only.
+    let device = unsafe { Device::of(device) };
+    let opened = device.sleeper().wake(c"a structure with a physical device");
+    opened.and_then(|_| device.real()).unwrap_or(PhysicalDeviceHandle::NULL)
+}
+
+/// Returns the driver's own handle of an instance in the same way.
+#[inline]
+pub(crate) fn own_instance(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
+    if !is_own(look_up) || instance.is_null() {
+        return instance;
+    }
+    // SAFETY: the driver with this look-up has handles of this module only.
+    let opened = unsafe { Sleeper::of(instance) }.wake(c"a structure with an instance");
+    opened.map_or(InstanceHandle::NULL, |opened| opened.handle)
+}
+
+/// Returns the look-up of device functions of a driver that was closed; `None` for other drivers.
+#[inline]
+pub(crate) fn device_look_up(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> Option<GetDeviceProcAddr> {
+    if !is_own(look_up) {
+        return None;
+    }
+    // SAFETY: the driver with this look-up has handles of this module only.
+    unsafe { Sleeper::of(instance) }.opened()?.table.vkGetDeviceProcAddr
+}
+
+/// Minor version of Vulkan that an instance was made for.
+fn minor(version: u32) -> u32 {
+    let version = ApiVersion(version);
+    match version.0 {
+        0 => 0,
+        _ if version.major() > 1 => record::VERSIONS - 1,
+        _ => version.minor(),
+    }
+}
+
+/// Returns the bytes of a text that may be missing.
+///
+/// # Safety
+/// The pointer is null or to a terminated text.
+unsafe fn text_of<'a>(text: *const core::ffi::c_char) -> &'a [u8] {
+    if text.is_null() {
+        return b"";
+    }
+    // SAFETY: the pointer is not null, so the caller promises a terminated text.
+    unsafe { ffi::c_text(text) }
+}

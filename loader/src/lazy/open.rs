@@ -1,0 +1,226 @@
+//! The late opening of a driver (DRV-283).
+
+use super::{Sleeper, compare, stubs};
+use crate::alloc::{HostBox, HostVec};
+use crate::driver::{self, GetProcAddr, OpenDriver};
+use crate::ffi::{self, TwoCalls};
+use crate::gate::GATE;
+use crate::generated::dispatch::DriverTable;
+use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope};
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::library::Library;
+use crate::table::Slots;
+use core::ffi::CStr;
+use core::sync::atomic::Ordering;
+use discovery::journal::{Journal, LogBits};
+use discovery::log::LogSink;
+use discovery::text::Text;
+use discovery::trace::Step;
+use os::memory::shortage;
+use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
+
+/// The driver's own instance.
+pub(super) struct Opened {
+    /// Its functions.
+    pub(super) table: DriverTable,
+    /// Its handle.
+    pub(super) handle: InstanceHandle<Driver>,
+    /// Its look-up of functions.
+    pub(super) look_up: GetProcAddr,
+    /// Its look-up of physical-device functions.
+    pub(super) look_up_of_physical_devices: Option<GetProcAddr>,
+    /// Path of its library.
+    pub(super) path: Text,
+    _library: Option<Library>,
+}
+
+impl Opened {
+    /// Destroys the driver's instance.
+    ///
+    /// # Safety
+    /// `callbacks` are null or valid, and no object of the instance is in use.
+    pub(super) unsafe fn destroy(&self, callbacks: *const VkAllocationCallbacks) {
+        if let Some(destroy) = self.table.vkDestroyInstance {
+            // SAFETY: the function belongs to this instance, and the caller promises the rest.
+            unsafe { destroy(self.handle, callbacks) };
+        }
+    }
+
+    /// Returns the driver's handles of its physical devices.
+    pub(super) fn devices(&self, sleeper: &Sleeper) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
+        let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
+        let enumerate = self.table.vkEnumeratePhysicalDevices.ok_or(missing)?;
+        let asking = TwoCalls {
+            most: MOST_OF_ONE_DRIVER,
+            attempts: ATTEMPTS,
+            even_empty: false,
+        };
+        let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
+        let call = |count, array: *mut PhysicalDeviceHandle<Driver>| {
+            // SAFETY: function and instance belong to this driver; the number is writable, and the array has room for as many handles.
+            let result = unsafe { enumerate(self.handle, count, array) };
+            match array.is_null() {
+                true if result == VkResult::VK_SUCCESS => Ok(true),
+                true => Err(result),
+                false => ffi::is_whole(result),
+            }
+        };
+        // SAFETY: a handle of zero bytes is a null handle.
+        let mut handles = unsafe { asking.ask(sleeper.allocator.scoped(scope), call) }?;
+        handles.retain(|handle| !handle.is_null());
+        Ok(handles)
+    }
+}
+
+impl Sleeper {
+    /// Returns the driver's instance, and opens the driver first if it is closed. `command` is the reason for the log. `None` if the driver
+    /// cannot be opened, which is reported once.
+    pub(super) fn wake(&self, command: &CStr) -> Option<&Opened> {
+        match self.opened() {
+            Some(opened) => Some(opened),
+            None => self.wake_now(command),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_now(&self, command: &CStr) -> Option<&Opened> {
+        let _passage = GATE.enter();
+        if self.has_failed() || self.opened().is_some() {
+            return self.opened();
+        }
+        let _watch = shortage::watch();
+        let sink = LogSink(Some(self.listener));
+        let mut journal = Journal::of_call(&sink);
+        let name = &self.closed.manifest.library_path;
+        let bits = LogBits::INFO | LogBits::DRIVER;
+        let words = command.to_string_lossy();
+        journal.note(bits, format_args!("Opening driver {name} now, for {words}"));
+        // SAFETY: the create info has copies of the application's parameters, which live during the call.
+        let opened = self.request.with_info(self.allocator, |info| unsafe {
+            self.open(info, core::ptr::null(), &mut journal)
+        });
+        let result = match opened.map_err(VkResult::from).and_then(|opened| opened) {
+            Ok(opened) => {
+                self.publish(opened);
+                compare::all(self, &journal);
+                return self.opened();
+            }
+            Err(result) => result,
+        };
+        self.failed.store(1, Ordering::Relaxed);
+        journal.note(
+            LogBits::ERROR | LogBits::DRIVER,
+            format_args!(
+                "Driver {name} was listed from its record and cannot be opened now (VkResult {}), so its devices cannot be used. \
+                 Run vkloader explain",
+                result.0
+            ),
+        );
+        None
+    }
+
+    /// Opens the driver while its instance is created.
+    ///
+    /// # Safety
+    /// `info` is valid with all it points to, and `callbacks` are null or valid.
+    pub(super) unsafe fn open_now(
+        &self,
+        info: &VkInstanceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+    ) -> VkResult {
+        let sink = LogSink(Some(self.listener));
+        let mut journal = Journal::of_call(&sink);
+        // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
+        match unsafe { self.open(info, callbacks, &mut journal) } {
+            Ok(opened) => {
+                self.publish(opened);
+                VkResult::VK_SUCCESS
+            }
+            Err(result) => result,
+        }
+    }
+
+    fn publish(&self, opened: HostBox<Opened>) {
+        let (opened, _) = opened.into_raw();
+        self.opened.store(opened, Ordering::Release);
+    }
+
+    /// Opens the library, makes the instance, and finds the recorded devices.
+    ///
+    /// # Safety
+    /// `info` is valid with all it points to, and `callbacks` are null or valid.
+    unsafe fn open(
+        &self,
+        info: &VkInstanceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+        journal: &mut Journal<'_>,
+    ) -> Result<HostBox<Opened>, VkResult> {
+        let failed = VkResult::VK_ERROR_INITIALIZATION_FAILED;
+        let closed = &*self.closed;
+        let driver = OpenDriver::open_known(&closed.manifest, Some(closed.known), journal).ok_or(failed)?;
+        let interface = driver.interface;
+        let version = interface.instance_version().and_then(Result::ok);
+        let is_same = interface.version == closed.interface()
+            && version.is_none_or(|version| version == closed.version())
+            && interface.get_physical_device_proc_addr.is_some() == closed.has_physical_device_look_up();
+        if !is_same {
+            journal.note(
+                LogBits::ERROR | LogBits::DRIVER,
+                format_args!("The driver {} is another one than its record describes", driver.name()),
+            );
+            return Err(failed);
+        }
+        let mut handle = InstanceHandle::<Driver>::NULL;
+        let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
+        // SAFETY: the function belongs to the driver, and the caller promises the parameters.
+        let result = unsafe { (interface.create_instance)(info, callbacks, &mut handle) };
+        step.end(result.0);
+        if result != VkResult::VK_SUCCESS || handle.is_null() {
+            return Err(if result == VkResult::VK_SUCCESS {
+                failed
+            } else {
+                driver::failure(result)
+            });
+        }
+        let look_up = interface.get_instance_proc_addr;
+        let opened = Opened {
+            // SAFETY: null is a valid value of each slot.
+            table: unsafe { DriverTable::build(|row| driver::lookup_known(look_up, handle, row)) },
+            handle,
+            look_up,
+            look_up_of_physical_devices: interface.get_physical_device_proc_addr,
+            path: driver.path,
+            _library: driver.library,
+        };
+        let found = opened.devices(self).map(|real| self.assign(&opened, &real));
+        let boxed = HostBox::try_new(opened, self.allocator);
+        match (found, boxed) {
+            (Ok(()), Ok(opened)) => Ok(opened),
+            // The instance of a box that could not be made is lost, as is one of a process without memory.
+            (_, Err(error)) => Err(error.into()),
+            (Err(result), Ok(opened)) => {
+                // SAFETY: nothing uses the new instance, and the caller promises the callbacks.
+                unsafe { opened.destroy(callbacks) };
+                Err(result)
+            }
+        }
+    }
+
+    /// Gives each recorded device its handle in the driver. A device that the driver lacks keeps none.
+    fn assign(&self, opened: &Opened, real: &[PhysicalDeviceHandle<Driver>]) {
+        let is_taken = |handle: PhysicalDeviceHandle<Driver>| self.devices.iter().any(|one| one.real() == Some(handle));
+        for device in &self.devices {
+            let free = real.iter().copied().filter(|handle| !is_taken(*handle));
+            let found = free
+                .into_iter()
+                .find(|handle| compare::is_device(device, opened, *handle));
+            if let Some(handle) = found {
+                device
+                    .functions
+                    .store(stubs::functions(&self.unknown), Ordering::Relaxed);
+                device.real.store(handle.raw(), Ordering::Release);
+            }
+        }
+    }
+}

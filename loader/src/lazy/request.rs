@@ -1,0 +1,148 @@
+//! Copy of a create info, with which a driver's instance is made later.
+
+use super::{minor, text_of};
+use crate::alloc::{HostAllocator, HostText, HostVec};
+use crate::ffi;
+use crate::generated::types::{
+    VkApplicationInfo, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkInstanceCreateInfo,
+    VkStructureType,
+};
+use core::ffi::{c_char, c_void};
+use discovery::extension::{InstanceExtension, InstanceExtensionSet};
+use os::memory::OutOfMemory;
+
+/// A structure of a chain that consists of numbers and of pointers to functions of the application.
+enum Node {
+    Messenger(VkDebugUtilsMessengerCreateInfoEXT),
+    Report(VkDebugReportCallbackCreateInfoEXT),
+}
+
+/// A copied create info.
+pub(super) struct Request {
+    info: VkInstanceCreateInfo,
+    application: Option<(VkApplicationInfo, [Option<HostText>; 2])>,
+    extensions: HostVec<HostText>,
+    nodes: HostVec<Node>,
+    /// Known extensions that are enabled.
+    pub(super) enabled: InstanceExtensionSet,
+}
+
+impl Request {
+    /// Copies a create info. The flag is `false` if a part is missing, because its structure is unknown here.
+    ///
+    /// # Safety
+    /// `info` is valid with all it points to.
+    pub(super) unsafe fn copy(
+        info: &VkInstanceCreateInfo,
+        allocator: HostAllocator,
+    ) -> Result<(Self, bool), OutOfMemory> {
+        let mut made = Self {
+            info: *info,
+            application: None,
+            extensions: HostVec::new(allocator),
+            nodes: HostVec::new(allocator),
+            enabled: InstanceExtensionSet::empty(),
+        };
+        // SAFETY: the caller promises a pointer that is null or valid.
+        let application = unsafe { info.pApplicationInfo.as_ref() };
+        let mut is_whole = application.is_none_or(|application| application.pNext.is_null());
+        if let Some(application) = application {
+            let copy = |text: *const c_char| match text.is_null() {
+                true => Ok(None),
+                // SAFETY: the caller promises a terminated text.
+                false => HostText::try_new(unsafe { text_of(text) }, allocator).map(Some),
+            };
+            let names = [copy(application.pApplicationName)?, copy(application.pEngineName)?];
+            made.application = Some((*application, names));
+        }
+        // SAFETY: the caller promises an array that is as long as its count.
+        for &name in unsafe { ffi::c_array(info.ppEnabledExtensionNames, info.enabledExtensionCount) } {
+            // SAFETY: the caller promises terminated names.
+            let name = unsafe { text_of(name) };
+            if let Some(known) = InstanceExtension::find(name) {
+                made.enabled = made.enabled.with(known);
+            }
+            made.extensions.try_push(HostText::try_new(name, allocator)?)?;
+        }
+        // SAFETY: the caller promises a valid chain.
+        for at in unsafe { ffi::chain(info.pNext) } {
+            // SAFETY: every structure of a valid chain begins with its type.
+            let node = match unsafe { (*at).sType } {
+                // Links of layers, which no driver reads.
+                VkStructureType::VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO => continue,
+                // SAFETY: the type says which structure it is.
+                VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE => Node::Messenger(unsafe { *at.cast() }),
+                // SAFETY: the type says which structure it is.
+                VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE => Node::Report(unsafe { *at.cast() }),
+                _ => {
+                    is_whole = false;
+                    continue;
+                }
+            };
+            made.nodes.try_push(node)?;
+        }
+        Ok((made, is_whole))
+    }
+
+    /// Names of the application and of its engine.
+    pub(super) fn names(&self) -> [&[u8]; 2] {
+        match &self.application {
+            Some((_, names)) => names
+                .each_ref()
+                .map(|name| name.as_ref().map_or(&b""[..], HostText::bytes)),
+            None => [b"", b""],
+        }
+    }
+
+    /// Minor version of Vulkan for which the instance is.
+    pub(super) fn minor(&self) -> u32 {
+        self.application
+            .as_ref()
+            .map_or(0, |(application, _)| minor(application.apiVersion))
+    }
+
+    /// Calls `make` with a create info that has the copied content.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(super) fn with_info<R>(
+        &self,
+        allocator: HostAllocator,
+        make: impl FnOnce(&VkInstanceCreateInfo) -> R,
+    ) -> Result<R, OutOfMemory> {
+        let pointer =
+            |text: &Option<HostText>| text.as_ref().map_or(core::ptr::null(), |text| text.as_c_str().as_ptr());
+        let application = self.application.as_ref().map(|(application, names)| VkApplicationInfo {
+            pApplicationName: pointer(&names[0]),
+            pEngineName: pointer(&names[1]),
+            ..*application
+        });
+        let names = self.extensions.iter().map(|name| name.as_c_str().as_ptr());
+        let names = HostVec::try_from_iter(names, allocator)?;
+        let mut nodes = HostVec::try_with_capacity(self.nodes.len(), allocator)?;
+        let mut next: *const c_void = core::ptr::null();
+        for node in self.nodes.iter().rev() {
+            // The room is enough, so the elements stay where they are.
+            nodes.try_push(match *node {
+                Node::Messenger(info) => Node::Messenger(VkDebugUtilsMessengerCreateInfoEXT { pNext: next, ..info }),
+                Node::Report(info) => Node::Report(VkDebugReportCallbackCreateInfoEXT { pNext: next, ..info }),
+            })?;
+            next = match nodes.last() {
+                Some(Node::Messenger(info)) => core::ptr::from_ref(info).cast(),
+                Some(Node::Report(info)) => core::ptr::from_ref(info).cast(),
+                None => next,
+            };
+        }
+        let info = VkInstanceCreateInfo {
+            pNext: next,
+            pApplicationInfo: application.as_ref().map_or(core::ptr::null(), core::ptr::from_ref),
+            ppEnabledExtensionNames: if names.is_empty() {
+                core::ptr::null()
+            } else {
+                names.as_ptr()
+            },
+            ..self.info
+        };
+        Ok(make(&info))
+    }
+}

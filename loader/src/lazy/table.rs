@@ -1,0 +1,32 @@
+//! Functions of a closed driver: the table that the rest of the loader calls through.
+
+use super::{answer, destroy, list};
+use crate::generated::dispatch::DriverTable;
+use crate::generated::dispatch::driver::LATE;
+
+/// Functions of a closed driver. The named commands are answered from the record where it has the answer; all others open the driver.
+pub(super) static TABLE: DriverTable = DriverTable {
+    vkDestroyInstance: Some(destroy),
+    vkEnumeratePhysicalDevices: Some(list::vkEnumeratePhysicalDevices),
+    vkEnumeratePhysicalDeviceGroups: Some(list::vkEnumeratePhysicalDeviceGroups),
+    vkEnumeratePhysicalDeviceGroupsKHR: Some(list::vkEnumeratePhysicalDeviceGroupsKHR),
+    vkEnumerateDeviceExtensionProperties: Some(list::vkEnumerateDeviceExtensionProperties),
+    vkGetPhysicalDeviceProperties: Some(answer::vkGetPhysicalDeviceProperties),
+    vkGetPhysicalDeviceProperties2: Some(answer::vkGetPhysicalDeviceProperties2),
+    vkGetPhysicalDeviceProperties2KHR: Some(answer::vkGetPhysicalDeviceProperties2KHR),
+    vkGetPhysicalDeviceFeatures: Some(answer::vkGetPhysicalDeviceFeatures),
+    vkGetPhysicalDeviceFeatures2: Some(answer::vkGetPhysicalDeviceFeatures2),
+    vkGetPhysicalDeviceFeatures2KHR: Some(answer::vkGetPhysicalDeviceFeatures2KHR),
+    vkGetPhysicalDeviceMemoryProperties: Some(answer::vkGetPhysicalDeviceMemoryProperties),
+    vkGetPhysicalDeviceMemoryProperties2: Some(answer::vkGetPhysicalDeviceMemoryProperties2),
+    vkGetPhysicalDeviceMemoryProperties2KHR: Some(answer::vkGetPhysicalDeviceMemoryProperties2KHR),
+    vkGetPhysicalDeviceFormatProperties: Some(answer::vkGetPhysicalDeviceFormatProperties),
+    vkGetPhysicalDeviceFormatProperties2: Some(answer::vkGetPhysicalDeviceFormatProperties2),
+    vkGetPhysicalDeviceFormatProperties2KHR: Some(answer::vkGetPhysicalDeviceFormatProperties2KHR),
+    vkGetPhysicalDeviceQueueFamilyProperties: Some(list::vkGetPhysicalDeviceQueueFamilyProperties),
+    vkGetPhysicalDeviceQueueFamilyProperties2: Some(list::vkGetPhysicalDeviceQueueFamilyProperties2),
+    vkGetPhysicalDeviceQueueFamilyProperties2KHR: Some(list::vkGetPhysicalDeviceQueueFamilyProperties2KHR),
+    vkGetPhysicalDeviceToolProperties: Some(list::vkGetPhysicalDeviceToolProperties),
+    vkGetPhysicalDeviceToolPropertiesEXT: Some(list::vkGetPhysicalDeviceToolPropertiesEXT),
+    ..LATE
+};

@@ -1,0 +1,192 @@
+//! Drivers that stay closed because their devices are recorded (DRV-280 to DRV-286).
+//!
+//! This module decides if a driver may stay closed, and reads its record. [`crate::lazy`] makes an instance of it.
+
+use crate::catalogue::{self, Known, KnownDrivers};
+use crate::ffi;
+use crate::generated::types::VkExtensionProperties;
+use ::record::{DRIVER, Key, Query, Record};
+use discovery::env::{Environment, Variable};
+use discovery::journal::{Journal, LogBits};
+use discovery::manifest::DriverManifest;
+use discovery::manifest::file::contents;
+use os::memory::{Grow, OutOfMemory};
+use os::{File, render, with_terminated};
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
+
+/// Bytes of the first line of `/proc/meminfo` that are compared.
+const LINE: usize = 64;
+
+/// A driver that is not open, with its record.
+pub(crate) struct Closed {
+    /// The manifest, by which the driver is opened later.
+    pub manifest: DriverManifest,
+    /// Its entry in the driver catalogue.
+    pub known: Known,
+    /// Its own instance extensions.
+    pub extensions: Vec<VkExtensionProperties>,
+    bytes: Vec<u8>,
+}
+
+impl Closed {
+    /// Returns the driver of a manifest if a policy wants it to stay closed, and everything on which its record depends is unchanged.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    pub(crate) fn of(
+        manifest: &DriverManifest,
+        known: Option<Known>,
+        drivers: &KnownDrivers,
+        journal: &Journal<'_>,
+    ) -> Result<Option<Arc<Self>>, OutOfMemory> {
+        if !drivers.is_lazy() {
+            return Ok(None);
+        }
+        let Some(known) = known else { return Ok(None) };
+        match drivers
+            .record_of(known)
+            .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
+        {
+            Some(bytes) => Self::of_bytes(manifest, (known, bytes), drivers, journal),
+            None => Ok(None),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn of_bytes(
+        manifest: &DriverManifest,
+        (known, bytes): (Known, Vec<u8>),
+        drivers: &KnownDrivers,
+        journal: &Journal<'_>,
+    ) -> Result<Option<Arc<Self>>, OutOfMemory> {
+        let valid = Record::again(&bytes).filter(|record| is_current(*record, &Environment::process()));
+        if valid.is_none() {
+            return Ok(None);
+        }
+        let mut extensions = Vec::new();
+        drivers.extensions(known, |one| extensions.try_push(*one))?;
+        let library = &manifest.library_path;
+        journal.note(
+            LogBits::INFO | LogBits::DRIVER,
+            format_args!("Not opening driver {library} yet: its devices are listed from the record"),
+        );
+        catalogue::trace_record(manifest);
+        Ok(Some(Arc::new(Self {
+            manifest: manifest.try_copy()?,
+            known,
+            extensions,
+            bytes,
+        })))
+    }
+
+    /// Returns the record.
+    pub(crate) fn record(&self) -> Option<Record<'_>> {
+        Record::again(&self.bytes)
+    }
+
+    /// Returns one of the numbers about the driver: the interface version, the version of Vulkan, or the presence of a look-up of
+    /// physical-device functions.
+    fn number(&self, place: usize) -> u32 {
+        let found = self
+            .record()
+            .and_then(|record| record.find(Key::of(DRIVER, Query::Versions)));
+        found
+            .and_then(|(_, numbers)| ::record::number(numbers, place * 4))
+            .unwrap_or(0)
+    }
+
+    /// The interface version that the driver agreed on.
+    pub(crate) fn interface(&self) -> u32 {
+        self.number(0)
+    }
+
+    /// The version of Vulkan that the driver reported.
+    pub(crate) fn version(&self) -> u32 {
+        self.number(1)
+    }
+
+    /// Returns `true` if the driver has a look-up of physical-device functions.
+    pub(crate) fn has_physical_device_look_up(&self) -> bool {
+        self.number(2) != 0
+    }
+
+    /// Returns `true` if the profiles of a driver may mention this program: by one of its names, or by the name of its process.
+    pub(crate) fn is_mentioned(&self, names: [&[u8]; 2]) -> bool {
+        let key = Key::of(DRIVER, Query::Names);
+        let Some((_, lines)) = self.record().and_then(|record| record.find(key)) else {
+            return true;
+        };
+        let mut room = [0; 4096];
+        let mut mentioned = names.into_iter().any(|name| ::record::mentions(lines, name));
+        match os::running_executable(&mut room) {
+            Some(path) => mentioned |= ::record::mentions(lines, file_of(path)),
+            None => return true,
+        }
+        let first = |line: &[u8]| {
+            let end = line.iter().position(|&byte| byte == 0).unwrap_or(line.len());
+            ::record::mentions(lines, file_of(line.get(..end).unwrap_or_default()))
+        };
+        mentioned || read_line(c"/proc/self/cmdline", &mut room).is_none_or(first)
+    }
+}
+
+/// Returns the last component of a path, as a system or Wine writes it.
+fn file_of(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| b"/\\".contains(byte)).next().unwrap_or_default()
+}
+
+/// Reads the beginning of a file.
+fn read_line<'r>(path: &core::ffi::CStr, room: &'r mut [u8]) -> Option<&'r [u8]> {
+    let length = File::open(path).ok()?.read(room).ok()?;
+    room.get(..length)
+}
+
+/// Reads a record. The file must belong to the superuser, or to this user if the catalogue is the user's own.
+fn read(path: &[u8], of_user: bool, sum: u64) -> Option<Vec<u8>> {
+    let file = with_terminated(path, File::open_itself).ok()?;
+    let found = file.status().ok()?;
+    if !found.is_file() || !found.is_kept(of_user) {
+        return None;
+    }
+    let bytes = contents(file, &found).ok()?;
+    Record::read(&bytes, sum)?;
+    Some(bytes)
+}
+
+/// Returns `true` if the files, the nodes and the memory on which a record depends are as they were. `HOME` is unknown to elevated
+/// processes, for which no record counts.
+fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
+    let Some(home) = environment.get_non_empty(Variable::Home) else {
+        return false;
+    };
+    let own_profiles = render(format_args!("{}/.drirc", os::Raw(&home)));
+    let is_same_file = |line: &[u8]| {
+        let mut parts = line.splitn(2, |&byte| byte == 0);
+        let (path, identity) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        catalogue::is_same_file(path, identity)
+    };
+    let mut room = [0; LINE];
+    let mut same_memory = || {
+        let key = Key::of(DRIVER, Query::Machine);
+        let now = read_line(c"/proc/meminfo", &mut room)?
+            .split(|&byte| byte == b'\n')
+            .next()?;
+        Some(record.find(key)?.1 == now)
+    };
+    !os::exists(&own_profiles)
+        && record.each(Key::of(DRIVER, Query::File)).all(is_same_file)
+        && record.each(Key::of(DRIVER, Query::Node)).all(os::is_accessible)
+        && same_memory() == Some(true)
+}
+
+/// Copies an extension list into a program's array type.
+pub(crate) fn extension(name: &[u8], version: u32) -> VkExtensionProperties {
+    let mut properties = VkExtensionProperties {
+        extensionName: [0; 256],
+        specVersion: version,
+    };
+    ffi::set_fixed_text(&mut properties.extensionName, name);
+    properties
+}

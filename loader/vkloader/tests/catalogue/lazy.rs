@@ -1,0 +1,215 @@
+//! Drivers that stay closed by the policy `lazy`, from the update to the program.
+
+use super::asked::*;
+use super::machine::{Machine, built, library};
+use serde_json::Value;
+use std::fs;
+
+/// A machine with a driver whose library has the name of Mesa's for processors, and a catalogue with its record.
+fn machine_with(lines: &str) -> Machine {
+    let mut machine = machine();
+    let library = machine.path("libraries/libvulkan_lvp.so");
+    fs::copy(built("libmock_driver.so"), &library).expect("cargo built the mock driver");
+    configure(&machine, lines);
+    machine.manifest("lvp", &library, "");
+    update(&machine);
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.variable("VK_LOADER_DEBUG", "info,warn,error");
+    machine
+}
+
+fn update(machine: &Machine) {
+    let library = library();
+    let library = library.to_str().expect("plain");
+    let output = machine.run(&["catalogue", "update", "--user", "--library", library]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(driver(&written(machine), "lvp")["record"].is_string());
+}
+
+/// Makes the driver another one, while its files stay the same.
+fn configure(machine: &Machine, lines: &str) {
+    let journal = machine.path("journal");
+    let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());
+    machine.file("libraries/libvulkan_lvp.conf", text);
+}
+
+/// Result of a program: the devices, the log of the loader, and the number of times that the driver was opened.
+struct Ran {
+    seen: Value,
+    log: String,
+    opened: usize,
+}
+
+impl Ran {
+    fn names(&self) -> Vec<&str> {
+        let devices = self.seen["devices"].as_array().expect("a list");
+        devices.iter().filter_map(|device| device["name"].as_str()).collect()
+    }
+}
+
+fn loads(machine: &Machine) -> usize {
+    let journal = fs::read_to_string(machine.path("journal")).unwrap_or_default();
+    journal.lines().filter(|line| line.ends_with(" load")).count()
+}
+
+/// Runs a program that lists devices with their properties and extensions, and with `creates` makes a device of each.
+fn program(machine: &Machine, creates: bool) -> Ran {
+    let library = library();
+    let library = library.to_str().expect("plain");
+    let before = loads(machine);
+    let words: &[&str] = match creates {
+        true => &["probe", "--", library],
+        false => &["probe", "--driver", "--", library],
+    };
+    let output = machine.run(words);
+    let last = output
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .rfind(|line| !line.is_empty());
+    let mut seen: Value = serde_json::from_slice(last.expect("a line")).expect("JSON");
+    for member in ["before", "objects"] {
+        seen[member].take();
+    }
+    Ran {
+        seen,
+        log: String::from_utf8_lossy(&output.stderr).into_owned(),
+        opened: loads(machine) - before,
+    }
+}
+
+const TWO: &str = "instance_extension VK_KHR_surface 25\ndevice one\ndevice.vendor 4098\ndevice.extension VK_KHR_swapchain 70\ndevice two";
+
+#[test]
+fn drv_282_devices_are_listed_without_the_driver() {
+    let mut machine = machine_with(TWO);
+    let usual = program(&machine, false);
+    assert!(usual.opened > 0 && usual.names() == ["one", "two"], "{}", usual.log);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    let lazy = program(&machine, false);
+    assert_eq!(lazy.seen, usual.seen);
+    assert_eq!(lazy.opened, 0, "{}", lazy.log);
+    assert!(
+        lazy.log.contains("its devices are listed from the record"),
+        "{}",
+        lazy.log
+    );
+}
+
+#[test]
+fn drv_283_a_device_is_created_by_the_driver() {
+    let mut machine = machine_with(TWO);
+    let usual = program(&machine, true);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    let lazy = program(&machine, true);
+    assert_eq!(lazy.seen, usual.seen);
+    assert_eq!(lazy.seen["devices"][1]["created"], 0);
+    assert!(
+        lazy.opened > 0 && lazy.log.contains("now, for vkCreateDevice"),
+        "{}",
+        lazy.log
+    );
+    assert!(!lazy.log.contains("WARN"), "{}", lazy.log);
+}
+
+#[test]
+fn drv_283_a_late_failure_is_an_error_of_the_device() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    configure(&machine, &format!("{TWO}\nfail vkCreateInstance -9 1 9"));
+    let failed = program(&machine, true);
+    assert_eq!(failed.names(), ["one", "two"]);
+    for device in 0..2 {
+        assert_eq!(failed.seen["devices"][device]["created"], -3);
+    }
+    let line = "cannot be opened now (VkResult -9)";
+    assert_eq!(failed.log.matches(line).count(), 1, "reported once: {}", failed.log);
+}
+
+#[test]
+fn drv_285_a_wrong_record_is_found_when_the_driver_is_opened() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    for (lines, words, codes) in [
+        (
+            TWO.replace("VK_KHR_swapchain 70", "VK_KHR_swapchain 71"),
+            "other device extensions",
+            [0, 0],
+        ),
+        (TWO.replace("device one", "device another"), "other devices", [-3, 0]),
+        (TWO.replace("\ndevice two", ""), "other devices", [0, -3]),
+        (
+            format!("{TWO}\ndevice.api_version 1.0"),
+            "other device properties",
+            [0, 0],
+        ),
+    ] {
+        configure(&machine, &lines);
+        let ran = program(&machine, true);
+        assert_eq!(ran.names(), ["one", "two"], "the record");
+        assert!(ran.log.contains(words), "{words}: {}", ran.log);
+        let created = [0, 1].map(|device| ran.seen["devices"][device]["created"].clone());
+        assert_eq!(created, codes.map(Value::from), "{words}: {}", ran.log);
+    }
+}
+
+#[test]
+fn drv_286_everything_else_opens_the_driver_at_once() {
+    let mut machine = machine_with(TWO);
+    let is_opened = |machine: &Machine| {
+        let ran = program(machine, false);
+        assert_eq!(ran.names(), ["one", "two"]);
+        ran.opened > 0
+    };
+    let with = |machine: &mut Machine, variable: &str, value: &str| {
+        machine.variable(variable, value);
+        let is_opened = is_opened(machine);
+        machine.unset(variable);
+        is_opened
+    };
+    for (policy, opens) in [("lazy", false), ("keep-open", true), ("lazy-asleep", true)] {
+        assert_eq!(with(&mut machine, "VK_LOADER_DRIVER_POLICY", policy), opens, "{policy}");
+    }
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    assert!(with(&mut machine, "MESA_EXAMPLE", "1"), "a variable of drivers");
+    let home = machine.path("home");
+    fs::create_dir(&home).expect("a folder");
+    let home = home.display().to_string();
+    assert!(!with(&mut machine, "HOME", &home));
+    machine.file("home/.drirc", "");
+    assert!(with(&mut machine, "HOME", &home), "the user's profiles");
+    machine.variable("VK_LOADER_CATALOGUE", "verify");
+    assert!(is_opened(&machine), "every driver is opened");
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    let folder = file(&machine).parent().expect("a folder").to_owned();
+    let name = driver(&written(&machine), "lvp")["record"]
+        .as_str()
+        .expect("a record")
+        .to_owned();
+    let path = folder.join(format!("record-{}-{name}.bin", catalogue::ARCHITECTURE));
+    let content = fs::read(&path).expect("a file");
+    let mut other = content.clone();
+    *other.last_mut().expect("content") ^= 1;
+    fs::write(&path, other).expect("a file");
+    assert!(is_opened(&machine), "another checksum");
+    fs::write(&path, &content[..content.len() - 1]).expect("a file");
+    assert!(is_opened(&machine), "a part of the file");
+    fs::write(&path, content).expect("a file");
+    assert!(!is_opened(&machine), "the same again");
+    fs::remove_file(&path).expect("a file");
+    assert!(is_opened(&machine), "no record");
+}
+
+#[test]
+fn drv_282_explain_says_that_devices_come_from_the_record() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (0, vec!["one", "two"]));
+    let all = explained.report["catalogue"].as_array().expect("a list");
+    let says = |one: &Value| {
+        one["what"]
+            .as_str()
+            .is_some_and(|what| what.contains("listed from the record"))
+    };
+    assert!(all.iter().any(says), "{all:#?}");
+}
