@@ -157,6 +157,14 @@ fn software_alone_is_a_verdict_of_its_own() {
     let (code, words) = said(&machine, &["explain"]);
     assert_eq!(code, Some(0));
     assert!(words.starts_with("! Only software draws here (soft)"), "{words}");
+    // The first lines have the cause and its remedy.
+    machine.manifest("card", "/nowhere/libcard.so".as_ref(), "");
+    let (_, broken) = said(&machine, &["explain"]);
+    let head: Vec<&str> = broken.split("\n\n").take(1).collect();
+    assert!(
+        head[0].contains("could not open the driver's library") && head[0].contains("-> Reinstall the package"),
+        "{broken}"
+    );
     for (condition, expected) in [("type:discrete", 1), ("type:hardware", 1), ("type:cpu", 0)] {
         assert_eq!(
             said(&machine, &["explain", "--check", condition]).0,

@@ -285,6 +285,13 @@ impl Dropped {
         self.code == "driver.no-devices"
     }
 
+    /// Returns `true` if the finding may be the reason why no graphics card can be used, although a software driver works.
+    fn explains_missing_card(&self) -> bool {
+        let is_of_layer =
+            self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
+        !is_of_layer && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
+    }
+
     /// Returns the finding as one line.
     pub(crate) fn in_short(&self) -> String {
         let why = self.findings.first().map_or(self.reason.as_str(), String::as_str);
@@ -457,8 +464,13 @@ impl Report {
         names(self) == names(other)
     }
 
-    /// Returns the first finding that has a remedy.
+    /// Returns the first finding with a remedy that explains the verdict; `None` if hardware can be used.
     pub(crate) fn first_cause(&self) -> Option<&Dropped> {
-        self.dropped.iter().find(|dropped| !dropped.advice.is_empty())
+        let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
+        match self.verdict {
+            Verdict::Nothing => with_remedy.next(),
+            Verdict::SoftwareOnly => with_remedy.find(|dropped| dropped.explains_missing_card()),
+            Verdict::Hardware => None,
+        }
     }
 }

@@ -99,7 +99,7 @@ fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     };
     let headline = escaped(&report.headline());
     writeln!(page, "<p class=\"{class}\"><strong>{headline}</strong></p>")?;
-    match report.first_cause().filter(|_| report.verdict == Verdict::Nothing) {
+    match report.first_cause() {
         Some(first) => writeln!(
             page,
             "<p>{}</p><p class=\"advice\">{}</p>",

@@ -115,9 +115,8 @@ fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
         Verdict::Nothing => ("x ", BAD),
     };
     lines.wrapped((mark, "  "), style, &report.headline())?;
-    let cause = report.first_cause().filter(|_| report.verdict == Verdict::Nothing);
-    if let Some(cause) = cause {
-        lines.wrapped(("  ", "  "), BAD, &cause.reason)?;
+    if let Some(cause) = report.first_cause() {
+        lines.wrapped(("  ", "  "), style, &cause.reason)?;
         lines.wrapped(("  -> ", "     "), ADVICE, &cause.advice)?;
     }
     writeln!(lines.out)
