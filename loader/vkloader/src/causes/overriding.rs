@@ -4,6 +4,7 @@
 use super::{spelling, unsearched, variables};
 use crate::events::{Decision, Event, Record, Searched};
 use crate::report::{Dropped, Report, codes, rank};
+use reasons::rank::OTHER;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -147,9 +148,18 @@ fn none_has_device(report: &Report) -> Option<Dropped> {
         .map(|driver| format!("{}: {}", driver.name, driver.reason))
         .collect();
     let is_all = report.devices.is_empty() && report.hidden.is_empty() && report.ended.is_none();
-    (is_all && !findings.is_empty()).then(|| Dropped {
+    // A driver that is broken explains more than those that found nothing.
+    let is_broken =
+        |dropped: &Dropped| dropped.subject.starts_with("driver") && (rank::BROKEN..=OTHER).contains(&dropped.rank);
+    let found = codes::DRIVER_NONE_HAS_DEVICE.about("all drivers");
+    let rank = match report.dropped.iter().any(is_broken) {
+        true => OTHER + 1,
+        false => found.rank,
+    };
+    (is_all && !findings.is_empty()).then_some(Dropped {
         findings,
-        ..codes::DRIVER_NONE_HAS_DEVICE.about("all drivers")
+        rank,
+        ..found
     })
 }
 

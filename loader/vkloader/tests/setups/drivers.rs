@@ -74,6 +74,17 @@ pub(super) const ROWS: &[Row] = &[
     .about("libmock_bad.so")
     .remedy("kernel module", update),
     Row::new(
+        "one driver has no device, and another does not open",
+        |machine| {
+            machine.driver("empty", "");
+            bad(machine, "device one");
+            std::fs::remove_file(machine.path("libraries/libmock_bad.so")).expect("just copied");
+        },
+        "driver.not-opened",
+    )
+    .about("libmock_bad.so")
+    .remedy("Reinstall the package", update),
+    Row::new(
         "the only driver has no device",
         |machine| bad(machine, ""),
         "driver.none-has-device",
