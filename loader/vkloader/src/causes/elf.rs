@@ -2,6 +2,7 @@
 
 mod cache;
 mod closure;
+mod refused;
 
 use super::packages;
 use crate::installed;
@@ -63,8 +64,10 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
         }
         return;
     }
-    if !missing(dropped, &path, own) {
-        in_words_of_the_linker(dropped, &path);
+    let words = words_of_the_linker(dropped).unwrap_or_default();
+    // The message is about the first file that stopped the dynamic linker, so it comes before a search of our own.
+    if !refused::explain(dropped, &words, &path, own) && !missing(dropped, &path, own) {
+        in_words_of_the_linker(dropped, &words);
     }
 }
 
@@ -119,53 +122,45 @@ pub(super) fn damaged(dropped: &mut Dropped, path: &Path) -> bool {
 fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     let missing = Closure::of(path, own).missing;
     for (name, needed_by) in &missing {
-        dropped
-            .findings
-            .insert(0, format!("{name} is missing, which {} needs", shown(needed_by)));
+        let needed_by = shown(needed_by);
+        let finding = match closure::unreadable(name) {
+            Some(file) => {
+                let (finding, advice) = refused::closed(&file);
+                dropped.advice = advice;
+                format!("{}, which {needed_by} needs: {finding}", shown(&file))
+            }
+            None => format!("{name} is missing, which {needed_by} needs"),
+        };
+        dropped.findings.insert(0, finding);
     }
-    let mut names: Vec<&str> = missing.iter().map(|(name, _)| name.as_str()).collect();
+    let mut names: Vec<&str> = missing
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .filter(|name| closure::unreadable(name).is_none())
+        .collect();
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
         dropped.advice = packages::install(&names);
     }
-    !names.is_empty()
+    !missing.is_empty()
 }
 
-/// Adds an explanation of the dynamic linker's message about symbols, versions, or invalid files that precede the valid ones.
-fn in_words_of_the_linker(dropped: &mut Dropped, path: &Path) {
+/// Returns the dynamic linker's message in a finding.
+fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
     let prefix = "the system says: ";
     let mut findings = dropped.findings.iter();
-    let Some(words) = findings
+    findings
         .find_map(|finding| finding.strip_prefix(prefix))
         .map(String::from)
-    else {
-        return;
-    };
-    if let Some(path) = refused(&words) {
-        if damaged(dropped, path)
-            && let Some(folder) = path.parent().filter(|folder| closure::is_in_variable(folder))
-        {
-            let folder = shown(folder);
-            dropped.advice = format!("Take {folder} out of LD_LIBRARY_PATH, or replace {}.", shown(path));
-        }
-        return;
-    }
-    let said = too_old(&words)
-        .or_else(|| undefined(&words))
-        .or_else(|| not_executable(&words, path));
-    if let Some((finding, advice)) = said {
+}
+
+/// Adds an explanation of the dynamic linker's message about versions and symbols.
+fn in_words_of_the_linker(dropped: &mut Dropped, words: &str) {
+    if let Some((finding, advice)) = too_old(words).or_else(|| undefined(words)) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
     }
-}
-
-/// Returns the first file that the dynamic linker found and rejected, from a message such as `FILE: file too short`.
-fn refused(words: &str) -> Option<&Path> {
-    let endings = [": file too short", ": invalid ELF header"];
-    let path = endings.iter().find_map(|ending| words.strip_suffix(ending))?;
-    let path = path.rsplit(": ").next().map(Path::new)?;
-    path.is_absolute().then_some(path)
 }
 
 /// Returns the finding and the remedy for a library without a needed version of symbols: `LIBRARY: version `VERSION' not found (required by
@@ -206,28 +201,6 @@ fn undefined(words: &str) -> Option<(String, String)> {
             owned(library)
         ),
     ))
-}
-
-/// Returns the finding and the remedy for a file whose code may not run because of its file system or a security policy.
-fn not_executable(words: &str, path: &Path) -> Option<(String, String)> {
-    if !words.contains("failed to map segment") {
-        return None;
-    }
-    // The rejected library may be one that the driver needs.
-    let refused = words.split(": ").map(Path::new).find(|file| file.is_absolute());
-    let path = refused.unwrap_or(path);
-    let flags = rustix::fs::statvfs(path).ok()?.f_flag;
-    let file = shown(path);
-    Some(match flags.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
-        true => (
-            format!("{file} lies in a file system that is mounted with noexec"),
-            "Install the driver in another file system, or mount this one without noexec.".into(),
-        ),
-        false => (
-            format!("{file} may not run: a security policy may forbid it, such as that of SELinux"),
-            format!("Look for the denial (ausearch -m avc), and restore the label of the file: restorecon -v {file}"),
-        ),
-    })
 }
 
 /// Returns a library with the package that it belongs to.

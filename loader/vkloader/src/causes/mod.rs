@@ -4,6 +4,7 @@ mod display;
 pub(crate) mod elf;
 mod hardware;
 mod instance;
+mod limits;
 mod linker;
 mod manifest;
 mod multiarch;
@@ -44,6 +45,9 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         words::find(report, &records);
         instance::find(report, &records, of_program);
         origins(report, &records);
+    }
+    for dropped in &mut report.dropped {
+        limits::explain(dropped);
     }
     report.dropped.sort_by_key(|dropped| dropped.rank);
 }

@@ -126,6 +126,38 @@ pub(super) const ROWS: &[Row] = &[
     })
     .gone(),
     Row::new(
+        "a library that the driver needs is empty",
+        |machine| {
+            compiled(machine, "int nothing_more;\n", &["vkltneeded"]);
+            fs::write(machine.path("libraries/libvkltneeded.so"), "").expect("written");
+        },
+        "driver.not-opened",
+    )
+    .about("libvkltneeded.so is no library: 0 bytes")
+    .remedy("Reinstall", |machine| {
+        compile(machine, "vkltneeded", "int nothing;\n", &[]);
+    })
+    .gone(),
+    Row::new(
+        "a limit on the address space leaves no room for a library that the driver needs",
+        |machine| {
+            compile(machine, "vkltneeded", "char large[1 << 30];\n", &[]);
+            compile(machine, "vkltuser", "int user;\n", &["vkltneeded"]);
+            machine.manifest("user", &machine.path("libraries/libvkltuser.so"), "");
+            let words = ["sh", "-c", "ulimit -v 1000000 && exec \"$@\"", "sh"];
+            assert!(
+                machine.start_with(words.map(String::from).into()),
+                "a shell sets limits"
+            );
+        },
+        "driver.not-opened",
+    )
+    .about("libvkltneeded.so, which libvkltuser.so needs: there was no room for it in memory")
+    .remedy("ulimit -v unlimited", |machine| {
+        machine.start_with(Vec::new());
+    })
+    .gone(),
+    Row::new(
         "a known library that the driver needs is missing",
         |machine| {
             let folder = machine.path("libraries");

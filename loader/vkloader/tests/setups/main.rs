@@ -11,6 +11,7 @@ mod hardware;
 mod layers;
 mod libraries;
 mod manifests;
+mod surroundings;
 mod users;
 mod variables;
 
@@ -129,7 +130,11 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups with a test of their own: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 23] = [
+    (
+        "setups/surroundings.rs",
+        "a_needed_library_in_a_file_system_that_forbids_programs_is_named",
+    ),
     ("explain.rs", "a_file_that_this_user_may_not_read"),
     ("explain.rs", "a_dependency_of_a_dependency_is_missing"),
     ("explain.rs", "a_driver_that_hangs"),

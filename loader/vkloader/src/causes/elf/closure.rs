@@ -245,6 +245,26 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
         .find(fits)
 }
 
+/// Returns a file with this name in the folders that are searched for every library, if the user may not read it.
+pub(super) fn unreadable(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return None;
+    }
+    let folders = folders_in_variable()
+        .into_iter()
+        .chain(usual_folders().map(String::from));
+    let paths = folders
+        .map(|folder| Path::new(&folder).join(name))
+        .chain(cache::paths(name));
+    let is_closed = |path: &PathBuf| {
+        let opened = std::fs::File::open(path);
+        opened.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+    };
+    paths
+        .filter(|path| std::fs::symlink_metadata(path).is_ok())
+        .find(is_closed)
+}
+
 /// Returns `true` if the dynamic linker searches the folder for every library.
 pub(crate) fn is_usual(folder: &Path) -> bool {
     usual_folders().any(|usual| Path::new(usual) == folder)

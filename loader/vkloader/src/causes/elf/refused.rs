@@ -1,0 +1,231 @@
+//! Diagnoses of the file that the dynamic linker rejected. Its message names that file, which may be one that the driver needs.
+
+use super::closure::{self, Closure, Identity};
+use super::{closed_folder, damaged, file_name, shown};
+use crate::causes::limits;
+use crate::report::Dropped;
+use rustix::fs::StatVfsMountFlags;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Kind of a rejection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Why {
+    /// The content is not that of a whole library.
+    Damaged,
+    /// The kernel did not map the file into memory.
+    Unmapped,
+    /// The user may not read the file.
+    Closed,
+}
+
+/// Ends of the dynamic linker's messages, which follow the name of a file.
+const MESSAGES: [(&str, Why); 8] = [
+    (": file too short", Why::Damaged),
+    (": invalid ELF header", Why::Damaged),
+    (": cannot read file data", Why::Damaged),
+    (": failed to map segment from shared object", Why::Unmapped),
+    (": cannot map zero-fill pages", Why::Unmapped),
+    (": cannot allocate memory", Why::Unmapped),
+    (": cannot create shared object descriptor", Why::Unmapped),
+    (": cannot open shared object file: Permission denied", Why::Closed),
+];
+
+/// Adds the reason why a file was rejected to the finding about `library`, which is the file itself or needs it. `words` is the message of the dynamic
+/// linker. Returns `false` if the message names no such file.
+pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: Identity) -> bool {
+    let Some((file, why)) = rejected(words).and_then(|(name, why)| Some((find(name, library, own)?, why))) else {
+        return false;
+    };
+    let in_variable = file
+        .parent()
+        .filter(|folder| closure::is_in_variable(folder))
+        .map(shown);
+    let (finding, advice) = match why {
+        Why::Damaged if !damaged(dropped, &file) => return false,
+        Why::Damaged => {
+            if let Some(folder) = in_variable {
+                dropped.advice = format!("Take {folder} out of LD_LIBRARY_PATH, or replace {}.", shown(&file));
+            }
+            return true;
+        }
+        Why::Unmapped => Facts::about(&file, in_variable).finding(&file),
+        Why::Closed => closed(&file),
+    };
+    let needed_by = match file == library {
+        true => String::new(),
+        false => format!(", which {} needs", file_name(&shown(library))),
+    };
+    dropped
+        .findings
+        .insert(0, format!("{}{needed_by}: {finding}", shown(&file)));
+    dropped.advice = advice;
+    true
+}
+
+/// Returns the name of the rejected file in a message, and the kind of the rejection.
+fn rejected(words: &str) -> Option<(&str, Why)> {
+    MESSAGES.iter().find_map(|&(message, why)| {
+        let before = &words[..words.find(message)?];
+        let name = before.rsplit(": ").next()?;
+        (!name.is_empty()).then_some((name, why))
+    })
+}
+
+/// Returns the file that the dynamic linker found for a name, which is a path or the name of a library that `library` needs.
+fn find(name: &str, library: &Path, own: Identity) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(name.into());
+    }
+    if library.file_name().is_some_and(|own| own == name) {
+        return Some(library.into());
+    }
+    let found = Closure::of(library, own).found;
+    let by_name = |path: &PathBuf| path.file_name().is_some_and(|file| file == name);
+    found.into_iter().find(by_name).or_else(|| closure::locate(name, own))
+}
+
+/// Returns the finding and the remedy for a file that the user may not read.
+pub(super) fn closed(file: &Path) -> (String, String) {
+    match closed_folder(file) {
+        Some(folder) => (
+            format!("this user may not search the folder {}", shown(folder)),
+            format!("Let this user search the folder: chmod o+x {}", shown(folder)),
+        ),
+        None => (
+            "this user may not read the file".into(),
+            format!("Let this user read the file: chmod o+r {}", shown(file)),
+        ),
+    }
+}
+
+/// Facts that decide why the kernel did not map a file.
+#[derive(Default)]
+struct Facts {
+    /// Mount point of the file's file system, if it is mounted with `noexec`.
+    noexec: Option<String>,
+    /// Limit on the address space of a process.
+    limit: Option<String>,
+    /// `true` on a system with SELinux.
+    selinux: bool,
+    /// Folder of the file, if `LD_LIBRARY_PATH` names it.
+    in_variable: Option<String>,
+}
+
+impl Facts {
+    fn about(file: &Path, in_variable: Option<String>) -> Self {
+        let flags = rustix::fs::statvfs(file).map(|status| status.f_flag);
+        Self {
+            noexec: flags
+                .is_ok_and(|flags| flags.contains(StatVfsMountFlags::NOEXEC))
+                .then(|| mount_point(file)),
+            limit: limits::address_space(),
+            selinux: Path::new("/sys/fs/selinux").exists(),
+            in_variable,
+        }
+    }
+
+    /// Returns the finding and the remedy. Facts about the file come before those about the process, and a guess comes last.
+    fn finding(&self, file: &Path) -> (String, String) {
+        match (&self.noexec, &self.limit) {
+            (Some(mount), _) => {
+                let first = match &self.in_variable {
+                    Some(folder) => format!("Take {folder} out of LD_LIBRARY_PATH"),
+                    None => "Install the driver and its libraries in another file system".into(),
+                };
+                (
+                    "it lies in a file system that is mounted with noexec, so its code may not run".into(),
+                    format!("{first}, or mount this one without noexec: mount -o remount,exec {mount}"),
+                )
+            }
+            (None, Some(limit)) => (
+                format!("there was no room for it in memory: {limit}"),
+                limits::REMEDY.into(),
+            ),
+            (None, None) if self.selinux => (
+                "its code may not run: a security policy may forbid it, such as that of SELinux".into(),
+                format!(
+                    "Look for the denial (ausearch -m avc), and restore the label of the file: restorecon -v {}",
+                    shown(file)
+                ),
+            ),
+            (None, None) => (
+                "the kernel did not map it into memory: memory may be short, or a security policy forbids it".into(),
+                "See whether memory is short (free -h), and look for a denial in the kernel's log (dmesg).".into(),
+            ),
+        }
+    }
+}
+
+/// Returns the folder at which the file system of a file is mounted.
+fn mount_point(file: &Path) -> String {
+    let file = std::fs::canonicalize(file).unwrap_or_else(|_| file.into());
+    let device = |path: &Path| std::fs::metadata(path).map(|status| status.dev()).ok();
+    let same = file.ancestors().take_while(|path| device(path) == device(&file));
+    same.last().map_or_else(|| shown(&file), shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_the_file_that_was_rejected() {
+        for (words, expected) in [
+            (
+                "/lib/libLLVM.so.1: file too short",
+                Some(("/lib/libLLVM.so.1", Why::Damaged)),
+            ),
+            (
+                "/opt/libx.so: /lib/libLLVM.so.1: invalid ELF header",
+                Some(("/lib/libLLVM.so.1", Why::Damaged)),
+            ),
+            (
+                "libLLVM.so.1: failed to map segment from shared object: Operation not permitted",
+                Some(("libLLVM.so.1", Why::Unmapped)),
+            ),
+            (
+                "libz.so: cannot open shared object file: Permission denied",
+                Some(("libz.so", Why::Closed)),
+            ),
+            (
+                "libz.so: cannot open shared object file: No such file or directory",
+                None,
+            ),
+            (": file too short", None),
+        ] {
+            assert_eq!(rejected(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn what_is_certain_is_blamed_before_what_is_a_guess() {
+        let mut facts = Facts {
+            noexec: Some("/run/x".into()),
+            limit: Some("a limit".into()),
+            selinux: true,
+            in_variable: Some("/run/x/lib".into()),
+        };
+        let mut advice = || {
+            let (_, advice) = facts.finding(Path::new("/run/x/lib/libz.so"));
+            let now = (facts.in_variable.take(), facts.noexec.is_some(), facts.limit.is_some());
+            match now {
+                (Some(_), ..) => {}
+                (None, true, _) => facts.noexec = None,
+                (None, false, true) => facts.limit = None,
+                _ => facts.selinux = false,
+            }
+            advice
+        };
+        for expected in [
+            "Take /run/x/lib out of LD_LIBRARY_PATH, or mount",
+            "Install the driver and its libraries in another file system, or mount this one without noexec: mount -o remount,exec /run/x",
+            "ulimit -v unlimited",
+            "restorecon -v /run/x/lib/libz.so",
+            "dmesg",
+        ] {
+            let advice = advice();
+            assert!(advice.contains(expected), "{advice}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Limits of the system on a process. The process that examines drivers inherits them, as a user's program does.
+
+use crate::report::{Dropped, codes};
+use rustix::process::{Resource, getrlimit};
+
+/// Remedy for a limit on the address space.
+pub(super) const REMEDY: &str = "Remove the limit: ulimit -v unlimited; in a service of systemd, LimitAS=infinity.";
+
+/// Codes of failures that a lack of memory may cause.
+const MAY_LACK_MEMORY: [&str; 5] = [
+    codes::PROGRAM_CRASHED.name,
+    codes::INSTANCE_FAILED.name,
+    codes::DEVICE_NOT_CREATED.name,
+    codes::LOADER_FAILED.name,
+    "driver.creation-failed",
+];
+
+/// Returns the limit on the address space of a process as one sentence; `None` if there is none.
+pub(super) fn address_space() -> Option<String> {
+    let bytes = getrlimit(Resource::As).current?;
+    Some(format!(
+        "the address space of a process is limited to {} KiB (RLIMIT_AS)",
+        bytes / 1024
+    ))
+}
+
+/// Adds a limit on the address space to a finding whose cause may be a lack of memory.
+pub(super) fn explain(dropped: &mut Dropped) {
+    if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {
+        return;
+    }
+    if let Some(limit) = address_space() {
+        dropped.findings.insert(0, limit);
+        dropped.advice = format!("{REMEDY} If that does not help: {}", dropped.advice);
+    }
+}

@@ -1,0 +1,66 @@
+//! Systems around the program: mounts, permissions and space. Each set-up needs a namespace, and is skipped where none can be made.
+
+use super::Machine;
+use std::fs;
+use std::process::Command;
+
+/// Starts `vkloader` in a mount namespace, after a shell script whose `$0` is this folder. Reports the test as skipped and returns `false` if that is
+/// impossible.
+fn after_script(machine: &mut Machine, script: &str, folder: &str) -> bool {
+    let script = format!("{script} && exec \"$@\"");
+    machine.start_with(
+        ["unshare", "--mount", "sh", "-c", &script, folder]
+            .map(String::from)
+            .into(),
+    )
+}
+
+/// Adds a driver that needs a library in a folder of its own, which `LD_LIBRARY_PATH` names. Returns that folder.
+fn driver_with_library_in_variable(machine: &mut Machine) -> String {
+    let folder = machine.path("own").to_str().expect("plain").to_owned();
+    fs::create_dir(&folder).expect("a folder");
+    let needed = format!("{folder}/libvkltneeded.so");
+    let user = machine
+        .path("libraries/libvkltuser.so")
+        .to_str()
+        .expect("plain")
+        .to_owned();
+    let source = machine
+        .file("nothing.c", "int nothing;\n")
+        .to_str()
+        .expect("plain")
+        .to_owned();
+    for words in [
+        &["-Wl,-soname,libvkltneeded.so", "-o", &needed, &source][..],
+        &["-Wl,--no-as-needed", "-o", &user, &source, &needed],
+    ] {
+        let made = Command::new("cc").args(["-shared", "-fPIC"]).args(words).status();
+        assert!(made.expect("a compiler").success());
+    }
+    machine.manifest("user", user.as_ref(), "");
+    machine.variable("LD_LIBRARY_PATH", folder.clone());
+    folder
+}
+
+#[test]
+fn a_needed_library_in_a_file_system_that_forbids_programs_is_named() {
+    let mut machine = Machine::new();
+    let folder = driver_with_library_in_variable(&mut machine);
+    let script = "mount -t tmpfs -o noexec none /mnt && cp \"$0\"/* /mnt && mount --move /mnt \"$0\"";
+    if !after_script(&mut machine, script, &folder) {
+        return;
+    }
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
+    let findings = explained.findings();
+    let wanted = format!(
+        "{folder}/libvkltneeded.so, which libvkltuser.so needs: it lies in a file system that is mounted with noexec"
+    );
+    assert!(findings.contains(&wanted), "{findings}");
+    let wanted = format!(
+        "Take {folder} out of LD_LIBRARY_PATH, or mount this one without noexec: mount -o remount,exec {folder}"
+    );
+    assert_eq!(explained.advice(), wanted);
+    machine.start_with(Vec::new());
+    assert!(!machine.explain().codes().contains(&"driver.not-opened"));
+}
