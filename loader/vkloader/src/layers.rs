@@ -1,12 +1,13 @@
 //! `vkloader layers`: the chain of layers, the origin of each layer, and the needs of widely used layers.
 
 use crate::child;
-use crate::commands::{Library, NONE, USABLE, heard};
+use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::explain::KEPT;
 use crate::report::{self, ActiveLayer, Received};
 use crate::show;
 use clap::Args;
 use promises::layer_order::{Rule, broken};
+use serde::Serialize;
 use std::io;
 use std::process::ExitCode;
 
@@ -18,6 +19,9 @@ pub(crate) struct Layers {
     /// Exit with 0 only if there is no warning about the order.
     #[arg(long)]
     check: bool,
+    /// Print the chain and the warnings as JSON.
+    #[arg(long)]
+    json: bool,
     /// Enable this layer, as a program does by its name. May be given several times.
     #[arg(long, value_name = "NAME")]
     layer: Vec<String>,
@@ -31,6 +35,50 @@ pub(crate) struct Warning<'a> {
     pub(crate) below: &'a str,
     /// The rule.
     pub(crate) rule: &'static Rule,
+}
+
+impl Warning<'_> {
+    /// The value of `VK_LOADER_LAYERS_ORDER` with which the two layers change places.
+    pub(crate) fn order(&self) -> String {
+        format!("{}>{}", self.below, self.above)
+    }
+}
+
+/// The output for scripts.
+#[derive(Serialize)]
+struct Chain<'a> {
+    /// The number of what `docs/layers.schema.json` describes.
+    schema: u32,
+    /// The layers from the program down.
+    layers: &'a [ActiveLayer],
+    warnings: Vec<Advice<'a>>,
+}
+
+/// A warning, for scripts.
+#[derive(Serialize)]
+struct Advice<'a> {
+    above: &'a str,
+    below: &'a str,
+    reason: &'a str,
+    source: &'a str,
+    order: String,
+}
+
+impl<'a> Chain<'a> {
+    fn of(layers: &'a [ActiveLayer], warnings: &[Warning<'a>]) -> Self {
+        let warnings = warnings.iter().map(|warning| Advice {
+            above: warning.above,
+            below: warning.below,
+            reason: warning.rule.reason,
+            source: warning.rule.source,
+            order: warning.order(),
+        });
+        Self {
+            schema: 1,
+            layers,
+            warnings: warnings.collect(),
+        }
+    }
 }
 
 impl Layers {
@@ -48,7 +96,10 @@ impl Layers {
             return Err(io::Error::other("no instance could be created; see vkloader explain"));
         }
         let warnings = warnings(&report.layers);
-        heard(show::chain(&report.layers, &warnings))?;
+        heard(match self.json {
+            true => print(json(&Chain::of(&report.layers, &warnings))?),
+            false => show::chain(&report.layers, &warnings),
+        })?;
         let passed = warnings.is_empty() || !self.check;
         Ok(ExitCode::from(if passed { USABLE } else { NONE }))
     }

@@ -179,6 +179,11 @@ fn words_that_match_nothing_are_findings() {
         ("VK_LOADER_VISIBLE_DEVICES", "GPU-0000001,name:one", "GPU-0000001"),
         ("VK_ADD_DRIVER_FILES", "/nowhere/driver.json", "/nowhere/driver.json"),
         ("VK_LOADER_DRIVERS_DISABLE", "radeon*", "radeon*"),
+        (
+            "VK_LOADER_LAYERS_ORDER",
+            "implicit>VK_LAYER_reel > *",
+            "VK_LAYER_reel in",
+        ),
     ] {
         let mut machine = Machine::new();
         machine.driver("good", "device one");
@@ -201,7 +206,43 @@ fn words_that_match_nothing_are_findings() {
     machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_real");
     machine.variable("VK_LOADER_DEVICE_SELECT", "pci:1,name:o*");
     machine.variable("VK_LOADER_VISIBLE_DEVICES", "none,name:o*");
+    machine.variable("VK_LOADER_LAYERS_ORDER", "VK_LAYER_real>implicit,~explicit~>*");
     assert!(!machine.explain().codes().contains(&"variable.no-match"));
+}
+
+#[test]
+fn words_of_the_settings_file_that_match_nothing() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.working_layer("explicit", "real", "", "");
+    machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_real");
+    let folder = machine.path("data/vulkan/loader_settings.d");
+    std::fs::create_dir_all(&folder).expect("folders");
+    let settings = |words: &str, order: &str| {
+        let text = format!(
+            r#"{{"file_format_version": "1.0.0", "settings": {{"visible_devices": ["{words}", "name:one"],
+            "layer_order": ["{order}>*"]}}}}"#
+        );
+        std::fs::write(folder.join("vk_loader_settings.json"), text).expect("a settings file");
+    };
+    settings("name:two", "VK_LAYER_reel");
+    let explained = machine.explain();
+    assert_eq!((explained.code, explained.devices()), (0, vec!["one"]));
+    let found = explained.report["dropped"].to_string();
+    for part in [
+        "visible_devices of the settings file: 'name:two' matches no device.",
+        "no layer with a library has this name: layer_order in ",
+    ] {
+        assert_eq!(found.matches(part).count(), 1, "{part} {found}");
+    }
+    assert!(found.contains(r#""name":"visible_devices""#), "{found}");
+    settings("type:discrete", "VK_LAYER_real");
+    let codes = machine.explain();
+    assert!(
+        !codes.codes().contains(&"settings.no-match"),
+        "{:#}",
+        codes.report["dropped"]
+    );
 }
 
 #[test]

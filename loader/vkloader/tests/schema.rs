@@ -135,7 +135,40 @@ fn reports_are_as_their_schema_says() {
     assert_eq!(report["crash"]["culprit"], "driver", "{report:#}");
 }
 
-/// Returns the settings file that the user guide shows.
+#[test]
+fn a_chain_of_layers_is_as_its_schema_says() {
+    let (schemas, compiled) = schema("layers.schema.json");
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let library = library();
+    let words = ["layers", "--json", "--library", library.to_str().expect("plain")];
+    let chain = |machine: &Machine| -> Value {
+        let output = machine.run(&words);
+        let chain = serde_json::from_slice(&output.stdout).expect("JSON");
+        if let Err(error) = schemas.validate(&chain, compiled) {
+            panic!("{chain:#}\n{error:#}");
+        }
+        chain
+    };
+    assert_eq!(chain(&machine)["layers"], Value::Array(Vec::new()));
+    let (overlay, effects) = ("VK_LAYER_MANGOHUD_overlay", "VK_LAYER_VKBASALT_post_processing");
+    machine.working_layer("implicit", "MANGOHUD_overlay", "", "");
+    machine.working_layer("implicit", "VKBASALT_post_processing", "", "");
+    let warned = chain(&machine);
+    assert_eq!(warned["layers"][0]["name"], overlay, "{warned:#}");
+    assert_eq!(warned["warnings"][0]["above"], overlay, "{warned:#}");
+    let order = warned["warnings"][0]["order"].as_str().expect("a remedy").to_owned();
+    assert_eq!(order, format!("{effects}>{overlay}"));
+    machine.variable("VK_LOADER_LAYERS_ORDER", order);
+    let sorted = chain(&machine);
+    assert_eq!(sorted["warnings"], Value::Array(Vec::new()), "{sorted:#}");
+    assert_eq!(sorted["layers"][0]["name"], effects, "{sorted:#}");
+    let mut wrong = sorted;
+    wrong["layers"][0]["enabled_by"] = "magic".into();
+    assert!(schemas.validate(&wrong, compiled).is_err());
+}
+
+/// The settings file that the user guide shows.
 fn settings() -> Value {
     let file = format!("{}/../../docs/using.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(file).expect("the page is there");

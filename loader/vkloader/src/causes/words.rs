@@ -19,21 +19,22 @@ enum Kind {
     Path,
 }
 
-/// Variables with the separator and kind of their words. The last member is `true` if a word without a match means that something is missing.
-const VARIABLES: [(&str, char, Kind, bool); 13] = [
-    ("VK_INSTANCE_LAYERS", ':', Kind::Layer, true),
-    ("VK_LOADER_LAYERS_ENABLE", ',', Kind::LayerPattern, true),
-    ("VK_LOADER_LAYERS_DISABLE", ',', Kind::LayerPattern, false),
-    ("VK_LOADER_LAYERS_ALLOW", ',', Kind::LayerPattern, false),
-    ("VK_LOADER_DRIVERS_SELECT", ',', Kind::DriverPattern, true),
-    ("VK_LOADER_DRIVERS_DISABLE", ',', Kind::DriverPattern, false),
-    ("VK_DRIVER_FILES", ':', Kind::Path, true),
-    ("VK_ICD_FILENAMES", ':', Kind::Path, true),
-    ("VK_ADD_DRIVER_FILES", ':', Kind::Path, true),
-    ("VK_LAYER_PATH", ':', Kind::Path, true),
-    ("VK_ADD_LAYER_PATH", ':', Kind::Path, true),
-    ("VK_IMPLICIT_LAYER_PATH", ':', Kind::Path, true),
-    ("VK_ADD_IMPLICIT_LAYER_PATH", ':', Kind::Path, true),
+/// A variable: its name, what divides its words, their kind, and whether something is missing where a word matches nothing.
+const VARIABLES: [(&str, &[char], Kind, bool); 14] = [
+    ("VK_INSTANCE_LAYERS", &[':'], Kind::Layer, true),
+    ("VK_LOADER_LAYERS_ENABLE", &[','], Kind::LayerPattern, true),
+    ("VK_LOADER_LAYERS_DISABLE", &[','], Kind::LayerPattern, false),
+    ("VK_LOADER_LAYERS_ALLOW", &[','], Kind::LayerPattern, false),
+    ("VK_LOADER_LAYERS_ORDER", &[',', '>'], Kind::LayerPattern, false),
+    ("VK_LOADER_DRIVERS_SELECT", &[','], Kind::DriverPattern, true),
+    ("VK_LOADER_DRIVERS_DISABLE", &[','], Kind::DriverPattern, false),
+    ("VK_DRIVER_FILES", &[':'], Kind::Path, true),
+    ("VK_ICD_FILENAMES", &[':'], Kind::Path, true),
+    ("VK_ADD_DRIVER_FILES", &[':'], Kind::Path, true),
+    ("VK_LAYER_PATH", &[':'], Kind::Path, true),
+    ("VK_ADD_LAYER_PATH", &[':'], Kind::Path, true),
+    ("VK_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
+    ("VK_ADD_IMPLICIT_LAYER_PATH", &[':'], Kind::Path, true),
 ];
 
 /// Variable that lists the only devices to show.
@@ -42,8 +43,8 @@ const VISIBLE: &str = "VK_LOADER_VISIBLE_DEVICES";
 /// Upper bound on the words of this variable that are reported separately.
 const MOST_WORDS: usize = 16;
 
-/// Words that stand for many layers.
-const WIDE: [&str; 4] = ["~all~", "~implicit~", "~explicit~", "*"];
+/// The words that stand for many layers.
+const WIDE: [&str; 6] = ["~all~", "~implicit~", "~explicit~", "implicit", "explicit", "*"];
 
 /// Adds findings about words that match nothing.
 pub(super) fn find(report: &mut Report, records: &[&Record]) {
@@ -58,10 +59,48 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             _ => {}
         }
     }
+    found.extend(unmatched_in_file(records));
     report.dropped.append(&mut found);
 }
 
-fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -> Vec<Dropped> {
+/// Findings about words of the settings file, from the warnings of the library about them.
+fn unmatched_in_file(records: &[&Record]) -> Vec<Dropped> {
+    const MEMBERS: [(&str, &str, &str); 2] = [
+        (
+            "visible_devices of the settings file: '",
+            "visible_devices",
+            "Correct the word in the settings file; vkloader devices lists the words that choose each device",
+        ),
+        (
+            "Layer order: no layer with a library has this name: layer_order in ",
+            "layer_order",
+            "Correct the word in the settings file",
+        ),
+    ];
+    let mut found: Vec<Dropped> = Vec::new();
+    for record in records {
+        let Event::Message(message) = &record.event else {
+            continue;
+        };
+        let Some((_, name, advice)) = MEMBERS.iter().find(|member| message.text.starts_with(member.0)) else {
+            continue;
+        };
+        // The rest of the warning lists the words of all devices.
+        let says = message.text.split("; these words would: ").next().unwrap_or_default();
+        let reason = format!("{says}.");
+        let is_known = found.iter().any(|known| known.reason == reason);
+        if !is_known && found.len() < MOST_WORDS {
+            found.push(Dropped {
+                reason,
+                advice: (*advice).into(),
+                ..codes::SETTINGS_NO_MATCH.about(*name)
+            });
+        }
+    }
+    found
+}
+
+fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]) -> Vec<Dropped> {
     let &(name, divider, kind, is_wanted) = row;
     let layers = names(records, "layer", |name, _| name.into());
     let drivers = names(records, "driver", |name, path| {
@@ -70,6 +109,7 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
     });
     let words = value
         .split(divider)
+        .map(|word| if divider.contains(&'>') { word.trim() } else { word })
         .filter(|word| !word.is_empty() && !WIDE.contains(word));
     let is_unmatched = |word: &&str| match kind {
         Kind::Layer => !layers.iter().any(|layer| layer == word),
@@ -100,7 +140,7 @@ fn unmatched(row: &(&str, char, Kind, bool), value: &str, records: &[&Record]) -
         found.findings.extend(layer_path.clone());
         let mistake = match kind {
             Kind::Path => spelling::of_word(word),
-            _ if divider == ':' && word.contains([',', ';']) => Some("Divide the names by a colon"),
+            _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon"),
             _ => None,
         };
         found.advice = format!("{}, or: unset {name}", mistake.unwrap_or("Correct the word"));

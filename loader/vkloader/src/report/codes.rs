@@ -78,6 +78,9 @@ rows! {
     SETTINGS_ACTIVE = "settings.active", "settings file", rank::SILENT,
         "A settings file decides about layers, drivers or devices.",
         "If this is unintended, delete the file, or change it with the program that wrote it, such as Vulkan Configurator.";
+    SETTINGS_NO_MATCH = "settings.no-match", "settings file", rank::SILENT + 2,
+        "A word in the settings file matches nothing, so it has no effect.",
+        "Correct the word in the settings file.";
     LAYER_OVERRIDE_ACTIVE = "layer.override-active", "layer", rank::SILENT,
         "An override layer decides about layers, and may replace the places where they are looked for.",
         "If this is unintended, delete its manifest, or change it with Vulkan Configurator.";

@@ -307,8 +307,8 @@ pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>]) -> io::Res
             rule.reason, rule.source
         );
         lines.wrapped(("! ", "  "), WARNING, &text)?;
-        // The line is not wrapped, because readers copy it into a shell.
-        let order = plain(&format!("{below}>{above}"));
+        // On one line, however long: it is there to be copied into a shell.
+        let order = plain(&warning.order());
         writeln!(lines.out, "{ADVICE}  -> VK_LOADER_LAYERS_ORDER='{order}'{ADVICE:#}")?;
     }
     lines.out.flush()
