@@ -75,19 +75,25 @@ class Module:
     def __init__(self):
         self.taken, self.limits = read()
         self.found = {}
-        self.CASES = [("counting", self.count)]
+        self.CASES = [("rows", self.rows), ("counting", self.count)]
         if self.taken == conditions():
             self.CASES += [(title, lambda title=title: self.compare(title)) for title in self.limits]
 
+    def rows(self):
+        """Each case has a limit, and each limit a case, on every machine. A line of another form would switch the gate off."""
+        titles = {row.title for row in catalogue.gate_rows()}
+        odd = sorted(titles ^ self.limits.keys())
+        cases.expect(not odd, f"without a case or without a limit: {odd}")
+        odd = sorted(self.taken.keys() ^ conditions().keys())
+        cases.expect(not odd, f"limits.txt lacks a condition, or has a line that says nothing: {odd}")
+
     def count(self):
-        """Measures all cases; each has a limit, and each limit a case."""
+        """Measures all cases."""
         if self.taken != conditions():
             here, there = (", ".join(which.values()) for which in (conditions(), self.taken))
             raise cases.Skip(f"the limits were taken with {there}; here is {here}")
         cases.tool("valgrind")
         self.found = measure()
-        odd = sorted(self.found.keys() ^ self.limits.keys())
-        cases.expect(not odd, f"without a case or without a limit: {odd}")
 
     def compare(self, title):
         """One count against its limit."""
