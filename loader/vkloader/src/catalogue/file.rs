@@ -3,7 +3,7 @@
 use super::identify;
 use crate::child::naming;
 use crate::show::plain;
-use catalogue::{MOST_BYTES, SCHEMA};
+use catalogue::{MOST_BYTES, MOST_FILES, SCHEMA};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -41,8 +41,21 @@ impl Catalogue {
         self.machine.fingerprint.clear();
     }
 
-    /// Returns the indices of files in the table, and adds missing files to it.
-    pub(super) fn places(&mut self, files: Vec<SharedFile>) -> Vec<usize> {
+    /// Adds a driver, with the files that it depends on. Returns `false` if the table of files has no room for them: the library ignores a
+    /// catalogue with more files, so the driver is left out, and programs open it.
+    pub(super) fn add(&mut self, mut driver: Driver, files: Option<Vec<SharedFile>>) -> bool {
+        let before = self.files.len();
+        driver.files = files.map(|files| self.places(files));
+        let fits = self.files.len() <= MOST_FILES;
+        match fits {
+            true => self.drivers.push(driver),
+            false => self.files.truncate(before),
+        }
+        fits
+    }
+
+    /// Returns the places of files in the table, where those are added that it has not.
+    fn places(&mut self, files: Vec<SharedFile>) -> Vec<usize> {
         let mut place = |file: SharedFile| {
             let known = self.files.iter().position(|known| *known == file);
             known.unwrap_or_else(|| {
@@ -374,4 +387,34 @@ pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Returns the identity of the dynamic linker's cache.
 pub(super) fn linker_cache() -> String {
     identify::identity(Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE))).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn files(numbers: std::ops::Range<usize>) -> Option<Vec<SharedFile>> {
+        let file = |number| SharedFile::from(vec![format!("/lib{number}.so"), "1".into()]);
+        Some(numbers.map(file).collect())
+    }
+
+    #[test]
+    fn a_driver_whose_files_do_not_fit_costs_no_other_one_its_place() {
+        let empty = json!({"schema": SCHEMA, "loader": "", "architecture": "", "made": 0, "linker-cache": "", "linker-cache-sum": "",
+            "variables": [], "machine": {"fingerprint": "", "kernel": "", "nodes": [], "cards": []}, "files": [], "drivers": []});
+        let mut made: Catalogue = serde_json::from_value(empty).expect("a catalogue");
+        let driver: Driver = serde_json::from_value(json!({"manifest": {"path": "/a.json", "identity": "1"},
+            "library": {"named": "/a.so", "path": "/a.so", "identity": "1"}, "asked": 0, "outcome": "answered", "milliseconds": 0,
+            "hardware": "present"}))
+        .expect("a driver");
+        let mut add = |files| made.add(driver.clone(), files);
+        assert!(add(files(0..MOST_FILES - 1)) && add(files(0..10)) && add(None));
+        assert!(!add(files(5..MOST_FILES + 1)), "two more than there is room for");
+        assert!(add(files(MOST_FILES - 3..MOST_FILES)), "one more");
+        assert!(!add(files(MOST_FILES..MOST_FILES + 1)));
+        assert_eq!((made.drivers.len(), made.files.len()), (4, MOST_FILES));
+        let last = made.files_of(&made.drivers[3]);
+        assert_eq!(last, files(MOST_FILES - 3..MOST_FILES));
+    }
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 const TEXT: &str = "This user has a driver catalogue, which programs read if the system has none.\n\
     To remove both: vkloader catalogue clear --user\n";
 
-/// Returns the path of the marker file; `None` if no variable names the folder for the user's data.
-fn path() -> Option<PathBuf> {
+/// Returns the path of the mark; `None` if the environment names no folder for the user's data.
+pub(super) fn path() -> Option<PathBuf> {
     let data = user_folder("XDG_DATA_HOME", ".local/share")?;
     Some(data.join("vulkan/icd.d").join(catalogue::USER_MARK))
 }

@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 use file::Catalogue;
 use machine::Machine;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -109,7 +110,31 @@ impl Place {
         Ok(in_folder(&caches.ok_or_else(unknown)?.join(catalogue::USER_FOLDER)))
     }
 
-    /// Returns the path of the system's catalogue.
+    /// Checks that root does not work in a folder of another user, who could have put links to files of the system there.
+    ///
+    /// # Errors
+    /// A folder on the way to the catalogue or its mark belongs to another user.
+    fn check_owner(&self) -> io::Result<()> {
+        /// The owner of files whose user has no number in this namespace.
+        const UNKNOWN: u32 = 65_534;
+        if !self.user || !rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        for path in [self.path().ok(), mark::path()].into_iter().flatten() {
+            let mut folders = path.ancestors();
+            let is_other = |folder: &&Path| {
+                let state = std::fs::symlink_metadata(folder);
+                state.is_ok_and(|state| ![0, UNKNOWN].contains(&state.uid()))
+            };
+            if let Some(folder) = folders.find(is_other) {
+                let words = "belongs to another user; run this as that user, without sudo";
+                return Err(naming(folder, io::Error::other(words)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The file of the system.
     fn system(&self) -> PathBuf {
         in_folder(&self.root.join(catalogue::SYSTEM_FOLDER.trim_start_matches('/')))
     }
@@ -138,6 +163,7 @@ impl Command {
                 wake,
             } => {
                 let path = place.path()?;
+                place.check_owner()?;
                 file::check(&path)?;
                 let before = if all { None } else { file::read(&path).ok() };
                 let records = path.parent();
@@ -191,6 +217,7 @@ impl Command {
 /// Removes the catalogue and its marker file.
 fn clear(place: &Place) -> io::Result<u8> {
     let path = place.path()?;
+    place.check_owner()?;
     others::run(place, &["clear"]);
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(naming(&path, error)),

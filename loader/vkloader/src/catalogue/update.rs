@@ -40,7 +40,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     let linker_cache_sum = LinkerCacheSum::of(&Here).to_string();
     let asker = Asker::new(place, asking)?;
     let (loader, manifests) = asker.manifests()?;
-    let variables = if place.user { variables() } else { Vec::new() };
+    let variables = if place.user { variables()? } else { Vec::new() };
     let before = extent.before.filter(|before| {
         before.loader == loader
             && before.variables == variables
@@ -72,11 +72,17 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
         let known = before
             .as_ref()
-            .and_then(|before| still_known(before, &made, &manifest, (wakes, extent.records)));
-        match known.map_or_else(|| ask(&asker, &machine, &manifest, (wakes, extent.records)), Ok) {
-            Ok((mut driver, files)) => {
-                driver.files = files.map(|files| made.places(files));
-                made.drivers.push(driver);
+            .and_then(|before| still_known(before, &made, &manifest, wakes));
+        match known.map_or_else(|| ask(&asker, &machine, &manifest, wakes), Ok) {
+            Ok((driver, files)) => {
+                if !made.add(driver, files) {
+                    anstream::eprintln!(
+                        "vkloader: {}: nothing is written of this driver: with its files there would be more than the {} that a catalogue \
+                         may name",
+                        plain(&manifest),
+                        catalogue::MOST_FILES
+                    );
+                }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
             Err(error) => anstream::eprintln!(
@@ -99,23 +105,38 @@ fn now() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// Returns the variables that affect the answers of drivers or the files that drivers are loaded from.
-fn variables() -> Vec<Variable> {
+/// The variables that make drivers answer otherwise, and those that decide of which files they were made when they were asked.
+///
+/// # Errors
+/// A value is not text, or there are too many variables: programs could not compare them, and would take the answers for those of an
+/// environment without them.
+fn variables() -> io::Result<Vec<Variable>> {
     let is_of_linker = |name: &[u8]| [&b"LD_LIBRARY_PATH"[..], b"LD_PRELOAD"].contains(&name);
-    let mut set: Vec<Variable> = std::env::vars_os()
+    let set = std::env::vars_os()
         .filter(|(name, value)| {
             let (name, value) = (name.as_bytes(), value.as_bytes());
             catalogue::variables::matters(name, value) || is_of_linker(name)
         })
-        .filter_map(|(name, value)| {
-            Some(Variable {
-                name: name.into_string().ok()?,
-                value: value.into_string().ok()?,
-            })
-        })
-        .collect();
+        .map(|(name, value)| {
+            let name = name.to_string_lossy().into_owned();
+            let value = value.into_string();
+            let value = value.map_err(|_| {
+                let name = plain(&name);
+                io::Error::other(format!(
+                    "the value of {name} is not text, so programs could not compare it; unset {name} first"
+                ))
+            })?;
+            Ok(Variable { name, value })
+        });
+    let mut set = set.collect::<io::Result<Vec<Variable>>>()?;
+    if set.len() > catalogue::MOST_VARIABLES {
+        let most = catalogue::MOST_VARIABLES;
+        return Err(io::Error::other(format!(
+            "more than {most} variables that concern drivers are set, and programs compare no more"
+        )));
+    }
     set.sort_by(|one, other| one.name.cmp(&other.name));
-    set
+    Ok(set)
 }
 
 /// Returns the last entry of a driver if it is still valid. A driver that failed, crashed or hung is asked again. So is a driver that was not asked

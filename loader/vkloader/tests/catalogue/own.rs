@@ -2,7 +2,7 @@
 
 use crate::asked::*;
 use crate::closure::update;
-use crate::machine::{Machine, skip};
+use crate::machine::{Machine, library, skip};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -90,4 +90,60 @@ fn a_mark_that_cannot_be_written_is_reported() {
         "{text}"
     );
     assert!(file(&machine).is_file());
+}
+
+/// The user could have put a link to a file of the system there.
+#[test]
+fn root_writes_nothing_into_the_folders_of_another_user() {
+    if !steady::is_superuser() {
+        return skip("only the superuser can give files away");
+    }
+    for folder in ["cache", "data"] {
+        let machine = machine();
+        machine.driver("a", "");
+        let target = machine.file("target", "as it was");
+        let place = machine.path(folder);
+        fs::create_dir_all(place.join("vulkan-loader")).expect("a folder");
+        let link = place.join("vulkan-loader/link");
+        std::os::unix::fs::symlink(&target, link).expect("a link");
+        std::os::unix::fs::chown(&place, Some(1234), None).expect("root may");
+        for command in ["update", "clear"] {
+            let mut words = vec!["catalogue", command, "--user"];
+            let library = library();
+            if command == "update" {
+                words.extend(["--library", library.to_str().expect("plain")]);
+            }
+            let output = machine.run(&words);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{command} {said}");
+            assert!(said.contains("belongs to another user"), "{command} {said}");
+        }
+        assert!(
+            !machine
+                .path("cache/vulkan-loader")
+                .join("catalogue-x86_64.json")
+                .exists()
+        );
+    }
+}
+
+/// What a program could not compare would count for programs without the variable.
+#[test]
+fn a_variable_that_is_not_text_stops_an_update() {
+    let machine = machine();
+    machine.driver("a", "");
+    let library = library();
+    let words = [
+        "catalogue",
+        "update",
+        "--user",
+        "--library",
+        library.to_str().expect("plain"),
+    ];
+    let mut command = machine.command(&words);
+    let output = command.env("LD_LIBRARY_PATH", OsStr::from_bytes(b"/a\xff"));
+    let output = output.output().expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("LD_LIBRARY_PATH is not text"), "{said}");
 }
