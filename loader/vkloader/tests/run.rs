@@ -66,8 +66,15 @@ fn options_are_variables() {
     let mut all = vec!["run", "--print"];
     all.extend(words.iter().flat_map(|(option, value, _)| [*option, *value]));
     let output = machine.run(&all);
-    let expected: Vec<&str> = words.iter().map(|(_, _, line)| *line).collect();
+    let expected: Vec<String> = words.iter().map(|(_, _, line)| format!("export {line}")).collect();
     assert_eq!(said(&output), expected.join("\n") + "\n", "{}", complaint(&output));
+    // A program that the shell starts after it has read them gets them.
+    let script = format!("{}\nexec printenv VK_LOADER_VISIBLE_DEVICES", said(&output));
+    let seen = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .output()
+        .expect("a shell");
+    assert_eq!(said(&seen), "type:cpu,it's\n");
     for (option, value, line) in words {
         let (name, _) = line.split_once('=').expect("an assignment");
         let output = shell(&machine, &[option, value], &format!("printf %s \"${name}\""));

@@ -100,6 +100,7 @@ fn with_words(value: OsString) -> Result<OsString, &'static str> {
 fn print_all(variables: &[(&str, OsString)]) -> io::Result<ExitCode> {
     let mut text = Vec::new();
     for (name, value) in variables {
+        text.extend(b"export ");
         text.extend(name.as_bytes());
         text.extend(b"='");
         for &byte in value.as_encoded_bytes() {
