@@ -5,7 +5,7 @@ use super::destroy;
 use super::extensions::Offer;
 use super::nothing_left::tell_nothing_left;
 use super::requests::Requests;
-use super::{Instance, chain};
+use super::{Instance, chain, visible};
 use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::catalogue::{KnownDrivers, Purpose, Wishes};
 use crate::driver::{self, OpenDriver, PreloadedDrivers, Scan, ScanOptions};
@@ -23,7 +23,7 @@ use discovery::journal::{Journal, LogBits};
 use discovery::layers::discover;
 use discovery::log::{self, LogSink};
 use discovery::search::Search;
-use discovery::settings::{self, DriverPolicies};
+use discovery::settings::{self, DriverPolicies, Settings};
 use os::Show;
 use os::memory::{Grow, OutOfMemory, shortage};
 use rust_alloc::sync::Arc;
@@ -155,10 +155,7 @@ unsafe fn prepare(
         environment: &environment,
         application: &requested,
     };
-    let policies = DriverPolicies::in_force(settings.map(Arc::as_ref));
-    if !policies.is_empty() {
-        note_policies(policies, &journal);
-    }
+    let policies = policies(settings.map(Arc::as_ref), &environment, &journal);
     let visible = instance.choose_visible(settings.map(Arc::as_ref), &environment, &journal)?;
     let wishes = Wishes { policies, visible };
     let known = KnownDrivers::of_call(Purpose::Creation, wishes, &environment, &mut journal);
@@ -205,15 +202,32 @@ unsafe fn prepare(
 }
 
 /// Logs the policies that are on.
-#[cold]
-#[inline(never)]
-fn note_policies(policies: DriverPolicies, journal: &Journal<'_>) {
-    for policy in policies.names() {
-        journal.note(
-            LogBits::INFO | LogBits::DRIVER,
-            format_args!("Driver policy {policy} is on"),
-        );
+/// Returns the policies that count for an instance, and logs them. A driver that a policy leaves out could have the only device that somebody
+/// chose, so no driver is left out then (DRV-273).
+fn policies(settings: Option<&Settings>, environment: &Environment<'_>, journal: &Journal<'_>) -> DriverPolicies {
+    let asked = DriverPolicies::in_force(settings);
+    if asked.is_empty() {
+        return asked;
     }
+    let bits = LogBits::INFO | LogBits::DRIVER;
+    let chooser = visible::chooser(settings, environment);
+    let policies = if chooser.is_some() {
+        asked.without_choices()
+    } else {
+        asked
+    };
+    for policy in asked.names() {
+        match chooser {
+            Some(name) if !policies.names().any(|counts| counts == policy) => {
+                journal.note(
+                    bits,
+                    format_args!("Driver policy {policy} does not count: {name} chooses devices"),
+                );
+            }
+            _ => journal.note(bits, format_args!("Driver policy {policy} is on")),
+        }
+    }
+    policies
 }
 
 /// Returns the drivers that the application supplies, then those that a scan finds.

@@ -12,6 +12,29 @@ use os::memory::OutOfMemory;
 /// The name of the list in the settings file, for messages.
 const IN_FILE: &str = "visible_devices of the settings file";
 
+/// Variables that choose devices, all of them or the first one.
+const CHOOSING: [Variable; 5] = [
+    Variable::VisibleDevices,
+    Variable::DeviceSelect,
+    Variable::DeviceIdFilter,
+    Variable::VendorIdFilter,
+    Variable::DriverIdFilter,
+];
+
+/// The name of what chooses devices for an instance, where the user chose.
+#[cold]
+pub(super) fn chooser(settings: Option<&Settings>, environment: &Environment<'_>) -> Option<&'static str> {
+    let in_file = match settings {
+        Some(settings) if settings.device_configurations.is_some() => {
+            Some("device_configurations of the settings file")
+        }
+        Some(settings) if !settings.visible_devices.is_empty() => Some(IN_FILE),
+        _ => None,
+    };
+    let is_set = |variable: &Variable| environment.get_non_empty(*variable).is_some();
+    in_file.or_else(|| CHOOSING.into_iter().find(is_set).map(Variable::name))
+}
+
 /// A list of the only devices to show.
 pub(crate) struct VisibleDevices {
     value: HostVec<u8>,

@@ -121,3 +121,55 @@ fn all_that_differs_is_told() {
         );
     });
 }
+
+/// DRV-273: a policy leaves out no driver where somebody chose devices, as its device could be the only one of them.
+#[test]
+fn drv_273_a_policy_does_not_count_where_devices_are_chosen() {
+    case(|scene| {
+        scene
+            .driver("software")
+            .device_with("cpu", |device| device.kind(4).ids(0x10005, 0).uuids(0xAB, 1));
+        scene
+            .driver("one")
+            .device_with("gpu", |device| device.ids(0x10DE, 1).uuids(0xAC, 1));
+        file::prepare(scene);
+        let software = Entry::new("software").hardware("software").devices(1);
+        file::write(scene, &[software, Entry::new("one").devices(1)]);
+        scene.env("VK_LOADER_DRIVER_POLICY", "software-last,keep-open");
+        let names = |scene: &mut Scene| {
+            let outcome = scene.run(|vk| {
+                let devices = vk.instance_with("1.1", &[]);
+                let (_, found) = devices.some_devices(16);
+                let names: Vec<String> = found.iter().map(|&device| devices.name_of(device)).collect();
+                vk.say("devices", names.join(","));
+            });
+            (outcome.ok().said("devices").join(";"), outcome)
+        };
+        assert_eq!(names(scene).0, "gpu");
+        for (name, value, expected) in [
+            ("VK_LOADER_VENDOR_ID_FILTER", "0x10005", "cpu"),
+            ("VK_LOADER_DEVICE_ID_FILTER", "0", "cpu"),
+            ("VK_LOADER_DRIVER_ID_FILTER", "99", ""),
+            ("VK_LOADER_VISIBLE_DEVICES", "GPU-a,type:cpu", "cpu"),
+            ("VK_LOADER_DEVICE_SELECT", "type:cpu", "cpu,gpu"),
+        ] {
+            scene.env(name, value);
+            let (devices, outcome) = names(scene);
+            assert_eq!(devices, expected, "{name}");
+            let line = format!("Driver policy software-last does not count: {name} chooses devices");
+            outcome.logged("INFO | DRIVER", &line);
+            outcome.logged("INFO | DRIVER", "Driver policy keep-open is on");
+            scene.unset(name);
+        }
+        let uuid = |number: u8| json!(vec![number; 16]);
+        let device = json!({"deviceUUID": uuid(0xAB), "driverUUID": uuid(1), "driverVersion": 1});
+        let text = format!(
+            r#"{{"file_format_version": "1.0.0", "settings": {{"device_configurations": [{device}],
+            "additional_drivers": [{{"path": {:?}}}, {{"path": {:?}}}], "additional_drivers_use_exclusively": true}}}}"#,
+            scene.manifest("software"),
+            scene.manifest("one")
+        );
+        scene.file("xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json", text);
+        assert_eq!(names(scene).0, "cpu");
+    });
+}

@@ -57,6 +57,11 @@ impl DriverPolicies {
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))
     }
 
+    /// Without the policies that leave out drivers.
+    pub fn without_choices(self) -> Self {
+        Self(self.0 & Self::KEEP_OPEN.0)
+    }
+
     /// Returns `true` if all of these are on.
     pub fn has(self, policy: Self) -> bool {
         self.0 & policy.0 == policy.0
