@@ -401,7 +401,7 @@ fn contradict(
         WARN,
         format_args!(
             "The driver {} has {what} than the driver catalogue says, which does not count for it any longer: run \
-             vkloader catalogue update",
+             vkloader catalogue update --all",
             os::Raw(driver)
         ),
     );

@@ -230,7 +230,7 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
             (_, Some("linker-cache")) => {
                 "Its entry does not count, since the dynamic linker's cache has changed: run vkloader catalogue update."
             }
-            (_, Some("differs")) => "It says something else than its entry: run vkloader catalogue update.",
+            (_, Some("differs")) => "It says something else than its entry: run vkloader catalogue update --all.",
             _ => continue,
         };
         let one = Catalogued {

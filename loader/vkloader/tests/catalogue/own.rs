@@ -127,7 +127,7 @@ fn root_writes_nothing_into_the_folders_of_another_user() {
     }
 }
 
-/// What a program could not compare would count for programs without the variable.
+/// Programs could not compare the value, so the entries would count for programs without the variable.
 #[test]
 fn a_variable_that_is_not_text_stops_an_update() {
     let machine = machine();
