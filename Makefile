@@ -40,7 +40,7 @@ bump:             ## move to another header: make bump VERSION=1.4.N
 build:            ## build the release library, vkloader and the driver service; needs cargo and a linker only
 	@make/build.sh
 
-install:          ## install the library, its programs, their pages and units below DESTDIR/PREFIX: LIBMODE=755, ZSHDIR=..., UNITS=no, CATALOGUE=no
+install:          ## install the library, its programs, their pages and units below DESTDIR/PREFIX: LIBMODE=755, ZSHDIR=..., LIBRARY_ONLY=yes, UNITS=no, CATALOGUE=no
 	@make/install.sh install
 
 .PHONY: install-32

@@ -2,7 +2,8 @@
 # install | uninstall: the library, its links, its package files, the program vkloader with the library that it carries, the driver service,
 # and the units of both below DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
 # install-32: vkloader of a 32-bit build with its library, which the vkloader of 64 bits below the same PREFIX asks too.
-# CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them, absolute or below PREFIX.
+# CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule; UNITDIR and RULESDIR name other folders for them,
+# absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without programs, pages and units.
 # framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
 . "$(dirname "$0")/common.sh"
 
@@ -58,6 +59,10 @@ carried=${DESTDIR:-}$PREFIX/$CARRIED
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
+# LIBRARY_ONLY=yes is for the library of a second architecture beside an installation with programs. Only Linux has the files that the
+# programs read about processes and devices, so other systems get no programs.
+has_programs=yes
+[ "$PLAIN" = libvulkan.so ] && [ "${LIBRARY_ONLY:-}" != yes ] || has_programs=no
 # The first line of files whose names are other loaders' too.
 MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
 
@@ -159,8 +164,7 @@ install_all() {
     local pointer_size
     pointer_size=$(pointer_size "$LIBRARY")
     install -d "$to/pkgconfig" "$package"
-    # The programs read files of Linux about processes and devices.
-    if [ "$PLAIN" = libvulkan.so ]; then
+    if [ "$has_programs" = yes ]; then
         install -d "$programs"
         local name
         for name in vkloader vk-loader-service; do
@@ -182,11 +186,8 @@ install_all() {
     install_catalogue
 }
 
-uninstall_all() {
-    uninstall_catalogue
-    # Links go only if they are ours: another loader may have taken the name since.
-    [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
-    [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
+# Removes the programs with their libraries, units and pages.
+uninstall_programs() {
     local name folder
     for name in "${UNIT_FILES[@]}"; do
         rm -f "$units/$name"
@@ -194,12 +195,24 @@ uninstall_all() {
     rm -f "$programs"/{vkloader,vk-loader-service} "$rules/$RULES"
     rm -f "$carried/libvulkan.so.1" "$carried/32/bin/vkloader" "$carried/32/$CARRIED/libvulkan.so.1"
     uninstall_pages
+    for folder in "$carried/32/bin" "$carried/32/$CARRIED" "$carried/32/libexec" "$carried/32" "$carried" "${carried%/*}" \
+        "$units" "${units%/*}" "$rules" "${rules%/*}"; do
+        rmdir "$folder" 2>/dev/null || true
+    done
+}
+
+uninstall_all() {
+    uninstall_catalogue
+    # Links go only if they are ours: another loader may have taken the name since.
+    [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
+    [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
+    local name folder
+    [ "$has_programs" = no ] || uninstall_programs
     rm -f "$to/$FILE"
     for name in "$to/pkgconfig/vulkan.pc" "$package"/VulkanLoaderConfig{,Version}.cmake; do
         ! grep -qsF "# $MARK" "$name" || rm -f "$name"
     done
-    for folder in "$carried/32/bin" "$carried/32/$CARRIED" "$carried/32/libexec" "$carried/32" "$carried" "${carried%/*}" \
-        "$package" "$to/cmake" "$to/pkgconfig" "$units" "${units%/*}" "$rules" "${rules%/*}"; do
+    for folder in "$package" "$to/cmake" "$to/pkgconfig"; do
         rmdir "$folder" 2>/dev/null || true
     done
     say "Removed $to/$FILE"
@@ -207,7 +220,7 @@ uninstall_all() {
 
 # is_of_system: succeeds if root installs into the running system, where programs look for libraries and systemd for units.
 is_of_system() {
-    [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && [ "$PLAIN" = libvulkan.so ] && [ "${CATALOGUE:-yes}" = yes ] || return 1
+    [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && [ "$has_programs" = yes ] && [ "${CATALOGUE:-yes}" = yes ] || return 1
     case $PREFIX in /usr | /usr/local) ;; *) return 1 ;; esac
 }
 

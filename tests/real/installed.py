@@ -24,7 +24,7 @@ def make(verb, status=0, **variables):
     """Runs a verb of the project's Makefile; returns its output."""
     assignments = [f"{name}={value}" for name, value in variables.items()]
     environment = {**os.environ, "VKL_LIBRARY": str(loader.ours())}
-    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
+    for inherited in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "DESTDIR", "PREFIX", "LIBDIR", "LIBMODE", "ZSHDIR", "LIBRARY_ONLY", "UNITS", "UNITDIR", "RULESDIR", "CATALOGUE", "CARGO_BUILD_TARGET"):
         environment.pop(inherited, None)
     # An earlier build may have left pages beside the library.
     environment["PAGES"] = "no"
@@ -94,6 +94,27 @@ def units():
     found = [name for name in tree(destination) if name.endswith((".rules", ".path", ".socket", ".service"))]
     expect(len(found) == 5 and all(name.startswith(("etc/units/", "usr/share/rules/")) for name in found), f"installed: {found}")
     make("uninstall", **moved)
+    expect(not tree(destination), f"left behind: {tree(destination)}")
+
+
+def library_only():
+    """LIBRARY_ONLY=yes installs a library of another architecture beside an installation; it changes and removes nothing else."""
+    destination = scratch("both")
+    first = {"DESTDIR": destination, "PREFIX": "/usr", "LIBDIR": "lib64"}
+    second = {"DESTDIR": destination, "PREFIX": "/usr", "LIBDIR": "lib", "LIBRARY_ONLY": "yes"}
+    make("install", **first)
+    alone = tree(destination)
+    (destination / "usr/bin/vkloader").write_text("the first")
+    make("install", **second)
+    expect((destination / "usr/bin/vkloader").read_text() == "the first", "the program was overwritten")
+    new = sorted(set(tree(destination)) - set(alone))
+    folder, file = "usr/lib", f"libvulkan.so.{version()}"
+    links = [f"{folder}/{name}" for name in ("libvulkan.so", "libvulkan.so.1", file, "pkgconfig/vulkan.pc")]
+    cmake = [f"{folder}/cmake/VulkanLoader/VulkanLoaderConfig{name}.cmake" for name in ("", "Version")]
+    expect(new == sorted(cmake + links), f"installed in addition: {new}")
+    make("uninstall", **second)
+    expect(set(tree(destination)) == set(alone), f"left: {tree(destination)}")
+    make("uninstall", **first)
     expect(not tree(destination), f"left behind: {tree(destination)}")
 
 
@@ -331,6 +352,7 @@ def refused_by_cmake(request):
 CASES = [
     ("files and links", files),
     ("units in other folders, or none", units),
+    ("a library beside an installation", library_only),
     ("what a named target gave, with pages, for all to read", modes),
     ("uninstall spares another loader's link", uninstall_spares_others),
     ("a library and frameworks of Apple's systems", apple),
