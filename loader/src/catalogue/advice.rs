@@ -1,15 +1,15 @@
-//! What the catalogue is asked and says, in the same words where there is none.
+//! Questions to the catalogue and its answers. Builds without a catalogue use the same types.
 
 use super::Known;
 use discovery::env::device_select::DeviceWords;
 use discovery::settings::DriverPolicies;
 
-/// What drivers are looked for.
+/// Purpose for which drivers are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Their instance extensions.
+    /// A query for their instance extensions.
     Query,
-    /// An instance.
+    /// The creation of an instance.
     Creation,
 }
 
@@ -20,36 +20,36 @@ pub(crate) enum Purpose {
     expect(dead_code, reason = "all drivers are opened without a catalogue")
 )]
 pub(crate) struct Wishes {
-    /// The policies that are on.
+    /// Policies that are on.
     pub policies: DriverPolicies,
-    /// The words for the only devices that are shown.
+    /// Words for the only devices to show.
     pub visible: Option<DeviceWords>,
 }
 
-/// What to do with a driver.
+/// Answer of the catalogue about a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(all(feature = "catalogue", target_os = "linux")),
     expect(dead_code, reason = "all drivers are opened without a catalogue")
 )]
 pub(crate) enum Advice {
-    /// To open it. An entry that counts is held against what it says.
+    /// The driver must be opened. If its entry is valid, the driver's answers are compared with the entry.
     Open(Option<Known>),
-    /// Its extensions are known.
+    /// The driver's extensions are known, so the driver need not be opened.
     Answered(Known),
-    /// It is not needed while others are opened: it has no device here, or what a policy does not want.
+    /// The driver is opened only if it turns out to be needed, because it has no device here or a policy excludes it.
     Aside(Known, Reserve),
-    /// It is left out.
+    /// The driver is left out.
     Broken,
 }
 
-/// Why a driver is kept in reserve, which decides when it is opened after all.
+/// Reason why a driver is kept in reserve. It decides when the driver is opened after all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reserve {
-    /// It has no device, or none that is shown. It is opened where no other driver is open.
+    /// The driver has no device, or none that is shown. It is opened if no other driver is open.
     NoDevice,
-    /// Its devices sleep. It is opened where no other driver is open, or none of those reports a device.
+    /// The driver's devices are suspended. It is opened if no other driver is open, or if no open driver reports a device.
     Asleep,
-    /// It is software. It is opened where no other driver is known to have a device, or none of those that are reports one.
+    /// The driver is software. It is opened if no other driver is known to have a device, or if none of those reports one.
     Software,
 }

@@ -1,4 +1,4 @@
-//! The file of a catalogue: finding it, whether it may be believed, and keeping it.
+//! Finds, checks and keeps the file of a driver catalogue.
 
 use super::{INFO, ignore, sight};
 use ::catalogue::{
@@ -17,21 +17,21 @@ use os::{File, Mutex, render, with_terminated};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
-/// The driver catalogue of this process, once a scan for drivers wanted it.
+/// The driver catalogue of this process, after a scan for drivers has searched for it.
 static CATALOGUE: Mutex<Slot> = Mutex::new(Slot::Unread);
 
-/// What the variable asked for when the library was loaded.
+/// Value of `VK_LOADER_CATALOGUE` when the library was loaded.
 static MODE: AtomicU32 = AtomicU32::new(USUAL);
-/// The system's catalogue, or else the user's own where a folder of manifests has its mark.
+/// Reads the system's catalogue. Without one, reads the user's own if a folder of manifests contains the marker file.
 const USUAL: u32 = 0;
-/// None.
+/// Reads no catalogue.
 const OFF: u32 = 1;
-/// The user's own, or else the system's.
+/// Reads the user's own catalogue, or without one the system's.
 const ON: u32 = 2;
-/// The same, but every driver is opened and held against it.
+/// Reads the same file as [`ON`], but opens every driver and compares its answers with the entry.
 const VERIFY: u32 = 3;
 
-/// Notes what the variable asks for.
+/// Stores the value of the variable.
 pub(crate) fn read_mode(environment: &Environment<'_>) {
     let mode = match environment.get(Variable::Catalogue).as_deref() {
         Some(b"off") => OFF,
@@ -42,56 +42,56 @@ pub(crate) fn read_mode(environment: &Environment<'_>) {
     MODE.store(mode, Ordering::Relaxed);
 }
 
-/// Words of 32 bits that have a bit for each entry.
+/// Number of 32-bit words with a bit for each entry.
 const WORDS: usize = MOST_ENTRIES.div_ceil(32);
 
-/// Who reads.
+/// The loader for which a catalogue must have been written.
 const READER: Reader<'static> = Reader {
     loader: env!("CARGO_PKG_VERSION"),
     architecture: ARCHITECTURE,
 };
 
-/// What is known of it.
+/// State of the search for a catalogue.
 enum Slot {
     Unread,
-    /// The system has none that counts. The user's own is looked for when a scan finds the mark of one.
+    /// The system has no valid catalogue. The user's own is read when a scan finds the marker file.
     Unmarked,
-    /// There is none, or none that counts, or it is switched off.
+    /// There is no valid catalogue, or the variable turns catalogues off.
     Absent,
     Here(Arc<Loaded>),
 }
 
-/// A catalogue that counts as a whole.
+/// A valid catalogue. Its entries are checked one by one.
 pub(super) struct Loaded {
-    /// Where it lies.
+    /// Path of the file.
     pub(super) path: Text,
-    /// Every driver is opened, and held against it.
+    /// `true` if every driver is opened and its answers are compared with its entry.
     pub(super) verifies: bool,
     document: Document,
-    /// A number for the path of each manifest, by which its entry is found among many.
+    /// Checksum of the path of each manifest, with which entries are found quickly.
     manifests: Vec<u32>,
     /// A bit for each entry that turned out to be wrong.
     doubts: [AtomicU32; WORDS],
     looked: Mutex<Option<Arc<Looked>>>,
 }
 
-/// Results of looking at the files that drivers depend on.
+/// Results of examining the files that drivers depend on.
 pub(super) struct Looked {
-    /// Number of libraries that the process had loaded by then.
+    /// Number of libraries that the process had loaded at that time.
     pub(super) loads: u64,
     /// The doubt about each file, if any.
     pub(super) doubts: Vec<Option<Doubt>>,
-    /// `true` if the dynamic linker's cache is as it was, where there is one.
+    /// `true` if the dynamic linker's cache has not changed; `None` if there is none.
     pub(super) same_search: Option<bool>,
 }
 
-/// A number for a path, which few others have.
+/// Returns a checksum of a path.
 fn sum_of(path: &[u8]) -> u32 {
     let add = |sum: u32, &byte: &u8| sum.wrapping_mul(31).wrapping_add(byte.into());
     path.iter().fold(0, add)
 }
 
-/// A value of the loader's own JSON.
+/// A value of the loader's own JSON parser.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a>(Value<'a>);
 
@@ -115,17 +115,17 @@ impl<'a> Json<'a> for Seen<'a> {
 }
 
 impl Loaded {
-    /// The catalogue.
+    /// Returns the catalogue.
     pub(super) fn catalogue(&self) -> Option<Catalogue<'_, Seen<'_>>> {
         Catalogue::of_valid(Seen(self.document.root()))
     }
 
-    /// The entry of this number.
+    /// Returns the entry at an index.
     pub(super) fn entry(&self, number: u16) -> Option<Entry<'_, Seen<'_>>> {
         self.catalogue()?.entry(number)
     }
 
-    /// The entry about the library of a manifest, and its number.
+    /// Returns the entry for the library of a manifest, and its index.
     pub(super) fn find(&self, manifest: &[u8], library: &[u8]) -> Option<(u16, Entry<'_, Seen<'_>>)> {
         let sum = sum_of(manifest);
         let mut all = (0..).zip(&self.manifests).filter(|(_, known)| **known == sum);
@@ -135,7 +135,7 @@ impl Loaded {
         })
     }
 
-    /// Results of looking at the files that drivers depend on, as long as no library has been loaded since.
+    /// Returns the results of examining the files that drivers depend on. They are computed again after the process has loaded a library.
     #[cold]
     #[inline(never)]
     pub(super) fn looked(&self) -> Option<Arc<Looked>> {
@@ -153,13 +153,13 @@ impl Loaded {
         Some((self.doubts.get(usize::from(number / 32))?, 1 << (number % 32)))
     }
 
-    /// Whether an entry was found to be wrong.
+    /// Returns `true` if an entry was found to be wrong.
     pub(super) fn is_doubted(&self, number: u16) -> bool {
         self.bit(number)
             .is_none_or(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
     }
 
-    /// Lets an entry count no longer.
+    /// Marks an entry as wrong, so it is not used again in this process.
     pub(super) fn doubt(&self, number: u16) {
         if let Some((word, bit)) = self.bit(number) {
             word.fetch_or(bit, Ordering::Relaxed);
@@ -167,23 +167,23 @@ impl Loaded {
     }
 }
 
-/// Contents of a text that is a catalogue. Fuzz targets compare them with the limits.
+/// Sizes of a catalogue, which fuzz targets compare with the limits.
 #[cfg(fuzzing)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
-    /// Drivers.
+    /// Number of drivers.
     pub entries: usize,
     /// Bytes of the longest name of an extension.
     pub longest_name: usize,
-    /// Extensions of the driver that has most.
+    /// Upper bound on the extensions of a driver.
     pub most_extensions: usize,
-    /// Devices of the driver that has most.
+    /// Upper bound on the devices of a driver.
     pub most_devices: usize,
-    /// Drivers that an instance would be made without.
+    /// Number of drivers that the creation of an instance would skip.
     pub left_out: usize,
 }
 
-/// Looks at all of a text, if it counts as a catalogue.
+/// Examines all of a text if it is a valid catalogue.
 #[cfg(fuzzing)]
 pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
     let document = Document::parse(text).ok()?;
@@ -203,7 +203,7 @@ pub(crate) fn parse(text: Vec<u8>) -> Option<Content> {
     Some(content)
 }
 
-/// The catalogue of this process. The file is looked for by the first scan.
+/// Returns the catalogue of this process. The first scan searches for the file.
 #[inline]
 pub(super) fn of_process(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     match &*CATALOGUE.lock() {
@@ -217,8 +217,8 @@ pub(super) fn of_process(environment: &Environment<'_>, journal: &mut Journal<'_
 #[cold]
 #[inline(never)]
 fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
-    // Lines are logged meanwhile, so the lock is not held. Another thread may look at the same time, and the first one counts: numbers of
-    // entries must go on meaning the same.
+    // The lock is not held here, because log messages are written. If another thread is faster, its catalogue is used, because indices of entries
+    // must keep their meaning.
     let mode = MODE.load(Ordering::Relaxed);
     let found = match mode {
         OFF => {
@@ -234,7 +234,8 @@ fn look(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<
     keep(found, if mode == USUAL { Slot::Unmarked } else { Slot::Absent })
 }
 
-/// The user's own catalogue, which a scan found the mark of (DRV-274). `None` if the system has one, or the user's was looked for before.
+/// Returns the user's own catalogue after a scan has found its marker file (DRV-274). `None` if the system has one, or if the user's was searched for
+/// before.
 #[cold]
 #[inline(never)]
 pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
@@ -244,7 +245,7 @@ pub(super) fn of_mark(environment: &Environment<'_>, journal: &mut Journal<'_>) 
     keep(of_user(environment, false, journal), Slot::Absent)
 }
 
-/// Makes a catalogue the one of this process, unless another thread was faster. `otherwise` says what is known without one.
+/// Stores a catalogue for this process unless another thread was faster. `otherwise` is the state without a catalogue.
 fn keep(found: Option<Arc<Loaded>>, otherwise: Slot) -> Option<Arc<Loaded>> {
     if shortage::check().is_err() {
         return None;
@@ -259,7 +260,7 @@ fn keep(found: Option<Arc<Loaded>>, otherwise: Slot) -> Option<Arc<Loaded>> {
     found
 }
 
-/// The user's own. An elevated process does not know where that would be.
+/// Returns the user's own catalogue; `None` in an elevated process, which ignores the folders of the user.
 fn of_user(environment: &Environment<'_>, verifies: bool, journal: &mut Journal<'_>) -> Option<Arc<Loaded>> {
     let home = |variable| environment.get_non_empty(variable).filter(|path| os::is_absolute(path));
     let (folder, below) = match home(Variable::XdgCacheHome) {
@@ -274,7 +275,7 @@ fn of_user(environment: &Environment<'_>, verifies: bool, journal: &mut Journal<
     loaded.ok().flatten()
 }
 
-/// What it is now, without looking for it.
+/// Returns the stored catalogue without searching for one.
 pub(super) fn loaded() -> Option<Arc<Loaded>> {
     match &*CATALOGUE.lock() {
         Slot::Here(loaded) => Some(loaded.clone()),
@@ -282,12 +283,12 @@ pub(super) fn loaded() -> Option<Arc<Loaded>> {
     }
 }
 
-/// Whether every driver is opened, and held against it.
+/// Returns `true` if every driver is opened and its answers are compared with its entry.
 pub(super) fn verifies() -> bool {
     MODE.load(Ordering::Relaxed) == VERIFY
 }
 
-/// Frees what the process keeps of it.
+/// Frees the stored catalogue.
 pub(crate) fn forget() {
     let kept = core::mem::replace(&mut *CATALOGUE.lock(), Slot::Unread);
     drop(kept);
@@ -307,15 +308,15 @@ fn load(path: &CStr, of_user: bool, verifies: bool, journal: &mut Journal<'_>) -
             ignore(&path.to_bytes().into(), reason, journal);
             None
         }
-        // There is none, or no memory, which ends the call.
+        // There is no file, or no memory, which ends the call.
         Err(None) => None,
     }
 }
 
-/// The file, if it counts as a whole, with the numbers of its manifests.
+/// Reads the file if it is valid as a whole. Also returns the checksums of its manifests.
 ///
 /// # Errors
-/// Why not, unless there is none.
+/// The reason why it is not valid; `None` if there is no file.
 fn read(path: &CStr, of_user: bool) -> Result<(Document, Vec<u32>), Option<Reason>> {
     let unusable = |reason: FileReason| Some(Reason::from(reason));
     let file = File::open_itself(path).map_err(|error| match error {
@@ -356,7 +357,7 @@ fn file_problem(error: FileError) -> Option<Reason> {
     }
 }
 
-/// The whole call ends for want of memory; the file is not what is wrong.
+/// Reports the shortage of memory, which ends the whole call. The file itself may be valid.
 fn out_of_memory() -> Option<Reason> {
     shortage::note();
     None

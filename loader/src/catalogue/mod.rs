@@ -1,9 +1,8 @@
-//! What is known of drivers without opening them (docs/catalogue.md): the reader of what `vkloader catalogue update` wrote.
+//! The driver catalogue in a process (docs/catalogue.md): reads the file that `vkloader catalogue update` wrote.
 //!
-//! The crate `catalogue` has the form of the file and the decisions. Here is what they need of this process: [`mod@file`] reads the file,
-//! once in a process; [`mod@sight`] looks at libraries and devices. A file is looked for when the first scan for drivers wants it, by one
-//! call of the system, and what was found then stays, since every entry is held against the library that it is about each time that it is
-//! used. Whatever is not as it was then lets the driver be opened as if there were no catalogue.
+//! The crate `catalogue` has the form of the file and the decisions. This module supplies the view of the process: [`mod@file`] reads the file, and
+//! [`mod@sight`] examines libraries and devices. The first scan for drivers opens the file with one system call, and its content is kept. Each use of
+//! an entry checks the entry's library again. If anything has changed, the driver is opened as if there were no catalogue.
 
 #![forbid(unsafe_code)]
 
@@ -35,28 +34,28 @@ use file::{Loaded, Looked, Seen};
 use os::memory::OutOfMemory;
 use rust_alloc::sync::Arc;
 
-/// Of lines that say where an answer came from.
+/// Severity of messages that say that an answer came from the catalogue.
 const INFO: LogBits = LogBits::INFO.with(LogBits::DRIVER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
-/// An entry of the catalogue of this process, by its number. It means the same as long as the library stays.
+/// Index of an entry in the catalogue of this process. Its meaning does not change while the library is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     number: u16,
 }
 
-/// What is known of drivers in one call.
+/// The catalogue, as one call uses it.
 pub(crate) struct KnownDrivers {
     loaded: OnceCell<Arc<Loaded>>,
     purpose: Purpose,
     wishes: Wishes,
     same_machine: Cell<Option<bool>>,
-    /// Results of looking at the files of the catalogue; `None` when memory ran out.
+    /// Results of examining the files of the catalogue; `None` if memory ran out.
     looked: OnceCell<Option<Arc<Looked>>>,
 }
 
 impl KnownDrivers {
-    /// Looks what there is to know. A catalogue is ignored while variables of drivers are not as they were when it was made.
+    /// Loads the catalogue for a call. It is ignored if a variable of drivers has another value than during the update.
     pub(crate) fn of_call(
         purpose: Purpose,
         wishes: Wishes,
@@ -78,25 +77,25 @@ impl KnownDrivers {
         }
     }
 
-    /// Adds what the user's own catalogue says where the system has none. A scan calls this that found the mark of one.
+    /// Adds the user's own catalogue if the system has none. A scan calls this after it has found the marker file.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {
         if let Some(found) = file::of_mark(environment, journal)
             && sight::variables_are_allowed(&found, journal)
         {
-            // The system's is not there, so nothing is.
+            // Setting the value cannot fail, because the system has no catalogue.
             let _ = self.loaded.set(found);
         }
     }
 
-    /// Whether nothing is known.
+    /// Returns `true` if there is no catalogue.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.loaded.get().is_none()
     }
 
-    /// What to do with the driver of a manifest.
+    /// Returns the answer about the driver of a manifest.
     #[cold]
     #[inline(never)]
     pub(crate) fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
@@ -128,7 +127,7 @@ impl KnownDrivers {
         Some((loaded, number, entry))
     }
 
-    /// What to do with the driver of an entry that counts, and why it is left out.
+    /// Returns the answer about the driver of a valid entry, and the reason if the driver is left out.
     fn judge(&self, entry: Entry<'_, Seen<'_>>, known: Known) -> (Advice, Option<CatalogueReason>) {
         let asked = Asked(entry.asked());
         let broken = match entry.outcome {
@@ -137,7 +136,7 @@ impl KnownDrivers {
             Outcome::Hung(seconds) => Some(CatalogueReason::Hung(seconds, asked)),
             Outcome::Answered | Outcome::Failed(_) => None,
         };
-        // Whether there are devices matters to a creation only.
+        // Devices matter only for the creation of an instance.
         let judged = match broken.is_some() || self.purpose == Purpose::Creation {
             true => entry.at_creation(|| self.is_same_machine()),
             false => Judgement::Open,
@@ -152,7 +151,7 @@ impl KnownDrivers {
             _ if self.wishes.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
                 aside(Reserve::Software, CatalogueReason::Software)
             }
-            // A device that came since then may be the driver's too, and awake.
+            // A device that appeared later may belong to the driver too, and may be awake.
             _ if self.wishes.policies.has(DriverPolicies::NO_WAKE)
                 && entry.sleeps(&sight::Kernel)
                 && self.is_same_machine() =>
@@ -169,7 +168,7 @@ impl KnownDrivers {
         words.is_some_and(|words| visible::hides(words, entry)) && self.is_same_machine()
     }
 
-    /// Whether a driver is known to have devices, on the machine as it is.
+    /// Returns `true` if a driver is known to have devices and the machine has not changed.
     pub(crate) fn has_devices(&self, known: Option<Known>) -> bool {
         let entry = known.and_then(|known| self.loaded.get()?.entry(known.number));
         entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
@@ -233,23 +232,23 @@ impl KnownDrivers {
         same
     }
 
-    /// Shows the instance extensions of an entry, in the driver's order.
+    /// Passes the instance extensions of an entry to `take`, in the driver's order.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// The error of `take`.
     pub(crate) fn extensions(
         &self,
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
     ) -> Result<(), OutOfMemory> {
         let entry = self.loaded.get().and_then(|loaded| loaded.entry(known.number));
-        // All of them were looked at before the entry counted.
+        // All extensions were checked before the entry was accepted.
         let mut listed = entry.into_iter().flat_map(Entry::valid_extensions);
         listed.try_for_each(|one| take(&properties(&one)))
     }
 }
 
-/// Shows the extensions of an entry as long as `take` wants more. Whether there is a list, and all of it was shown.
+/// Passes extensions of an entry to `take` until it returns `false`. Returns `true` if the entry has a list and all of it was passed.
 #[inline(never)]
 fn each_extension(entry: Option<Entry<'_, Seen<'_>>>, take: &mut dyn FnMut(Extension<'_>) -> bool) -> bool {
     match entry.and_then(Entry::extensions) {
@@ -268,8 +267,7 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
     properties
 }
 
-/// Holds what an opened driver offers against its entry. Where they differ the driver is right, and the entry counts no longer in this
-/// process.
+/// Compares the extensions of an opened driver with its entry. If they differ, the driver is right, and the entry is not used again in this process.
 #[inline]
 pub(crate) fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
     if let Some(known) = known {
@@ -286,14 +284,13 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
             let next = offered.next();
             next.is_some_and(|next| next.specVersion == one.version && ffi::fixed_text(&next.extensionName) == one.name)
         });
-        // Where there is no list nothing differs from it.
+        // An entry without a list cannot differ.
         entry.extensions().is_some() && (!repeated || offered.next().is_some())
     };
     contradict(known, driver, "other instance extensions", &differs, journal);
 }
 
-/// Holds against the entry how an opened driver makes an instance, where everything is to be held against it: the version of the
-/// interface, that of Vulkan, and the result.
+/// Compares the result of creating an instance with the entry if everything is to be compared: interface version, Vulkan version, and result code.
 #[inline]
 pub(crate) fn compare_instance(
     known: Option<Known>,
@@ -332,8 +329,7 @@ fn compare_known_instance(
     });
 }
 
-/// Holds it against the entry that an opened driver reported devices, or none. Where everything is to be held against it, so is what each
-/// of them is, which `describe` tells.
+/// Compares the number of reported devices with the entry. If everything is to be compared, `describe` supplies the properties of each device.
 #[inline]
 pub(crate) fn compare_devices(
     known: Option<Known>,
@@ -388,7 +384,7 @@ fn contradict(
     if loaded.is_doubted(known.number) || !entry.is_some_and(differs) {
         return;
     }
-    // Where everything is opened anyway, all that differs is told of.
+    // If every driver is opened anyway, every difference is reported.
     if !loaded.verifies {
         loaded.doubt(known.number);
     }
@@ -457,7 +453,7 @@ fn tell(
     });
 }
 
-/// A decision about a catalogue as a whole.
+/// Records that the whole catalogue is ignored.
 fn ignore(path: &Text, reason: discovery::journal::Reason, journal: &mut Journal<'_>) {
     journal.decide(Decision {
         subject: Subject::Catalogue,
@@ -468,7 +464,7 @@ fn ignore(path: &Text, reason: discovery::journal::Reason, journal: &mut Journal
     });
 }
 
-/// The written identity of a file in parts.
+/// Returns the identity of a file.
 fn identity_of(stamp: &os::Stamp) -> Identity {
     let ((device, inode), size, [modified, changed]) = stamp.parts();
     Identity {

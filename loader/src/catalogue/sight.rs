@@ -1,4 +1,4 @@
-//! What a catalogue is held against: variables, libraries and devices, as they are now.
+//! Examines the present variables, libraries and devices for a comparison with the catalogue.
 
 use super::file::{Loaded, Looked};
 use super::{identity_of, ignore};
@@ -12,13 +12,13 @@ use os::memory::Grow;
 use os::{File, Folder, Stamp, Status, with_terminated};
 use rust_alloc::vec::Vec;
 
-/// Bytes that are read of files of the kernel, each of which has a line.
+/// Number of bytes that are read of files of the kernel, which have one line.
 const LINE: usize = 64;
 
 /// Upper bound on the bytes of the variables that a program starts with: Linux allows six megabytes.
 const MOST_VARIABLE_BYTES: usize = 6 << 20;
 
-/// Whether all variables of drivers are as they were when the catalogue was made. The first that is not is told of.
+/// Returns `true` if all variables of drivers have the recorded values. Reports the first variable whose value differs.
 pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) -> bool {
     let Some(catalogue) = loaded.catalogue() else {
         return false;
@@ -34,7 +34,7 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     });
     let name = match other {
         Some(name) => name,
-        // One that was set then is not now.
+        // A recorded variable is not set now.
         None if set < catalogue.variables().count() => Text::from(&b"a variable"[..]),
         None => return true,
     };
@@ -42,8 +42,8 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
-/// Returns the variables that the program started with, each terminated. The dynamic linker read these, and the program may have changed
-/// its own since. `None` when memory runs out. Where the kernel does not show them, this is the present value of `LD_LIBRARY_PATH`.
+/// Returns the variables that the program started with, each with its null byte; `None` if memory runs out. The dynamic linker read these, and the
+/// program may have changed its own since. If the kernel does not show them, returns the present value of `LD_LIBRARY_PATH`.
 fn first_variables() -> Option<Vec<u8>> {
     let (mut text, mut is_whole) = (Vec::new(), true);
     let is_read = Kernel.read(b"/proc/self/environ", MOST_VARIABLE_BYTES, &mut |piece| {
@@ -61,15 +61,15 @@ fn first_variables() -> Option<Vec<u8>> {
     is_whole.then_some(text)
 }
 
-/// Returns the folders of the first `LD_LIBRARY_PATH` and of the present one. A program may have written its title over the first
-/// variables, so neither is enough alone. `None` when memory runs out.
+/// Returns the folders of the first and of the present `LD_LIBRARY_PATH`; `None` if memory runs out. Both are necessary, because a program may have
+/// overwritten its first variables with its title.
 fn searched(first: &[u8]) -> Option<Vec<u8>> {
     let present = os::environment::plain_value(c"LD_LIBRARY_PATH").unwrap_or_default();
     let present: &[u8] = if *present == *first { b"" } else { &present };
     let mut all = Vec::new();
     all.try_exact_room(first.len() + 1 + present.len()).ok()?;
     all.extend_from_slice(first);
-    // An empty folder is the current one.
+    // An empty item would mean the current folder.
     if !first.is_empty() && !present.is_empty() {
         all.push(b':');
     }
@@ -77,7 +77,7 @@ fn searched(first: &[u8]) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Looks at each file of a catalogue. Returns `None` when memory runs out.
+/// Examines each file of a catalogue. Returns `None` if memory runs out.
 pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     let catalogue = loaded.catalogue()?;
     let (mut files, mut doubts) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     all.try_for_each(|file| files.try_push(file)).ok()?;
     doubts.try_exact_room(files.len()).ok()?;
     let variables = first_variables()?;
-    // The linker takes the last of those that repeat a name.
+    // If a name is repeated, the linker uses the last value.
     let value = |name: &[u8]| {
         variables
             .rsplit(|&byte| byte == 0)
@@ -111,7 +111,7 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     })
 }
 
-/// The machine and the process as the kernel and the dynamic linker tell of them. Nothing that is opened belongs to a device.
+/// The machine and the process, as the kernel and the dynamic linker describe them. No opened file belongs to a device.
 pub(super) struct Kernel;
 
 impl Process for Kernel {
@@ -159,7 +159,7 @@ impl Look for Kernel {
         let Ok(folder) = with_terminated(folder, Folder::open_terminated) else {
             return false;
         };
-        // The loop allocates nothing.
+        // The loop allocates no memory.
         let read = folder.names(|name| {
             if !matches!(name, b"." | b"..") {
                 take(name);

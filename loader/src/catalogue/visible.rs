@@ -1,21 +1,21 @@
-//! Drivers none of whose devices an instance shows (DRV-143a).
+//! Finds drivers whose devices are all hidden from an instance (DRV-143a).
 
 use super::Seen;
 use ::catalogue::{Device, Entry};
 use discovery::env::device_select::{DeviceWords, Wanted, lower_case, pci_address};
 use discovery::text::file_name;
 
-/// Replacement, in a catalogue, for bytes of a name that are not text.
+/// Replacement, in a catalogue, for bytes of a name that are not valid UTF-8.
 const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
-/// Returns `true` if a driver has devices, and none of them can be the one that a word asks for.
+/// Returns `true` if a driver has devices, and no word can select any of them.
 #[inline(never)]
 pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
     entry.has_only(&|device| !words.wanted().any(|(_, wanted)| may_be(device, entry, wanted)))
 }
 
-/// Returns `true` if a word may ask for a device. A missing value may be anything, but for a place on the bus: `vkloader` asked for it
-/// as the library does.
+/// Returns `true` if a word may select a device. A missing value may match any word, except for a PCI address: `vkloader` asks for it like the
+/// library.
 fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bool {
     match wanted {
         Wanted::Numbers(vendor, number) => {

@@ -4,7 +4,7 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `true` once such a signal has arrived.
+/// `true` after another process sent a signal that asks this process to end.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn note(_: libc::c_int) {
@@ -48,7 +48,7 @@ pub(crate) fn leave_those_of_the_terminal() {
     }
 }
 
-/// `true` once a terminal asked the processes that use it to stop.
+/// `true` after a terminal asked its processes to stop.
 #[cfg(target_os = "linux")]
 static STOP: AtomicBool = AtomicBool::new(false);
 
