@@ -26,11 +26,11 @@ _running = set()
 
 
 class Failure(Exception):
-    """The case does not hold; the text says what was found instead."""
+    """The case fails; the text has the observed result."""
 
 
 class Skip(Exception):
-    """The case cannot be tried here; the text says what is missing."""
+    """The case cannot run here; the text says what is missing."""
 
 
 def expect(condition, text):
@@ -40,7 +40,7 @@ def expect(condition, text):
 
 
 def setting(name):
-    """A path that `make` hands over in the environment; without it the case is skipped."""
+    """Returns a path that `make` passes in the environment. Without it, the case is skipped."""
     value = os.environ.get(name)
     if not value:
         raise Skip(f"{name} is not set")
@@ -48,12 +48,12 @@ def setting(name):
 
 
 def scratch(name):
-    """A new empty folder, gone when the program ends."""
+    """Returns a new empty folder, which is removed when the program ends."""
     return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=SCRATCH))
 
 
 def tool(name):
-    """The path of a program, or a skip that names it."""
+    """Returns the path of a program, or skips the case if the program is not installed."""
     path = shutil.which(name)
     if not path:
         raise Skip(f"the program {name} is not installed (make setup)")
@@ -61,20 +61,20 @@ def tool(name):
 
 
 def xtask():
-    """The words that run the program which reads the sources."""
+    """Returns the command that runs the program `xtask`."""
     built = os.environ.get("XTASK")
     return [built] if built else [*os.environ.get("CARGO", "cargo").split(), "run", "--locked", "--quiet", "-p", "xtask", "--"]
 
 
 def start(arguments, **options):
-    """Starts a process in a group of its own, so that it can be ended with all its children."""
+    """Starts a process in a group of its own, so that it can be ended with all its descendants."""
     process = subprocess.Popen([str(a) for a in arguments], start_new_session=True, **options)
     _running.add(process)
     return process
 
 
 def end(process):
-    """Ends a process and its children, and waits for it."""
+    """Ends a process and its descendants, and waits for it."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
@@ -103,7 +103,7 @@ def run(arguments, timeout, status=0, **options):
 
 
 def clean_up():
-    """Ends what still runs and removes the scratch folders; `main` does it by itself."""
+    """Ends remaining processes and removes the scratch folders. `main` calls this."""
     for process in list(_running):
         end(process)
     if os.environ.get("VKL_KEEP"):
@@ -129,7 +129,7 @@ def _run_case(name, function):
 
 
 def _title(module):
-    """The module's name; that of its folder for a program of one file."""
+    """Returns the module's name; for a program of one file, the name of its folder."""
     return Path(module.__file__).parent.name if module.__name__ == "__main__" else module.__name__
 
 

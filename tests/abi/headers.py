@@ -1,4 +1,4 @@
-"""The emitted types against the C headers of the system, as far as those headers know them (GEN-40).
+"""Compares the emitted types with the C headers of the system, as far as the headers contain them (GEN-40).
 
 What the Rust says is turned into assertions in C, which the C compiler checks. The headers may be older than the
 registry; what they lack is counted and named, not passed over.
@@ -41,7 +41,7 @@ LOOSER = {
 
 @cache
 def known():
-    """Every identifier in the headers."""
+    """Returns every identifier in the headers."""
     if not HEADERS.is_dir():
         raise Skip(f"{HEADERS} is not there (make setup)")
     text = "\n".join(path.read_text() for path in sorted(HEADERS.glob("*.h")))
@@ -50,12 +50,12 @@ def known():
 
 
 def emitted(name):
-    """An emitted file, without comments."""
+    """Returns an emitted file without comments."""
     return re.sub(r"//.*", "", (GENERATED / name).read_text())
 
 
 def errors(assertions):
-    """What the C compiler says against these assertions: the text of each that does not hold, and other errors."""
+    """Returns the C compiler's errors: the text of each assertion that does not hold, and other messages."""
     source = scratch("headers") / "assertions.c"
     source.write_text(f'#include "{PREAMBLE}"\n' + "".join(f'_Static_assert({c}, "{text}");\n' for text, c in assertions))
     output = run([tool("cc"), "-std=gnu11", "-fsyntax-only", "-fmax-errors=0", source], 60, status=None)
@@ -64,7 +64,7 @@ def errors(assertions):
 
 
 def check(what, assertions, least):
-    """Fails if an assertion does not hold, or if there are fewer than a sound reading of the files would give."""
+    """Fails if an assertion does not hold, or if there are fewer assertions than a correct parse of the files yields."""
     expect(len(assertions) >= least, f"only {len(assertions)} {what} were compared; the emitted files read otherwise?")
     wrong = errors(assertions)
     expect(not wrong, f"{len(wrong)} {what} differ:\n" + "\n".join(wrong[:30]))
@@ -72,19 +72,19 @@ def check(what, assertions, least):
 
 @cache
 def structures():
-    """The rows of layout.rs: name, size, alignment, list of member and offset."""
+    """Returns the rows of layout.rs: name, size, alignment, list of member and offset."""
     text = emitted("types/layout.rs")
     rows = re.findall(r"^    (\w+)(?:<\w+>)?: (\d+), (\d+)((?:,\s*[\w#]+\s+\d+)*);", text, re.MULTILINE)
     return [(name, size, align, re.findall(r"([\w#]+)\s+(\d+)", members)) for name, size, align, members in rows]
 
 
 def c_name(member):
-    """A member's name in C: Rust marks those that are keywords."""
+    """Returns a member's name in C. Rust marks names that are keywords."""
     return member.removeprefix("r#")
 
 
 def layouts():
-    """Sizes, alignments and offsets of the structures."""
+    """Compares sizes, alignments and offsets of structures."""
     assertions = []
     for name, size, align, members in structures():
         if name in known():
@@ -97,7 +97,7 @@ def layouts():
 
 
 def by_hand():
-    """The structures of the layer and driver interfaces, which the runtime spells out: what it asserts of them."""
+    """Compares the handwritten structures of the layer and driver interfaces with the assertions in the loader's sources."""
     layers = (ROOT / "loader/src/ffi/layer_interface.rs").read_text()
     found = re.findall(r"assert!\(size_of::<(\w+)>\(\) == (\d+)\);", layers)
     assertions = [(f"size of {name} is {size}", f"sizeof({name}) == {size}") for name, size in found if name in known()]
@@ -114,7 +114,7 @@ def by_hand():
 
 
 def constants():
-    """Values of enumerators and of constants."""
+    """Compares values of enumerators and constants."""
     found = re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/enums.rs"))
     found += re.findall(r"pub const (VK_\w+): Self = Self\((-?\w+)\);", emitted("types/flags.rs"))
     for name, bits, value in re.findall(r"pub const (VK_\w+): u(\d+) = (!?\d+);", emitted("types/constants.rs")):
@@ -126,7 +126,7 @@ def constants():
 
 
 def c_type(rust):
-    """A Rust type, as C writes it."""
+    """Returns the C spelling of a Rust type."""
     rust = re.sub(r"<\w+>", "", rust.strip())
     pointer = re.fullmatch(r"\*(const|mut) (.*)", rust)
     if pointer:
@@ -139,7 +139,7 @@ def c_type(rust):
 
 @cache
 def functions():
-    """The function-pointer types of pfn.rs: name, parameter types, return type."""
+    """Returns the function-pointer types of pfn.rs: name, parameter types, return type."""
     text = re.sub(r"\s+", " ", emitted("pfn.rs"))
     form = r'pub type (PFN_\w+)(?:<\w+>)? = (?:Option<\s*)?unsafe extern "system" fn\((.*?)\)(?: -> (\w+))?\s*,?\s*>?;'
     found = []
@@ -150,13 +150,13 @@ def functions():
 
 
 def is_known(function):
-    """Whether the headers know a function and all types in it; one that has been renamed since counts as unknown."""
+    """Returns whether the headers contain a function and all its types. A function that was renamed later counts as unknown."""
     name, parameters, result = function
     return all(word in known() for word in re.findall(r"\b(?:Vk|PFN_)\w+", " ".join([name, *parameters, result])))
 
 
 def signatures():
-    """Parameters and results of the commands."""
+    """Compares parameters and results of the commands."""
     assertions = []
     for name, parameters, result in filter(is_known, functions()):
         if name in LOOSER:
@@ -167,7 +167,7 @@ def signatures():
 
 
 def control():
-    """The compiler does check: three assertions that are false are all reported."""
+    """Tests the check itself: the compiler reports three assertions that are false."""
     false = [
         ("size", "sizeof(VkExtent2D) == 9"),
         ("offset", "offsetof(VkApplicationInfo, apiVersion) == 40"),
@@ -178,7 +178,7 @@ def control():
 
 
 def unknown():
-    """What these headers are too old for: named here, checked only by the assertions in the emitted Rust."""
+    """Lists the items that the headers are too old for. Only assertions in the emitted Rust check these."""
     names = [name for name, *_ in structures() if name not in known()]
     names += [function[0] for function in functions() if not is_known(function)]
     version = re.search(r"#define VK_HEADER_VERSION (\d+)", (HEADERS / "vulkan_core.h").read_text())[1]

@@ -14,30 +14,30 @@ LINKER = re.compile(r"ld-linux.*\.so\.\d+")
 
 
 def names():
-    """The names in the committed list."""
+    """Returns the names in the committed list."""
     return [line for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
 
 
 def symbols():
-    """The dynamic symbols that the library defines: name, kind, address."""
+    """Returns the dynamic symbols that the library defines: name, kind, address."""
     lines = run([tool("nm"), "-D", "--defined-only", setting("VKL_LIBRARY")], 30).splitlines()
     return [(name, kind, int(address, 16)) for address, kind, name in (line.split() for line in lines)]
 
 
 def dynamic(tag):
-    """The values of a tag in the dynamic section."""
+    """Returns the values of a tag in the dynamic section."""
     text = run([tool("readelf"), "-d", "-W", setting("VKL_LIBRARY")], 30)
     return re.findall(rf"\({tag}\).*\[(.*)\]", text)
 
 
 def the_list():
-    """The list itself: as many names as GEN-53 says, none twice."""
+    """The committed list has as many names as GEN-53 requires, and none twice."""
     expect(len(names()) == EXPORTS, f"{LIST.name} has {len(names())} names")
     expect(len(set(names())) == EXPORTS, "a name is listed twice")
 
 
 def exports():
-    """Every listed name is exported, as a plain function; nothing else is."""
+    """Every listed name is exported as a plain function, and no other name is exported."""
     found = {name: kind for name, kind, _ in symbols()}
     surplus, absent = set(found) - set(names()), set(names()) - set(found)
     expect(not surplus and not absent, f"surplus: {sorted(surplus)}, absent: {sorted(absent)}")
@@ -53,25 +53,25 @@ def addresses():
 
 
 def soname():
-    """The name that programs ask for."""
+    """The library has the name by which programs open it."""
     expect(dynamic("SONAME") == ["libvulkan.so.1"], f"SONAME {dynamic('SONAME')}")
 
 
 def needed():
-    """No library beyond the C library."""
+    """The library needs no other library than the C library."""
     surplus = [name for name in dynamic("NEEDED") if name not in NEEDED and not LINKER.fullmatch(name)]
     expect(not surplus, f"needs {surplus}")
 
 
 def undefined():
-    """What it takes from elsewhere is the C library's, with a version; binding a function late would hide any other."""
+    """Each undefined symbol belongs to the C library and has a version. Lazy binding would hide any other one."""
     lines = run([tool("nm"), "-D", "--undefined-only", setting("VKL_LIBRARY")], 30).splitlines()
     homeless = [name for kind, name in (line.split() for line in lines) if kind == "U" and "@" not in name]
     expect(not homeless, f"no library that it is linked with defines {homeless}")
 
 
 def hardened():
-    """No executable stack, which one assembly file without a note would cause; no relocations in code."""
+    """The stack is not executable, which one assembly file without a note would cause, and code has no relocations."""
     segments = run([tool("readelf"), "-l", "-W", setting("VKL_LIBRARY")], 30)
     stack = re.search(r"GNU_STACK.*", segments)
     expect(stack and "RWE" not in stack[0], f"stack: {stack and stack[0]}")

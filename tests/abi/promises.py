@@ -1,4 +1,4 @@
-"""What `xtask interface` promises of the library: names, their versions, and the age of the C library.
+"""The promises that `xtask interface` checks: exported names, symbol versions, and the required version of the C library.
 
 Each is broken once here, by a library that is made for it, and that is noticed.
 """
@@ -17,7 +17,7 @@ __attribute__((visibility("hidden"))) void *(*relocated)(void) = hidden;
 
 
 def judged(status, *arguments, without=None, code="", versions=None):
-    """What is said of a library with all functions, which do nothing, but for what the case changes."""
+    """Returns the messages about a library whose functions do nothing, with the changes of the case."""
     folder = scratch("interface")
     library, source = folder / "libvulkan.so", folder / "library.c"
     source.write_text("".join(f"void {name}(void) {{}}\n" for name in names() if name != without) + code)
@@ -36,7 +36,7 @@ def kept():
 
 
 def refused(*words, **changes):
-    """A case: the check ends with status 1, and has these words in its lines of failure."""
+    """Returns a case: the check ends with status 1, and its error lines contain these words."""
 
     def case():
         output = judged(1, *changes.pop("arguments", ()), **changes)

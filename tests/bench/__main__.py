@@ -30,7 +30,7 @@ RUNS = ROOT / "tests/bench-runs"
 
 
 def stripped_sizes(libraries, scratch):
-    """Bytes of the files without symbols that nothing needs at run time."""
+    """Returns the sizes of the files in bytes, without symbols that are unused at run time."""
     sizes = {}
     for side, library in libraries.items():
         copy = scratch / "stripped"
@@ -40,7 +40,7 @@ def stripped_sizes(libraries, scratch):
 
 
 def processor():
-    """The processor's name, where the system tells it."""
+    """Returns the name of the processor, if the system reports it."""
     try:
         found = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
@@ -49,7 +49,7 @@ def processor():
 
 
 def about(libraries):
-    """What a reader needs to know of the conditions."""
+    """Returns the conditions of a run that readers need to know."""
     return [
         f"- ours: {os.environ.get('VKL_BENCH_OURS', 'commit unknown')}",
         f"- peer: {libraries['peer'].resolve().name}",
@@ -60,7 +60,7 @@ def about(libraries):
 
 
 def stage(scratch):
-    """What runs visits, with its files in a scratch folder."""
+    """Returns the environment of the visits, whose files are in a scratch folder."""
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
     names = scratch / "names"
     names.write_text("".join(tools.command_names(ROOT / "registry/snapshot/commands.txt")))
@@ -68,7 +68,7 @@ def stage(scratch):
 
 
 def profile(scratch, library, words):
-    """Prints the costly functions of the cases whose titles contain the words."""
+    """Prints the most expensive functions of the cases whose titles contain the words."""
     results = campaign.Results()
     rows = [row for row in catalogue.ROWS if words in row.title and INSTRUCTIONS in row.visit.tools]
     bench = stage(scratch)
@@ -82,7 +82,7 @@ def profile(scratch, library, words):
 
 
 def of_drivers(scratch, libraries, everything):
-    """The figures of the installed drivers."""
+    """Returns the figures of the installed drivers."""
     scratch.mkdir()
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
     # No names: nothing is looked up.
@@ -93,7 +93,7 @@ def of_drivers(scratch, libraries, everything):
 
 
 def only_drivers(scratch, libraries, everything):
-    """Measures what concerns the installed drivers alone, and prints it."""
+    """Measures only the installed drivers, and prints the figures."""
     print("\n".join(about(libraries)), end="\n\n")
     found = of_drivers(scratch / "drivers", libraries, everything)
     print("\n".join([*drivers.page(found), "", *report.goals(targets.of_drivers(found))]))
@@ -101,7 +101,7 @@ def only_drivers(scratch, libraries, everything):
 
 
 def compare(scratch, libraries, quick):
-    """The campaign: prints the page and, unless it is quick, writes it beside the raw data and the plots."""
+    """Runs the whole measurement. Prints the page and, except in quick mode, writes the page, the raw data and the plots."""
     conditions = about(libraries)
     rows = catalogue.QUICK if quick else catalogue.ROWS
     installed = None if quick else of_drivers(scratch / "drivers", libraries, False)
@@ -129,7 +129,7 @@ def compare(scratch, libraries, quick):
 
 
 def main():
-    """Does what the arguments say."""
+    """Runs the mode that the arguments select."""
     scratch = Path(tempfile.mkdtemp(prefix="vkl-bench-"))
     try:
         libraries = {OURS: Path(os.environ["VKL_LIBRARY"]), PEER: Path(os.environ["VKL_PEER_LIBRARY"])}

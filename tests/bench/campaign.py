@@ -1,4 +1,4 @@
-"""Runs visits on both libraries in alternation, and keeps what was found."""
+"""Runs visits on both libraries alternately, and keeps the figures."""
 
 import csv
 import statistics
@@ -17,12 +17,12 @@ COUNTED_REPEAT = 3
 
 
 def instructions(cost, label):
-    """What counts: opening is the linker's work, all else is the loader's."""
+    """Returns the instructions that are counted: those of the linker for opening the library, otherwise those of the loader."""
     return cost.everything() if label == OPEN.label else cost.total()
 
 
 class Results:
-    """All figures: (side, visit, tool, label, which) to a list, one element a process."""
+    """All figures: (side, visit, tool, label, which) to a list with one element for each process."""
 
     def __init__(self):
         self.figures = defaultdict(list)
@@ -32,7 +32,7 @@ class Results:
         self.operations = {}
 
     def add(self, side, visit, tool, label, pairs):
-        """Takes one process's measurements of a label: (figure, operations) each. Opening is taken from one visit."""
+        """Adds the measurements of one process for a label: (figure, operations) each. Opening is taken from one visit only."""
         if label == OPEN.label and visit != OPEN.visit:
             return
         values = [figure / operations for figure, operations in pairs]
@@ -41,26 +41,26 @@ class Results:
         self.figures[side, visit, tool, label, LATER].append(statistics.median(later) if tool == CLOCK else later[-1])
 
     def figure(self, side, row, tool):
-        """The median over all processes, None where that was not measured."""
+        """Returns the median over all processes; None if nothing was measured."""
         found = self.figures.get((side, row.visit, tool, row.label, row.which))
         return statistics.median(found) if found else None
 
     def cost(self, side, row):
-        """The Cost of a row."""
+        """Returns the Cost of a row."""
         return self.costs[side, row.visit, row.label, row.which]
 
     def alone(self, side, visit, label, symbol):
-        """The instructions of one call of the loader's own function with this name; None where it was not counted."""
+        """Returns the instructions of one call of the loader's function with this name; None if they were not counted."""
         cost = self.costs.get((side, visit, label, LATER))
         return cost and cost.own[cost.loader, symbol] / self.operations[side, visit, label]
 
     def ratio(self, row, tool, other=PEER):
-        """Ours by the peer's; None where one is not there or the peer's is nothing."""
+        """Returns our figure divided by the peer's; None if one is missing or the peer's is zero."""
         ours, peer = (self.figure(side, row, tool) for side in (OURS, other))
         return ours / peer if ours is not None and peer else None
 
     def write(self, path):
-        """Everything, one line a label, with the figures of all processes in their order."""
+        """Writes all figures, one line for each label."""
         with open(path, "w", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(("side", "scene", "steps", "tool", "label", "which", "figures"))
@@ -86,7 +86,7 @@ def count(bench, libraries, visit, results):
 
 
 def run(bench, libraries, visits):
-    """Measures all visits."""
+    """Runs all visits and returns the results."""
     visits, results = list(dict.fromkeys(visits)), Results()
     bench.stage.prepare({visit.scene for visit in visits})
     for number, visit in enumerate(visits):
@@ -106,6 +106,6 @@ def run(bench, libraries, visits):
 
 
 def progress(text):
-    """Says on a terminal what is being done."""
+    """Prints the progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""What is measured: visits (one process each), rows of the table, axes of the plots, cases of the gate."""
+"""The measurements: visits (one process each), rows of the table, axes of the plots, and cases of the stage `gate`."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ FIRST, LATER = "first", "later"
 
 @dataclass(frozen=True)
 class Visit:
-    """One process: where it runs, and what it does there."""
+    """A process: its scene, and the steps that it runs."""
 
     scene: Scene
     steps: tuple
@@ -24,7 +24,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: one label of a visit, in its first measurement or in the later ones."""
+    """A line of the table: one label of a visit, from its first or its later measurements."""
 
     title: str
     visit: Visit
@@ -43,27 +43,27 @@ def extensions(scene):
 
 
 def layers(scene):
-    """Queries of the instance layers, which must be those of the manifests."""
+    """Queries of the instance layers, which are those of the manifests."""
     return Visit(scene, (f"layers={scene.shown_manifests}",))
 
 
 def instance(scene):
-    """Instances made and destroyed."""
+    """Creation and destruction of instances."""
     return Visit(scene, ("instance",))
 
 
 def device(scene):
-    """Devices made and destroyed."""
+    """Creation and destruction of devices."""
     return Visit(scene, ("device",))
 
 
 def look_ups(scene):
-    """Reloads of all entry points."""
+    """Look-ups of all entry points."""
     return Visit(scene, ("look-ups",))
 
 
 def threads(count):
-    """Instances made and destroyed in several threads at once."""
+    """Creation and destruction of instances in several threads at once."""
     return Visit(BASE, (f"threads={count}",), (CLOCK,), repeat=101)
 
 
@@ -87,7 +87,7 @@ CALL_TITLES = {
 
 
 def _pair(title, visit, label):
-    """The first measurement of a process and the later ones."""
+    """Returns the rows for the first and for the later measurements of a process."""
     return [Row(f"{title}: {which}", visit, label, which) for which in (FIRST, LATER)]
 
 
@@ -116,7 +116,7 @@ QUICK = [row for row in ROWS if row.visit.scene == BASE and row.label != "thread
 
 @dataclass(frozen=True)
 class Axis:
-    """A number that grows along the plots of one file, and the cases drawn against it."""
+    """A number that grows along the plots of one file, and the cases in the plots."""
 
     name: str
     points: tuple
@@ -144,7 +144,7 @@ AXES = (
 
 
 def gate_rows():
-    """The cases whose instructions `make test` holds against committed limits."""
+    """Returns the cases whose instructions `make test` compares with committed limits."""
     hundred = Scene(manifests=100)
     return [
         Row("second extension query", extensions(BASE), "extensions"),

@@ -1,4 +1,4 @@
-"""What the drivers of this machine cost a program's first calls, and what of that a driver catalogue saves (docs/catalogue.md).
+"""Measures the cost of the installed drivers in a program's first calls, and the part that a driver catalogue saves (docs/catalogue.md).
 
 The rows take whatever drivers are installed, and name them. Nothing but the measuring program, two libraries and `vkloader` is needed:
 without strace the columns of system calls are left out.
@@ -33,7 +33,7 @@ ARCHITECTURE = {"i686": "x86", "armv7l": "arm", "ppc64le": "powerpc64le"}
 
 @dataclass(frozen=True)
 class Case:
-    """A row: what a process does, which of its figures are added up, and whose they are."""
+    """A row: the steps of a process, the figures that are added up, and the side that they belong to."""
 
     title: str
     steps: tuple
@@ -82,18 +82,18 @@ class Found:
     skipped: list = field(default_factory=list)
 
     def time(self, column, case, files=WARM):
-        """The median in milliseconds; None where it was not measured."""
+        """Returns the median in milliseconds; None if nothing was measured."""
         values = self.times.get((column, case, files))
         return statistics.median(values) if values else None
 
     def has(self, *libraries):
-        """Whether for each name there is a driver whose library's begins with it, and which can be asked."""
+        """Returns whether, for each name, there is a driver whose library's name begins with it and that can be asked."""
         names = [Path(driver.library).name for driver in self.drivers if driver.devices is not None]
         return all(any(name.startswith(library) for name in names) for library in libraries)
 
 
 def installed():
-    """The drivers of the system's folders, in their order."""
+    """Returns the drivers in the system's folders, in their order."""
     found = []
     for folder in FOLDERS:
         for manifest in sorted(Path(folder).glob("*.json")):
@@ -108,24 +108,24 @@ def installed():
 
 
 def visit(steps):
-    """A process among the installed drivers."""
+    """Returns a process that uses the installed drivers."""
     return Visit(Scene(installed=True), steps, (CLOCK, CALLS), repeat=1)
 
 
 def alone(drivers):
-    """What does with these drivers what a program would that knew of them."""
+    """Returns a process that opens the drivers directly, which measures the cost without a loader."""
     return visit(("direct=" + ":".join(driver.library for driver in drivers),))
 
 
 class Cold:
-    """Takes files out of the page cache."""
+    """Removes files from the page cache."""
 
     def __init__(self, paths, everything):
         self.paths, self.everything = sorted(paths), everything
         self.before, self.after = [], []
 
     def evict(self):
-        """Does it, and notes how much of the files was there and stayed."""
+        """Removes the files, and records how much of them was in the page cache before and after."""
         self.before.append(self._resident())
         if self.everything:
             os.sync()
@@ -136,7 +136,7 @@ class Cold:
         self.after.append(self._resident())
 
     def _resident(self):
-        """Bytes of the files in the page cache, as far as the system tells."""
+        """Returns the bytes of the files in the page cache, as far as the system reports them."""
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long)
@@ -173,7 +173,7 @@ class Machine:
         self.caches.mkdir()
 
     def make_catalogue(self, program):
-        """Asks the drivers. Returns the file, and what `vkloader` says of entries that do not count."""
+        """Makes a catalogue. Returns the file, and the output of `vkloader` about entries that do not count."""
         environment = {**self.bench.stage.environment(Scene(installed=True)), "XDG_CACHE_HOME": str(self.caches)}
 
         def run(*words):
@@ -188,7 +188,7 @@ class Machine:
         return made[0], doubts
 
     def environment(self, column):
-        """The variables of a column."""
+        """Returns the variables of a column."""
         known = {"VK_LOADER_CATALOGUE": "on", "XDG_CACHE_HOME": str(self.caches)}
         architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
         is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.json")
@@ -200,11 +200,11 @@ class Machine:
         }.get(column, {})
 
     def library(self, column):
-        """The library of a column."""
+        """Returns the library of a column."""
         return self.libraries[KHRONOS if column == KHRONOS else OURS]
 
     def run(self, column, cases, drivers):
-        """Runs a process for cases with the same steps, and returns the milliseconds of each."""
+        """Runs a process for cases with the same steps, and returns the milliseconds of each case."""
         what = alone(drivers) if column == ALONE else visit(cases[0].steps)
         found = self.bench.clock(self.library(column), what, 1, self.environment(column))
         for case in cases:
@@ -212,12 +212,12 @@ class Machine:
             yield case, sum(found[label][0][0] for label in labels) / 1e6
 
     def calls(self, column, case):
-        """System calls of a process."""
+        """Returns the system calls of a process."""
         found = self.bench.system_calls(self.library(column), visit(case.steps), 1, self.environment(column))
         return sum(found[label][0][0] for label in case.labels)
 
     def files(self, drivers, catalogue):
-        """What drivers consist of, with what they need."""
+        """Returns the files of drivers and of the libraries that they need."""
         paths = {catalogue, *(Path(driver.manifest) for driver in drivers)}
         for column in (KHRONOS, OURS):
             text = self.bench.output((), self.library(column), visit(("mapped",)), 1, self.environment(column))
@@ -240,7 +240,7 @@ def ask(bench, library, drivers):
 
 
 def measure(bench, libraries, program, scratch, everything=False):
-    """All cases on all sides, in alternation. `libraries` has the two, `program` is vkloader."""
+    """Measures all cases on all sides alternately. `libraries` has the two libraries, `program` is vkloader."""
     found = Found(installed())
     ask(bench, libraries[OURS], found.drivers)
     with_devices = [driver for driver in found.drivers if driver.devices]
@@ -274,7 +274,7 @@ def measure(bench, libraries, program, scratch, everything=False):
 
 
 def page(found):
-    """The section of the page, as lines of Markdown."""
+    """Returns the section of the page as lines of Markdown."""
     lines = ["Manifests: " + (", ".join(map(described, found.drivers)) or "none"), ""]
     if found.times:
         head = ["milliseconds, median (best)", "files", *COLUMNS]
@@ -298,18 +298,18 @@ def page(found):
 
 
 def described(driver):
-    """A driver in a line."""
+    """Returns a line about a driver."""
     words = driver.problem if driver.devices is None else "1 device" if driver.devices == 1 else f"{driver.devices} devices"
     return f"{driver.manifest} ({words})"
 
 
 def shown(values):
-    """Median and best of some milliseconds."""
+    """Returns the median and the best of some values in milliseconds."""
     return f"{statistics.median(values):.3g} ({min(values):.3g})" if values else ""
 
 
 def write(found, path):
-    """Every figure, one line a case."""
+    """Writes all figures, one line for each case."""
     with open(path, "w") as file:
         file.write("column,case,files,milliseconds\n")
         for (column, case, files), values in found.times.items():

@@ -22,18 +22,18 @@ LIMIT = 900
 
 
 def capture(*arguments, **options):
-    """The output of a program that must succeed."""
+    """Returns the output of a program that must succeed."""
     options = {"timeout": LIMIT, "check": True, "capture_output": True, "text": True, **options}
     return subprocess.run([str(a) for a in arguments], **options).stdout
 
 
 def sides():
-    """The two libraries with their names in the tables."""
+    """Returns the two libraries with their names in the tables."""
     return {"ours": Path(os.environ["VKL_LIBRARY"]), "peer": Path(os.environ["VKL_PEER_LIBRARY"])}
 
 
 def disassembly(library, symbol):
-    """The instructions of an exported function, address and text, without padding."""
+    """Returns the instructions of an exported function, as address and text, without padding."""
     table = capture("nm", "-D", "-S", "--defined-only", library)
     found = re.search(rf"^(\w+) (\w+) T {symbol}$", table, re.MULTILINE)
     begin, size = (int(word, 16) for word in found.groups())
@@ -45,7 +45,8 @@ def disassembly(library, symbol):
 
 
 def way(code):
-    """The fewest instructions from the entry to the jump or call through a dispatch table: what a good call executes.
+    """Returns the number of instructions on the shortest way from the entry to the jump or call through a dispatch table. A valid call executes
+    them.
 
     A jump relative to %rip is one to a known function of the library: there the entry has refused the handle.
     """
@@ -70,7 +71,7 @@ def way(code):
 
 
 def trampolines():
-    """Instructions of the emitted trampolines, and the code itself."""
+    """Prints the instructions of the emitted trampolines, and their code."""
     for symbol in TRAMPOLINES:
         for side, library in sides().items():
             code = disassembly(library, symbol)
@@ -80,7 +81,7 @@ def trampolines():
 
 
 def emit():
-    """Time and memory of vkgen, with everything to be written and with nothing to be written."""
+    """Prints time and memory of vkgen, both if it writes everything and if it writes nothing."""
     for what, fresh in (("all files new", True), ("no file changed", False)):
         times, memory = [], []
         with tempfile.TemporaryDirectory() as scratch:
@@ -101,14 +102,14 @@ def emit():
 
 
 def size():
-    """Sizes of the files, and of what is loaded."""
+    """Prints the sizes of the files and of their loaded parts."""
     for side, library in sides().items():
         text, data, bss = capture("size", library).splitlines()[1].split()[:3]
         print(f"{side}: file {library.stat().st_size} bytes; code and constants {text}, data {data}, zeroed {bss}")
 
 
 def instance_times(library, scratch):
-    """One process: the microseconds of the first vkCreateInstance, and the median of the later ones."""
+    """Returns the microseconds of the first vkCreateInstance in one process, and the median of the later ones."""
     folder = scratch / "lib"
     folder.mkdir(exist_ok=True)
     (folder / "libvulkan.so.1").unlink(missing_ok=True)
@@ -126,7 +127,7 @@ def instance_times(library, scratch):
 
 
 def instances():
-    """vkCreateInstance with one mock driver, the two sides in alternation."""
+    """Measures vkCreateInstance with one mock driver on both sides alternately."""
     found = {side: [] for side in sides()}
     with tempfile.TemporaryDirectory() as scratch:
         for _ in range(ROUNDS):
@@ -142,7 +143,7 @@ def instances():
 
 
 def build():
-    """The release library from clean, crates already downloaded."""
+    """Measures a build of the release library from clean, with crates already downloaded."""
     with tempfile.TemporaryDirectory() as target:
         begin = time.perf_counter()
         cargo = os.environ.get("CARGO", "cargo").split()

@@ -1,4 +1,4 @@
-"""Holds the instruction counts of some cases against the committed limits; `refresh` writes the limits anew.
+"""Compares the instruction counts of some cases with the committed limits; `refresh` writes the limits again.
 
 Counts depend on the compiler and on libc: where one differs from what the limits were taken with, nothing is compared.
 """
@@ -27,12 +27,12 @@ HEAD = """\
 
 
 def conditions():
-    """What the counts depend on besides the code."""
+    """Returns the conditions that affect the counts besides the code."""
     return {"rustc": tools.version_of("rustc"), "libc": tools.libc_version()}
 
 
 def measure():
-    """Each case's title to its instructions for one operation."""
+    """Returns each case's title with its instructions for one operation."""
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
     scratch = cases.scratch("gate")
     names = scratch / "names"
@@ -56,7 +56,7 @@ def refresh():
 
 
 def read():
-    """The conditions and the limits of the committed file."""
+    """Returns the conditions and the limits of the committed file."""
     taken, limits = {}, {}
     for line in LIMITS.read_text().splitlines():
         if found := re.match(r" *([\d.]+)  (.*)$", line):
@@ -68,7 +68,7 @@ def read():
 
 
 class Module:
-    """The cases, in the form that `cases.main` takes."""
+    """The cases in the form that `cases.main` requires."""
 
     __name__ = "gate"
 
@@ -80,7 +80,7 @@ class Module:
             self.CASES += [(title, lambda title=title: self.compare(title)) for title in self.limits]
 
     def rows(self):
-        """Each case has a limit, and each limit a case, on every machine. A line of another form would switch the gate off."""
+        """Each case has a limit, and each limit a case, on every machine. A line of another form would disable the check."""
         titles = {row.title for row in catalogue.gate_rows()}
         odd = sorted(titles ^ self.limits.keys())
         cases.expect(not odd, f"without a case or without a limit: {odd}")
@@ -96,7 +96,7 @@ class Module:
         self.found = measure()
 
     def compare(self, title):
-        """One count against its limit."""
+        """Compares one count with its limit."""
         if title not in self.found:
             raise cases.Skip("not counted")
         found, limit = self.found[title], self.limits[title]
@@ -107,7 +107,7 @@ class Module:
 
 
 def main():
-    """Compares, or refreshes."""
+    """Compares the counts, or writes new limits."""
     if sys.argv[1:] == ["refresh"]:
         refresh()
     else:

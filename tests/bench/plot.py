@@ -1,4 +1,4 @@
-"""Plots as SVG: a file for each axis, a row of panels for each case, a line for each library."""
+"""Writes plots as SVG: a file for each axis, a row of panels for each case, a line for each library."""
 
 from xml.sax.saxutils import escape
 
@@ -12,7 +12,7 @@ WIDTH, HEIGHT, TITLE, LEFT, GAP, TOP = 300, 120, 34, 62, 26, 62
 
 
 def _panel(left, top, lines, points, title):
-    """One diagram: lines is a side to its values."""
+    """Returns one diagram; `lines` maps a side to its values."""
     inner, floor = WIDTH - LEFT - GAP, top + HEIGHT
     high = max((value for values in lines.values() for value in values), default=0) or 1
     span = points[-1] - points[0]
@@ -38,7 +38,7 @@ def _panel(left, top, lines, points, title):
 
 
 def _values(results, rows, tool, unit):
-    """A side to its values along the axis; nothing where one is missing."""
+    """Returns the values of each side along the axis; nothing if one is missing."""
     found = {side: [results.figure(side, row, tool) for row in rows] for side in SIDES}
     if any(value is None for values in found.values() for value in values):
         return {}
@@ -46,7 +46,7 @@ def _values(results, rows, tool, unit):
 
 
 def draw(results, axis):
-    """The text of the SVG file of an axis."""
+    """Returns the text of the SVG file of an axis."""
     cases = list(zip(*(axis.rows(point) for point in axis.points)))
     body, top, widest = [], TOP, 1
     for rows in cases:

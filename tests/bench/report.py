@@ -1,4 +1,4 @@
-"""The text of a run: its table, its goals, and where the instructions of a missed goal go."""
+"""Writes the text of a run: its table, its goals, and the functions that take the instructions of a missed goal."""
 
 import re
 
@@ -12,7 +12,7 @@ TOP = 14
 
 
 def number(value, unit=1):
-    """Three or more digits; nothing for nothing."""
+    """Formats a number with three or more digits; empty for None."""
     if value is None:
         return ""
     value /= unit
@@ -22,12 +22,12 @@ def number(value, unit=1):
 
 
 def share(ratio):
-    """A ratio; nothing for nothing."""
+    """Formats a ratio; empty for None."""
     return "" if ratio is None else f"{ratio:.3f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def grid(rows):
-    """Rows of words in columns, as Markdown: the first row is the head, all but the first column is aligned right."""
+    """Returns rows of words as a Markdown table: the first row is the head, and all but the first column are aligned right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
 
     def shown(row):
@@ -39,7 +39,7 @@ def grid(rows):
 
 
 def table(results, rows):
-    """Both figures and their ratio, for each row and each way to measure."""
+    """Returns the figures of both sides and their ratio, for each row and each way to measure."""
     head = ["case"]
     for _, title, _ in COLUMNS:
         head += [f"{title}, ours", "peer", "ratio"]
@@ -54,7 +54,7 @@ def table(results, rows):
 
 
 def memory(results, stripped):
-    """What does not fit into the table: bytes."""
+    """Returns the figures in bytes, which are not part of the table."""
     lines = [["bytes", "ours", "peer"]]
     lines.append(["size of the library, stripped", *(number(stripped[side]) for side in SIDES)])
     titles = {
@@ -70,7 +70,7 @@ def memory(results, stripped):
 
 
 def goals(verdicts):
-    """Each goal with what was found: a ratio to the peer's where no unit is named."""
+    """Returns each goal with the measured value, which is a ratio to the peer's if no unit is given."""
     lines = [["goal", "limit", "found", "met", "unit"]]
     for verdict in verdicts:
         words = [verdict.title, number(verdict.limit), number(verdict.found)]
@@ -80,13 +80,13 @@ def goals(verdicts):
 
 
 def plain(function):
-    """A function's name without the parts that say nothing: hashes, and the folders of generic arguments."""
+    """Returns a function's name without meaningless parts: hashes, and folders in generic arguments."""
     name = re.sub(r"::h[0-9a-f]{16}\b|'\d+$", "", function)
     return name if len(name) <= 110 else name[:107] + "..."
 
 
 def where(cost):
-    """The functions that cost most, in themselves and with what they call."""
+    """Returns the most expensive functions, by themselves and including the functions that they call."""
     total = cost.total() or 1
     lines = []
     for title, costs in (("in themselves", cost.parts()), ("with what they call", cost.inclusive())):
@@ -99,7 +99,7 @@ def where(cost):
 
 
 def profiles(results, verdicts):
-    """For each missed goal that instructions decide: where they go."""
+    """Returns the expensive functions for each missed goal about instructions."""
     lines, seen = [], set()
     for verdict in verdicts:
         row = verdict.row
@@ -115,7 +115,7 @@ def profiles(results, verdicts):
 
 
 def without_catalogue(results, rows, stripped):
-    """What the reader of a driver catalogue costs where there is no catalogue: beside the library that was built without it."""
+    """Compares the library without a catalogue file with a library that was built without the reader of catalogues."""
     lines = [["case", "instructions", "without the reader", "ratio", "system calls", "without the reader"]]
     for row in rows:
         if results.figure(PLAIN, row, INSTRUCTIONS) is not None:
@@ -127,7 +127,7 @@ def without_catalogue(results, rows, stripped):
 
 
 def page(about, results, verdicts, stripped, rows, installed):
-    """The summary of a run, in Markdown."""
+    """Returns the summary of a run in Markdown."""
     text = ["# Measured beside another loader", "", *about, ""]
     text += ["Time is the median over processes. Instructions are those of the loader and of its calls to libc without"]
     text += ["the dynamic linker, drivers and layers; for opening the library they are all that were executed.", ""]

@@ -1,4 +1,4 @@
-"""What a measured process finds on disk: drivers, layer manifests, or the drivers that the system has."""
+"""Files that a measured process finds on disk: drivers, layer manifests, or the drivers of the system."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ SWITCHES = {"enable_environment": {"BENCH_LAYER": "1"}, "disable_environment": {
 
 @dataclass(frozen=True)
 class Scene:
-    """How many drivers and layer manifests there are, and how many of the layers an instance enables."""
+    """The numbers of drivers and layer manifests, and of the layers that an instance enables."""
 
     drivers: int = 1
     manifests: int = 0
@@ -28,7 +28,7 @@ class Scene:
 
     @property
     def shown_manifests(self):
-        """Manifests on disk: at least those of the layers in use."""
+        """Returns the number of manifests on disk: at least those of the active layers."""
         return max(self.manifests, self.layers)
 
     def __str__(self):
@@ -39,7 +39,7 @@ class Scene:
 
 
 class Stage:
-    """A scratch folder in which scenes are set up, each once."""
+    """A scratch folder in which each scene is set up once."""
 
     def __init__(self, folder, programs):
         self.folder, self.programs = Path(folder), Path(programs)
@@ -47,7 +47,7 @@ class Stage:
         (self.folder / "lib").mkdir()
 
     def _library(self, kind, number):
-        """A copy of its own: the dynamic linker takes two links to one file for one library."""
+        """Copies a library, because the dynamic linker treats two links to one file as one library."""
         copy = self.folder / "lib" / f"{kind}_{number:03}.so"
         if not copy.exists():
             shutil.copy(self.programs / f"{kind}.so", copy)
@@ -74,7 +74,7 @@ class Stage:
         return {"file_format_version": "1.2.0", "layer": body}
 
     def prepare(self, scenes):
-        """Sets scenes up, and lets their files age: what just changed is not remembered by any library."""
+        """Sets scenes up and waits until their files are old enough: libraries do not remember files that just changed."""
         for scene in scenes:
             self.environment(scene)
         time.sleep(SETTLING)

@@ -1,4 +1,4 @@
-"""The goals, each a number that must not be passed, and how far a run is from them."""
+"""The goals, each a bound on a figure, and their comparison with a run."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ BEND = 0.1
 
 @dataclass
 class Verdict:
-    """A goal, what was found, and, where instructions are to blame, the row to look into."""
+    """A goal, the measured value, and the row to examine if instructions are the cause."""
 
     title: str
     found: float | None
@@ -28,12 +28,12 @@ class Verdict:
 
     @property
     def met(self):
-        """True, False, or None where nothing was measured."""
+        """Returns True or False; None if nothing was measured."""
         return None if self.found is None else self.found <= self.limit and self.also
 
 
 def line(points):
-    """Slope, value at zero, and the farthest point's distance from the line of least squares."""
+    """Returns slope, value at zero, and largest deviation of the least-squares line."""
     count = len(points)
     middle_x, middle_y = (sum(point[i] for point in points) / count for i in (0, 1))
     spread = sum((x - middle_x) ** 2 for x, _ in points)
@@ -133,7 +133,7 @@ def _without_catalogue(results):
 
 
 def of_drivers(found):
-    """The goals of the installed drivers. Those whose drivers are not installed are noted as skipped."""
+    """Returns the goals of the installed drivers. Goals of drivers that are not installed are noted as skipped."""
     goals = []
 
     def goal(title, figure, limit, note=""):
@@ -169,7 +169,7 @@ def _growth(results):
 
 
 def verdicts(results, stripped):
-    """All goals that this run says something about."""
+    """Returns all goals that this run can judge."""
     parts = (_trampolines, _look_ups, _queries, _instances, _slopes, _growth, _without_catalogue)
     found = [verdict for part in parts for verdict in part(results)] + list(_file(results, stripped))
     return [verdict for verdict in found if verdict.met is not None]

@@ -1,4 +1,4 @@
-"""The three ways to run a measurement: by the clock, under callgrind, under strace."""
+"""The three ways to run a measurement: by the clock, under callgrind, and under strace."""
 
 import os
 import re
@@ -16,7 +16,7 @@ LINKER = re.compile(r"^_*dl")
 
 
 class Failed(Exception):
-    """A measurement that came to no end, or to a wrong one."""
+    """A measurement that did not end, or ended with an error."""
 
 
 @dataclass
@@ -31,11 +31,11 @@ class Cost:
     calls: dict = field(default_factory=lambda: defaultdict(int))
 
     def _serves(self, caller, callee):
-        """Whether a call is the loader's own to libc."""
+        """Returns whether a call is one of the loader itself into libc."""
         return caller[0] == self.loader and bool(LIBC.search(callee[0])) and not LINKER.search(callee[1])
 
     def parts(self):
-        """(object, function) to what counts as the loader's: its own functions, and its calls of libc.
+        """Returns, for (object, function), the cost that counts as the loader's: its own functions, and its calls of libc.
 
         Drivers, layers, the dynamic linker, and what these call in libc are left out.
         """
@@ -46,15 +46,15 @@ class Cost:
         return found
 
     def total(self):
-        """The instructions that count as the loader's."""
+        """Returns the instructions that count as the loader's."""
         return sum(self.parts().values())
 
     def everything(self):
-        """All instructions of the process."""
+        """Returns all instructions of the process."""
         return sum(self.own.values())
 
     def inclusive(self):
-        """(object, function) to what counts as the loader's in it and in all that it calls, for the loader's functions.
+        """Returns, for each function of the loader, the counted cost of the function and of everything that it calls.
 
         A dump tells what the calls of one function by another cost, not what part of that counts; each call is taken to
         be like the average of all calls of that function.
@@ -80,7 +80,7 @@ class Bench:
         self.stage, self.program, self.names = stage, Path(programs) / "measure", names
 
     def output(self, wrapper, library, visit, repeat, extra=None):
-        """What the measuring program prints. `extra` variables come on top of those of the scene."""
+        """Returns the output of the measuring program. `extra` variables are added to those of the scene."""
         options = ("-r", repeat, "-l", visit.scene.layers, "-n", self.names)
         command = [*wrapper, self.program, *options, library, *visit.steps]
         environment = {**self.stage.environment(visit.scene), **(extra or {})}
@@ -102,11 +102,11 @@ class Bench:
         return found
 
     def clock(self, library, visit, repeat, extra=None):
-        """Label to a list of (nanoseconds, operations), in the order in which they were measured."""
+        """Returns, for each label, a list of (nanoseconds, operations) in the order of measurement."""
         return self._run((), library, visit, repeat, extra)
 
     def instructions(self, library, visit, repeat):
-        """Label to a list of (Cost, operations)."""
+        """Returns, for each label, a list of (Cost, operations)."""
         with tempfile.TemporaryDirectory(dir=self.stage.folder) as folder:
             wrapper = ("valgrind", "--tool=callgrind", "--collect-atstart=no", "--dump-line=no")
             wrapper += ("--compress-strings=no", "--compress-pos=no", f"--callgrind-out-file={folder}/out")
@@ -123,7 +123,7 @@ class Bench:
         }
 
     def system_calls(self, library, visit, repeat, extra=None):
-        """Label to a list of (how many, operations)."""
+        """Returns, for each label, a list of (number of system calls, operations)."""
         path = self.stage.folder / "strace"
         wrapper = ("strace", "-f", "-o", path)
         found = self._run(wrapper, library, visit, repeat, {**(extra or {}), "MEASURE_TRACED": "1"})
@@ -132,7 +132,7 @@ class Bench:
 
 
 def read_callgrind(path, loader):
-    """The label of a dump and its Cost."""
+    """Returns the label of a callgrind dump and its Cost."""
     label, cost, at, calling = None, Cost(loader), {}, False
     with open(path, errors="replace") as file:
         for line in file:
@@ -155,7 +155,7 @@ def read_callgrind(path, loader):
 
 
 def count_calls(text):
-    """Label to a list of counts: the system calls between the marks that the measuring program leaves."""
+    """Returns, for each label, the numbers of system calls between the marks of the measuring program."""
     counts, open_count = defaultdict(list), None
     for line in text.splitlines():
         mark = re.search(r'write\(-1, "([^"]+)"', line)
@@ -170,7 +170,7 @@ def count_calls(text):
 
 
 def command_names(snapshot):
-    """Lines `LEVEL NAME` for the commands that exist here: those of the platforms of Linux and those of none."""
+    """Returns lines `LEVEL NAME` for the commands of this system: those of Linux's platforms and those of none."""
     here = {"xcb", "xlib", "xlib_xrandr", "wayland", "provisional"}
     lines = []
     for block in re.split(r"^command ", Path(snapshot).read_text(), flags=re.MULTILINE)[1:]:
@@ -182,7 +182,7 @@ def command_names(snapshot):
 
 
 def version_of(program):
-    """The first line that a program prints about itself; nothing where there is no such program."""
+    """Returns the first line that a program prints about itself; empty if the program is not installed."""
     if not shutil.which(program):
         return ""
     done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=60, check=True)
@@ -190,5 +190,5 @@ def version_of(program):
 
 
 def libc_version():
-    """The libc that is counted with the loader."""
+    """Returns the version of the libc that is counted with the loader."""
     return os.confstr("CS_GNU_LIBC_VERSION")

@@ -1,4 +1,4 @@
-"""Bad registry input: each is refused with the name of the file, and nothing is written."""
+"""Invalid registry input is refused with the name of the file, and nothing is written."""
 
 import os
 import re
@@ -18,7 +18,7 @@ NAMES = ("vk.xml", "video.xml")
 
 
 def pinned():
-    """A copy of the pinned files, which the case may spoil."""
+    """Returns a copy of the pinned files, which the case may change."""
     folder = scratch("pinned")
     for name in NAMES:
         if not (INPUT / name).is_file():
@@ -34,7 +34,7 @@ def fetch(folder, status, **variables):
 
 
 def accepted():
-    """VK_XML names the pinned file: both files arrive, byte by byte."""
+    """With VK_XML set to the pinned file, both files are copied unchanged."""
     source, target = pinned(), scratch("input")
     fetch(target, 0, VK_XML=source / "vk.xml")
     for name in NAMES:
@@ -43,7 +43,7 @@ def accepted():
 
 
 def refused(spoil, message):
-    """A case: after `spoil(folder)` the files are refused with this message, and the target folder stays as it was."""
+    """Returns a case: after `spoil(folder)`, the files are refused with this message, and the target folder is unchanged."""
 
     def case():
         source, target = pinned(), scratch("input")
@@ -59,7 +59,7 @@ def refused(spoil, message):
 
 
 def replace(name, old, new):
-    """Spoils a file by replacing the first occurrence of a text."""
+    """Replaces the first occurrence of a text in a file."""
 
     def spoil(folder):
         text = (folder / name).read_text()
@@ -70,7 +70,7 @@ def replace(name, old, new):
 
 
 def import_fails(spoil, message):
-    """A case: `vkgen import` ends with status 2, says where, and writes nothing."""
+    """Returns a case: `vkgen import` ends with status 2, names the place, and writes nothing."""
 
     def case():
         source, snapshot = pinned(), scratch("snapshot")
@@ -88,7 +88,7 @@ def import_fails(spoil, message):
 
 
 def other_header(name, *script):
-    """A case: XML that is not the pinned one stops the script before it reads or writes anything."""
+    """Returns a case: XML that is not the pinned one stops the script before it reads or writes anything."""
 
     def case():
         source = pinned()
@@ -104,12 +104,12 @@ def other_header(name, *script):
 
 
 def written():
-    """The files that an import and a run that emits write."""
+    """Returns the files that an import and an emitting run write."""
     return [path for folder in ("registry/snapshot", "generated") for path in (ROOT / folder).rglob("*")]
 
 
 def unreachable():
-    """A package that cannot be fetched: an empty index stands in for a network that is not there."""
+    """A package cannot be fetched. An empty index replaces the unreachable network."""
     target = scratch("input")
     empty = scratch("index")
     output = fetch(target, 2, PIP_NO_INDEX="1", PIP_FIND_LINKS=empty, VK_XML="")

@@ -1,4 +1,4 @@
-"""What deny.toml does not allow is refused."""
+"""Crates that deny.toml does not allow are refused."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from cases import HANG, ROOT, Skip, expect, run, scratch, tool
 
 
 def package(folder, name, licence="MIT", dependencies=""):
-    """A package without anything in it."""
+    """Returns a package without content."""
     (folder / "src").mkdir(parents=True)
     (folder / "src/lib.rs").write_text("")
     (folder / "Cargo.toml").write_text(
@@ -18,7 +18,7 @@ def package(folder, name, licence="MIT", dependencies=""):
 
 
 def project(dependencies):
-    """A project that needs those, with its lock file."""
+    """Returns a project with these dependencies and its lock file."""
     whole = package(scratch("crates") / "whole", "whole", dependencies=dependencies)
     (whole / "Cargo.toml").write_text((whole / "Cargo.toml").read_text() + "[workspace]\n")
     cargo = os.environ.get("CARGO", "cargo").split()
@@ -27,7 +27,7 @@ def project(dependencies):
 
 
 def judged(manifest, status):
-    """What cargo-deny says."""
+    """Returns the messages of cargo-deny."""
     done = subprocess.run([ROOT / "make/crates.sh", manifest], timeout=HANG, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     output = done.stdout
     if "neither installed nor to be had" in output:
@@ -43,7 +43,7 @@ def refused(manifest, *words):
 
 
 def beside(name, licence="MIT"):
-    """A line of dependencies for a package in a folder of its own."""
+    """Returns a line of dependencies for a package in a folder of its own."""
     folder = package(scratch("crates") / name, name, licence)
     return f'{name} = {{ path = "{folder}" }}\n'
 
@@ -62,12 +62,12 @@ def banned():
 
 
 def wrapped():
-    """What one crate may need is not for another."""
+    """An exception for one crate does not apply to another."""
     refused(project(beside("cc")), "error[banned]", "a build takes a linker")
 
 
 def origin():
-    """A repository of git that deny.toml does not name."""
+    """A git repository that deny.toml does not name is refused."""
     source = package(scratch("crates") / "elsewhere", "elsewhere")
     git = [tool("git"), "-C", source, "-c", "user.name=a", "-c", "user.email=a"]
     for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "one"]):
@@ -80,7 +80,7 @@ def origin():
 
 
 def any_version():
-    """A package from this machine's own store stands in for one of a registry: what is asked for is what counts."""
+    """A dependency without a version is refused. A package from this machine's store replaces one of a registry."""
     tool("cargo")
     refused(project('libc = "*"'), "error[wildcard]", "libc")
 

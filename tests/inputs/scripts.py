@@ -1,4 +1,4 @@
-"""Bad arguments of the verbs end at once with a line that helps; the documents agree with their sources."""
+"""Invalid arguments of the verbs end at once with a helpful line, and the documents agree with their sources."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ STOPPED = {"CARGO": "false"}
 
 
 def refused(arguments, message, **variables):
-    """A case: the call ends with status 3 and one line of this text."""
+    """Returns a case: the command ends with status 3 and prints one line with this text."""
 
     def case():
         environment = {**os.environ, **STOPPED, **variables}
@@ -24,7 +24,7 @@ def refused(arguments, message, **variables):
 
 
 def tracked():
-    """A copy of the files that git has here, as a clean clone would have them."""
+    """Returns a copy of the files that git tracks here, like a clean clone."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, timeout=HANG)
     if listed.returncode:
         raise Skip("this is no git checkout")
@@ -37,7 +37,7 @@ def tracked():
 
 
 def content(tree):
-    """The files that a document may be."""
+    """Returns the files that may be documents."""
     return {path: path.read_bytes() for path in [*tree.glob("*.md"), *tree.glob("docs/**/*.md")]}
 
 
@@ -53,7 +53,7 @@ def documents(tree, *arguments, status=0):
 
 
 def documents_agree():
-    """What passes the check is not written anew, and what is written passes it."""
+    """A tree that passes the check is not changed, and a tree that was written passes the check."""
     tree = tracked()
     before = content(tree)
     documents(tree)
@@ -71,7 +71,7 @@ def documents_agree():
 
 
 def matrix():
-    """target/MATRIX.md has a row for each number, which leads to its entry and names its case, or gives the reason."""
+    """target/MATRIX.md has a row for each number, with a link to its entry and the name of its case or the reason."""
     tree = tracked()
     page = tree / "docs/reference/application.md"
     page.write_text(page.read_text() + '\n- <a id="app-9000"></a>**APP-9000** New (no case: it is new)\n')
@@ -83,7 +83,7 @@ def matrix():
 
 
 def told():
-    """Everything that does not hold is named with its place."""
+    """Every problem is reported with its place."""
     tree = tracked()
     version = next(line for line in (tree / "registry/pin.toml").read_text().splitlines() if line.startswith("header"))
     number = version.split('"')[1]

@@ -31,7 +31,7 @@ MORE_CASES = 200
 
 
 class Worker:
-    """A copy of the tree in which one mutant after the other is tried."""
+    """A copy of the tree in which one mutant after another is tried."""
 
     def __init__(self, copy, kept, map_, flakes):
         self.copy = copy
@@ -43,7 +43,7 @@ class Worker:
         self.plain = copy.digest()
 
     def verdict(self, mutant):
-        """What becomes of the mutant, and through what."""
+        """Returns the verdict on a mutant, and the test or build that decided it."""
         if not self.copy.has_compiled(mutant.file):
             return "unchanged", "of another system"
         content = (self.copy.root / mutant.file).read_bytes()
@@ -62,7 +62,7 @@ class Worker:
             self.copy.write(mutant.file, content)
 
     def _killer(self, tests):
-        """The first test that notices: of behaviour cases the most specific ones, then of unit tests, then of all other cases."""
+        """Returns the first test that notices the mutant: behaviour cases, the most specific first, then unit tests, then other cases."""
         behaviour = [test for test in tests if test.program in self.kept.behaviour]
         units = [test for test in tests if test.program not in self.kept.behaviour]
         mutated = runs.Programs(self.kept.behaviour, {"VKL_LIBRARY": str(self.copy.library)})
@@ -85,12 +85,12 @@ class Worker:
 
 
 def texts(mutant):
-    """The mutant as equivalent.txt names it: file, line, and line of the mutant."""
+    """Returns the form of a mutant in equivalent.txt: file, line, and line of the mutant."""
     return mutant.file, mutant.old.strip(), mutant.new.strip()
 
 
 def equivalents(mutants):
-    """What equivalent.txt lists; each row is one of these mutants."""
+    """Returns the mutants that equivalent.txt lists; each row must match one of these mutants."""
     lines = [line for line in (HERE / "equivalent.txt").read_text().splitlines() if line and not line.startswith("#")]
     found = set()
     for file, old, new, reason in zip(*[iter(lines)] * 4, strict=True):
@@ -104,7 +104,7 @@ def equivalents(mutants):
 
 
 class Hunt:
-    """The mutants still to try, and what became of the others."""
+    """The mutants that remain, and the verdicts on the others."""
 
     def __init__(self, mutants, first, wanted, known):
         self.mutants = mutants
@@ -119,11 +119,11 @@ class Hunt:
         self.flakes = runs.Flakes()
 
     def decided(self):
-        """How many of those that build and change the library have their verdict."""
+        """Returns the number of mutants with a verdict that build and change the library."""
         return self.counts["killed"] + self.counts["survived"]
 
     def take(self):
-        """The place of the next mutant; None when there are enough."""
+        """Returns the number of the next mutant; None after the requested number of verdicts."""
         while True:
             with self.lock:
                 if self.decided() >= self.wanted or self.next == len(self.mutants):
@@ -135,7 +135,7 @@ class Hunt:
             time.sleep(0.2)
 
     def work(self, worker):
-        """Tries one mutant after the other in this copy."""
+        """Tries one mutant after another in this copy."""
         while (place := self.take()) is not None:
             begin = time.monotonic()
             mutant = self.mutants[place]
@@ -165,7 +165,7 @@ class Hunt:
 
 
 def shuffled(mutants, seed):
-    """The mutants in an order of this seed. It hangs on each one's own text, so that other lines of the loader may change."""
+    """Returns the mutants in an order that the seed determines. It depends on each mutant's text only, so other lines of the loader may change."""
 
     def key(mutant):
         return hashlib.sha256(f"{seed}\n{mutant.file}\n{mutant.old}\n{mutant.new}".encode()).digest()
@@ -213,7 +213,7 @@ def main():
 
 
 def show(mutants, first, known):
-    """Prints mutants with their places in the list, and tries none."""
+    """Prints mutants with their numbers, and tries none."""
     for place, mutant in enumerate(mutants, first):
         print(f"{place:>4} {'equivalent' if texts(mutant) in known else '':<10} {mutant}")
 

@@ -1,9 +1,10 @@
-"""Which test reaches which function of the loader.
+"""Records which test reaches which function of the loader.
 
 Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once with it, alone in a
 process, and leaves a byte for each function that it reached. The map is kept. What changes in it with a test is recorded anew: for a file of
 cases the rows of these, for unit tests the rows of all of them, and all for anything else. The map comes with the unchanged library and unit
-tests, on which a failure is tried again."""
+tests, on which a failure is tried again.
+"""
 
 import hashlib
 import json
@@ -62,13 +63,13 @@ def digests():
 
 
 def without_tests(text):
-    """The text without what only tests have, and without blank lines."""
+    """Returns the text without test code and blank lines."""
     skipped = mutate.lines_of_tests(text)
     return "\n".join(line for number, line in enumerate(text.splitlines(), 1) if line and number not in skipped)
 
 
 class Map:
-    """The functions that tests may reach, and for each test those that it did."""
+    """The functions that tests may reach, and for each test those that it reached."""
 
     def __init__(self, kept):
         # By file: the functions of the file, each with its number, or None where no call can be noted.
@@ -112,7 +113,7 @@ class Map:
 
 
 def instrument(tree, map_):
-    """Puts the calls into the copy."""
+    """Inserts the calls into the copy."""
     for file, rows in map_.numbers.items():
         text = (SOURCE / file).read_text()
         for function, number in reversed(rows):
@@ -158,7 +159,7 @@ def kept(tree, jobs):
 
 
 def record(now, jobs):
-    """Adds the rows that are not there yet. They are kept now and then: the next run goes on where this one is ended."""
+    """Adds missing rows and saves them from time to time, so that an interrupted run continues there."""
     programs = Programs({**now["behaviour"], **now["probed"]}, {"VKL_LIBRARY": str(PROBED / LIBRARY)})
     recording = Recording(programs, Kept(now).plain, Map([]).count)
     for rows in recording.run({(row[0], row[1]) for row in now["rows"]}, jobs):
@@ -172,13 +173,13 @@ def record(now, jobs):
 
 
 def keep_probed(tree):
-    """Keeps the library with probes; gives the places of the programs of its unit tests."""
+    """Keeps the library with probes; returns the paths of its unit test programs."""
     instrument(tree, Map([]))
     return keep(tree, PROBED)
 
 
 def keep(tree, folder):
-    """Builds the library and the programs of its unit tests and keeps them in a folder; gives the places of the programs."""
+    """Builds the library and its unit test programs and keeps them in a folder; returns the paths of the programs."""
     units = tree.build_units() if tree.build_library() else None
     if units is None:
         raise SystemExit(f"the loader cannot be built without a mutant: {tree.root}")
@@ -189,14 +190,14 @@ def keep(tree, folder):
 
 
 def names_of(programs, program):
-    """The tests of a program."""
+    """Returns the tests of a program."""
     path, folder = programs.places[program]
     listed = subprocess.run([path, "--list", "--format=terse"], cwd=folder, stdout=subprocess.PIPE, check=True).stdout.decode()
     return [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
 
 
 class Recording:
-    """The one run of all tests, on the instrumented library."""
+    """The only run of all tests on the instrumented library."""
 
     def __init__(self, programs, plain, count):
         self.programs = programs

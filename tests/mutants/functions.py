@@ -1,4 +1,4 @@
-"""The functions of a Rust source file, and the place in each where a call can be put in front of what it does."""
+"""Finds the functions of a Rust source file, and the place in each at which a call can be inserted."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ PAIRS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 @dataclass(frozen=True)
 class Function:
-    """A function with a body: its first and last line, counted from 1, and the offset behind the brace that opens the body."""
+    """A function with a body: its first and last line, counted from 1, and the offset after its opening brace."""
 
     first: int
     last: int
@@ -26,12 +26,12 @@ class Function:
 
 
 def blank(text):
-    """The text with blanks in place of comments, texts and characters; lines stay where they are."""
+    """Returns the text with blanks instead of comments, strings and characters; line numbers stay the same."""
     return TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def functions_of(text):
-    """All functions of the text, in the order in which they begin."""
+    """Returns all functions of the text in their order."""
     plain = blank(text)
     found = []
     for named in NAMED.finditer(plain):
@@ -47,14 +47,14 @@ def functions_of(text):
 
 
 def end_of_item(text, offset):
-    """Where the item ends that begins behind the offset: at its last brace, or its semicolon."""
+    """Returns the end of the item that begins after the offset: its last brace or its semicolon."""
     plain = blank(text)
     begin = _body(plain, offset)
     return _closing(plain, begin) if begin is not None else plain.find(";", offset)
 
 
 def _body(plain, offset):
-    """Where the body opens of what is declared there; None for what has none."""
+    """Returns the offset at which the body of a declaration opens; None without a body."""
     depth = 0
     for at in range(offset, len(plain)):
         depth += PAIRS.get(plain[at], 0)
@@ -64,7 +64,7 @@ def _body(plain, offset):
 
 
 def _closing(plain, begin):
-    """Where the brace closes that opens there."""
+    """Returns the offset of the matching closing brace."""
     depth = 0
     for at in range(begin, len(plain)):
         depth += {"{": 1, "}": -1}.get(plain[at], 0)
@@ -74,6 +74,6 @@ def _closing(plain, begin):
 
 
 def innermost(functions, line):
-    """The place in the list of the innermost function that holds the line; None outside of all."""
+    """Returns the index of the innermost function that contains the line; None outside of all."""
     holding = [place for place, each in enumerate(functions) if each.first <= line <= each.last]
     return max(holding, key=lambda place: functions[place].first, default=None)

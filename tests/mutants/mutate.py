@@ -1,4 +1,4 @@
-"""Where a mutant can be made, and what it changes: one line of one file of the loader."""
+"""Finds possible mutants, each of which changes one line of one file of the loader."""
 
 import re
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ SWAPS = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One line of a file, counted from 1, and what stands there instead."""
+    """A changed line of a file, counted from 1, with its new text."""
 
     file: str
     line: int
@@ -50,7 +50,7 @@ class Mutant:
 
 
 def changes(line, plain):
-    """All changes of one line, each with its kind and the new line; `plain` has blanks where nothing is to be changed."""
+    """Returns all changes of one line, each with its kind and the new line. `plain` has blanks where nothing may change."""
     for kind, swaps in SWAPS.items():
         for old, new in swaps.items():
             for at in _positions(plain, old):
@@ -87,7 +87,7 @@ def _returned(kind):
 
 
 def lines_of_tests(text):
-    """The numbers of the lines that only tests have, from 1."""
+    """Returns the numbers of the lines that only tests use, counted from 1."""
     lines = set()
     for found in OF_TESTS.finditer(text):
         end = functions.end_of_item(text, found.end())
@@ -96,7 +96,7 @@ def lines_of_tests(text):
 
 
 def mutants_of(root, file):
-    """All mutants of one file, but for its cases."""
+    """Returns all mutants of one file without its test code."""
     found = []
     text = (Path(root) / file).read_text()
     plain = ATTRIBUTE.sub(lambda found: " " * len(found[0]), functions.blank(text))
@@ -108,7 +108,7 @@ def mutants_of(root, file):
 
 
 def files(root):
-    """The files of the crates that the library is made of, but for their cases."""
+    """Returns the source files of the crates in the library, without test files."""
     found = [path for crate in tree.crates() for path in (Path(root) / crate.sources).rglob("*.rs")]
     paths = sorted(str(path.relative_to(root)) for path in found)
     return [path for path in paths if not CASES.search(path)]

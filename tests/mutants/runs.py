@@ -1,4 +1,4 @@
-"""Running tests by their names: which of them fail, and whether they do so again."""
+"""Runs tests by their names, and finds failures that are repeatable."""
 
 import os
 import re
@@ -28,12 +28,12 @@ class Test:
         return f"{self.program} {self.name}"
 
     def limit(self):
-        """After how many seconds it counts as hanging."""
+        """Returns the seconds after which the test counts as hanging."""
         return max(SHORTEST_LIMIT, 10 * self.seconds)
 
 
 class Programs:
-    """Test programs, each with its folder to run in, and the variables that they get."""
+    """Test programs, each with its working folder and its variables."""
 
     def __init__(self, places, variables):
         self.places = places
@@ -69,7 +69,7 @@ class Programs:
         return "" if late.is_set() or process.returncode else None
 
     def passes(self, test):
-        """Whether this one test passes, alone in a process."""
+        """Returns whether this test passes when it runs alone in a process."""
         return self.run(test.program, [test.name], test.limit(), lambda _: None) is None
 
     def first_failure(self, tests):
@@ -90,26 +90,26 @@ class Programs:
 
 
 def limited():
-    """In the child: it may not take all of the machine."""
+    """Limits a child process, so that it does not use all resources of the machine."""
     resource.setrlimit(resource.RLIMIT_AS, (SPACE, SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 class Flakes:
-    """Tests that once failed and cannot be relied on."""
+    """Tests that failed once without a cause and are unreliable."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.told = {}
 
     def add(self, test, reason):
-        """Keeps a failure that did not repeat, or does without a mutant too."""
+        """Records a failure that did not repeat, or that occurs without a mutant too."""
         with self.lock:
             self.told.setdefault((str(test), reason), []).append(1)
         print(f"     flaky: {test} {reason}", flush=True)
 
     def summary(self):
-        """One line for each."""
+        """Prints a line for each unreliable test."""
         for (test, reason), times in sorted(self.told.items()):
             print(f"  {test} {reason}, {len(times)} times")
 

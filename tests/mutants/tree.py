@@ -1,4 +1,4 @@
-"""Copies of the tree, and what cargo builds in them."""
+"""Copies of the tree, and the results of building them with cargo."""
 
 import hashlib
 import json
@@ -22,19 +22,19 @@ BUILD_LIMIT = 3600
 
 
 def take_source():
-    """Makes SOURCE what the tree is now: its files, tracked or new."""
+    """Updates SOURCE to the present files of the tree, tracked or new."""
     listed = ["git", "-c", f"safe.directory={cases.ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=cases.ROOT, stdout=subprocess.PIPE, check=True).stdout.decode().split("\0")
     copy({name: (cases.ROOT / name).read_bytes() for name in names if name and (cases.ROOT / name).is_file()}, SOURCE)
 
 
 def source():
-    """The names of its files, in order."""
+    """Returns the names of its files in order."""
     return sorted(str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*") if path.is_file())
 
 
 def copy(files, folder):
-    """Makes a folder hold these files alone. One that is the same already is not touched, so that nothing is built again for it."""
+    """Makes a folder contain exactly these files. Unchanged files keep their times, so nothing is built again for them."""
     for name, content in files.items():
         write(folder / name, content)
     for path in folder.rglob("*"):
@@ -43,14 +43,14 @@ def copy(files, folder):
 
 
 def write(path, content):
-    """Gives a file this content, unless it has it."""
+    """Writes a file if its content differs."""
     if not path.is_file() or path.read_bytes() != content:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
 
 def built(arguments, folder, variables, limit=None):
-    """What cargo says of each thing that it made, or None where it cannot be built. Cargo's errors are shown where no limit is given."""
+    """Returns cargo's message about each built artifact; None if the build fails. Cargo's errors are shown if there is no limit."""
     command = [CARGO, *arguments, "--locked", "--quiet", "--message-format=json"]
     errors = subprocess.DEVNULL if limit else None
     process = cases.start(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=errors)
@@ -67,7 +67,7 @@ def built(arguments, folder, variables, limit=None):
 
 
 def unit_programs(artifacts):
-    """The programs of unit tests among them: name, path, and the folder in which cargo runs them."""
+    """Returns the unit test programs among the artifacts: name, path, and working folder."""
     return {
         f"unit:{each['target']['name']}": (each["executable"], str(Path(each["manifest_path"]).parent))
         for each in artifacts
@@ -96,7 +96,7 @@ def behaviour_programs():
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate of the tree that is part of the library: its name, and its folder of sources."""
+    """A crate of the library: its name and its source folder."""
 
     name: str
     sources: str
@@ -104,7 +104,7 @@ class Crate:
 
 @cache
 def crates():
-    """The crates of SOURCE that the library is made of, in the order of their names."""
+    """Returns the crates of the library in SOURCE, sorted by name."""
     command = [CARGO, "metadata", "--no-deps", "--offline", "--locked", "--format-version=1"]
     listed = subprocess.run(command, cwd=SOURCE, stdout=subprocess.PIPE, check=True).stdout
     packages = {package["name"]: package for package in json.loads(listed)["packages"]}
@@ -130,27 +130,27 @@ class Tree:
         self.restore()
 
     def restore(self):
-        """Makes the copy what the source is."""
+        """Resets the copy to the source."""
         copy({name: (SOURCE / name).read_bytes() for name in source()}, self.root)
 
     def write(self, name, content):
-        """Gives a file of the copy this content."""
+        """Writes a file of the copy."""
         write(self.root / name, content)
 
     def build_library(self, limit=None):
-        """Builds the library for debugging; whether that was possible."""
+        """Builds the library for debugging; returns whether the build succeeded."""
         return built(["build", "-p", LIBRARY], self.root, self.variables, limit) is not None
 
     def build_units(self, limit=None):
-        """Builds the programs of the unit tests; None if that is impossible."""
+        """Builds the unit test programs; None if the build fails."""
         packages = (word for crate in crates() for word in ("-p", crate.name))
         artifacts = built(["test", "--no-run", *packages], self.root, self.variables, limit)
         return artifacts and unit_programs(artifacts)
 
     def has_compiled(self, name):
-        """Whether the library that was built last has this file in it."""
+        """Returns whether the last built library contains this file."""
         return f" {self.root / name}" in self.library.with_suffix(".d").read_text()
 
     def digest(self):
-        """Tells two libraries apart."""
+        """Returns a checksum that distinguishes libraries."""
         return hashlib.sha256(self.library.read_bytes()).digest()

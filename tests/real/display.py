@@ -1,4 +1,4 @@
-"""Displays without a screen, X11 and Wayland, and pictures of what is on the former.
+"""Displays without a screen for X11 and Wayland, and pictures of the X11 display.
 
 Xvfb keeps its picture in a file that can be read at any moment, so that a short run of a program leaves many pictures.
 """
@@ -42,12 +42,12 @@ class Display:
         end(self.process)
 
     def picture(self):
-        """What is on the screen now."""
+        """Returns a picture of the present screen."""
         return Picture(self.file.read_bytes())
 
 
 class Compositor:
-    """A running Weston without a screen; to be used in a `with` statement. It takes no pictures."""
+    """A running Weston without a screen, for use in a `with` statement. It takes no pictures."""
 
     def __enter__(self):
         folder = scratch("wayland")
@@ -69,7 +69,7 @@ class Compositor:
         end(self.process)
 
     def picture(self):
-        """None: there is no screen to take one of."""
+        """Returns None, because there is no screen."""
         return None
 
 
@@ -83,13 +83,13 @@ class Picture:
         self.pixels = dump[begin : begin + self.line * self.height]
 
     def rows(self, left, top, right, bottom):
-        """The pixels of a rectangle, a list of 24-bit numbers a row."""
+        """Returns the pixels of a rectangle, as a list of 24-bit numbers for each row."""
         for y in range(top, bottom):
             row = self.pixels[y * self.line + left * 4 : y * self.line + right * 4]
             yield [word & 0xFFFFFF for word in struct.unpack(f"<{right - left}I", row)]
 
     def colours(self, left, top, right, bottom):
-        """How often each colour occurs in a rectangle."""
+        """Returns the number of pixels of each colour in a rectangle."""
         count = Counter()
         for row in self.rows(left, top, right, bottom):
             count.update(row)

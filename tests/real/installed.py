@@ -16,7 +16,7 @@ WORKED = "1 of 1 devices worked"
 
 
 def version():
-    """The version of the pinned header, which the file names carry."""
+    """Returns the version of the pinned header, which is part of the file names."""
     return re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
 
 
@@ -32,14 +32,14 @@ def make(verb, status=0, **variables):
 
 
 def installed():
-    """A tree under a prefix of its own."""
+    """Returns the prefix of a new installation."""
     prefix = scratch("prefix")
     make("install", PREFIX=prefix)
     return prefix
 
 
 def tree(folder):
-    """The files and links below a folder, each with the target it has as a link."""
+    """Returns the files and links below a folder, each with its target if it is a link."""
     found = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() or path.is_file():
@@ -48,7 +48,7 @@ def tree(folder):
 
 
 def files():
-    """DESTDIR, PREFIX and LIBDIR decide where the files go; uninstall takes all of them away again."""
+    """DESTDIR, PREFIX and LIBDIR determine the places of the files; uninstall removes all of them."""
     destination = scratch("destination")
     where = {"DESTDIR": destination, "PREFIX": "/opt/vulkan", "LIBDIR": "lib/multi-arch"}
     make("install", **where)
@@ -187,7 +187,7 @@ def modes():
 
 
 def uninstall_spares_others():
-    """What another loader has taken over stays: a link, and files for those who build against it."""
+    """Uninstall keeps files that another loader has replaced: a link, and the files for building programs."""
     prefix = installed()
     link = prefix / "lib/libvulkan.so.1"
     link.unlink()
@@ -200,7 +200,7 @@ def uninstall_spares_others():
 
 
 def apple():
-    """A library of macOS goes under its own names, and into a framework (APP-1). Only its first bytes are those of one."""
+    """A macOS library is installed under its own names and as a framework (APP-1). The test library has only the first bytes of one."""
     folder = scratch("apple")
     library = folder / "libvulkan.dylib"
     library.write_bytes(b"\xcf\xfa\xed\xfe" + bytes(28))
@@ -234,7 +234,7 @@ def apple():
 
 
 def run_consumer(program, library_folder):
-    """Runs a built program on the installed library, which it finds by its soname."""
+    """Runs a built program on the installed library, which the program finds by its soname."""
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES=loader.lavapipe())
     environment["LD_LIBRARY_PATH"] = str(library_folder)
     output = run([program], HANG, env=environment)
@@ -258,7 +258,7 @@ def pkg_config(prefix=None):
 
 
 def pkg_config_outside():
-    """A library folder outside the prefix stands in vulkan.pc as it is."""
+    """vulkan.pc contains a library folder outside the prefix unchanged."""
     folder = scratch("elsewhere")
     make("install", PREFIX=folder / "prefix", LIBDIR=folder / "libraries")
     text = (folder / "libraries/pkgconfig/vulkan.pc").read_text()
@@ -270,7 +270,7 @@ SIGNS = "R&D | it's 100% (new) * @VERSION@"
 
 
 def signs():
-    """A prefix with blanks and signs in it: every file is there, says so, and programs build against it."""
+    """With a prefix that contains blanks and signs, all files are installed and programs build with them."""
     prefix = scratch("signs") / SIGNS
     make("install", PREFIX=prefix, LIBDIR="lib & more")
     folder = prefix / "lib & more"
@@ -291,7 +291,7 @@ def signs():
 
 
 def refused_signs():
-    """What vulkan.pc cannot name is refused before anything is written."""
+    """A path that vulkan.pc cannot express is refused before anything is written."""
     for sign in '"\\`#;\n$':
         folder = scratch("refused")
         for name in ("PREFIX", "LIBDIR"):

@@ -1,4 +1,4 @@
-"""Layers that people install, each alone and all of them stacked: vkcube and vulkaninfo, as under the other loader."""
+"""Widely used layers, each alone and all together: vkcube and vulkaninfo behave as under the other loader."""
 
 import re
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
 @dataclass(frozen=True)
 class Layer:
-    """A real layer: its name, its manifest, its library, and what makes a program load it."""
+    """A real layer: its name, manifest and library, and the variables that make a program load it."""
 
     name: str
     manifest: str
@@ -75,7 +75,7 @@ LAYERS = (
 
 
 def variables_of(layers):
-    """The variables that make a program load these layers and no other."""
+    """Returns the variables that make a program load only these layers."""
     asked = ":".join(layer.name for layer in layers if layer.explicit)
     merged = dict(QUIET, **({"VK_INSTANCE_LAYERS": asked} if asked else {}))
     for layer in layers:
@@ -84,12 +84,12 @@ def variables_of(layers):
 
 
 def colours(run):
-    """The most colours that a picture of the run has in the corner."""
+    """Returns the largest number of colours in the corner among the pictures of a run."""
     return max(len(picture.colours(*CORNER)) for picture in run.pictures)
 
 
 def most_colours(run, library, variables):
-    """The same, of a run and, where those are few, of more runs: on a busy machine pictures are taken before a layer has drawn."""
+    """Does the same, with more runs if there are few colours: on a busy machine, pictures may precede the layer's drawing."""
     count = colours(run)
     for _ in range(TRIES):
         if count > FEW:

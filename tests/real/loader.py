@@ -1,4 +1,4 @@
-"""The two loaders, and the environment in which a program finds one of them and nothing of the developer's own."""
+"""The two loaders, and environments in which a program finds one of them and no settings of the developer."""
 
 import os
 import re
@@ -12,17 +12,17 @@ KEPT = ("PATH", "HOME", "TMPDIR", "LANG")
 
 
 def ours():
-    """The library under test."""
+    """Returns the library under test."""
     return setting("VKL_LIBRARY")
 
 
 def peer():
-    """The system's own loader."""
+    """Returns the system's own loader."""
     return setting("VKL_PEER_LIBRARY")
 
 
 def environment(library, **extra):
-    """The environment of a program that is to find this library under both of its names."""
+    """Returns the environment of a program that finds this library under both of its names."""
     folder = scratch("library")
     for name in ("libvulkan.so.1", "libvulkan.so"):
         (folder / name).symlink_to(library.resolve())
@@ -34,7 +34,7 @@ def environment(library, **extra):
 
 
 def lavapipe():
-    """The manifest of lavapipe."""
+    """Returns the manifest of lavapipe."""
     manifests = sorted(DRIVERS.glob("lvp_icd*.json"))
     if not manifests:
         raise Skip("lavapipe is not installed (make setup)")
@@ -42,7 +42,7 @@ def lavapipe():
 
 
 def mapped(pid):
-    """The files mapped into a process; empty once it is gone."""
+    """Returns the files mapped into a process; empty after its end."""
     try:
         maps = Path(f"/proc/{pid}/maps").read_text()
     except OSError:
@@ -51,7 +51,7 @@ def mapped(pid):
 
 
 def check_mapped(files, library, layer=None):
-    """Fails unless this very library, no other loader, and the layer were mapped."""
+    """Fails unless exactly this library, no other loader, and the layer were mapped."""
     loaders = {file for file in files if "/libvulkan.so" in file or Path(file) == library.resolve()}
     if loaders != {str(library.resolve())}:
         raise Failure(f"the program ran on {sorted(loaders) or 'no loader'}, not on {library.resolve()}")

@@ -35,7 +35,7 @@ def overlay():
 
 
 def overlay_draws():
-    """Its text covers the cube's background in a corner where vkcube alone draws nothing."""
+    """The text of the overlay covers the cube's background in a corner in which vkcube alone draws nothing."""
     require("explicit_layer.d/VkLayer_MESA_overlay.json")
     corner = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
 
@@ -48,7 +48,7 @@ def overlay_draws():
 
 
 def device_select():
-    """Asked to list devices, it does so under both loaders alike, and ends the program."""
+    """On request, the layer lists the devices under both loaders alike and ends the program."""
     require("implicit_layer.d/VkLayer_MESA_device_select.json")
     lists = [
         run(
@@ -63,7 +63,7 @@ def device_select():
 
 
 def device_select_disabled():
-    """Its disable variable keeps it out, so that no layer lists anything."""
+    """The layer's disable variable prevents the list."""
     require("implicit_layer.d/VkLayer_MESA_device_select.json")
     variables = {"MESA_VK_DEVICE_SELECT": "list", "NODEVICE_SELECT": "1", "VK_DRIVER_FILES": loader.lavapipe()}
     output = run([tool("vulkaninfo"), "--summary"], 60, env=loader.environment(loader.ours(), **variables))

@@ -28,18 +28,18 @@ def variables():
 
 
 def is_red(colour):
-    """Whether a colour has red alone."""
+    """Returns whether a colour contains only red."""
     return colour & 0xFFFF == 0
 
 
 def others(picture):
-    """How many pixels of the window have green or blue."""
+    """Returns the number of pixels of the window with green or blue."""
     near, far = vkcube.EDGE, vkcube.EDGE + vkcube.SIDE
     return sum(count for colour, count in picture.colours(near, near, far, far).items() if not is_red(colour))
 
 
 def drawn(order):
-    """The last picture of a run with this order in which the overlay shows, and its pixels with green or blue."""
+    """Returns the last picture of a run that shows the overlay, and the number of its pixels with green or blue."""
     settings = variables()
     for _ in range(layers.TRIES):
         run = vkcube.Run(loader.ours(), VK_LOADER_LAYERS_ORDER=order, VK_LOADER_DEBUG="layer", **settings)

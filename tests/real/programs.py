@@ -16,12 +16,12 @@ def work(arguments, **variables):
 
 
 def version():
-    """The version the library under test is to report; another loader reports its own."""
+    """Returns the version that the library under test must report. Other loaders report their own."""
     return re.search(r'^header = "(.*)"', (ROOT / "registry/pin.toml").read_text(), re.MULTILINE)[1]
 
 
 def on_lavapipe(*arguments, **variables):
-    """A case: the work on a real driver is read back right, and nothing is said beside it."""
+    """Returns a case: the results of the work on a real driver are right, and nothing else is printed."""
 
     def case():
         output = work(arguments, VK_DRIVER_FILES=loader.lavapipe(), **variables)
@@ -33,14 +33,14 @@ def on_lavapipe(*arguments, **variables):
 
 
 def reported_version():
-    """Every program is told the version of the registry that the library was generated from."""
+    """Every program receives the version of the registry from which the library was generated."""
     for program in ("hello", "dlopen", "ash-client"):
         output = work([program], VK_DRIVER_FILES=loader.lavapipe())
         expect(f"Vulkan loader {version()}\n" in output, f"{program} was not told {version()}:\n{output}")
 
 
 def on_mock(*arguments):
-    """A case: the same calls reach a mock driver."""
+    """Returns a case: the same calls reach a mock driver."""
 
     def case():
         manifest = setting("VKL_PROGRAMS") / "mock/mock_driver.json"
@@ -51,7 +51,7 @@ def on_mock(*arguments):
 
 
 def on_all_installed():
-    """Drivers are found without any variable: those of the system, some of which have no device here."""
+    """Without variables, the drivers of the system are found, some of which have no device here."""
     output = work(["hello"])
     found = re.search(r"Drivers found: (\d+)", output)
     installed = list(loader.DRIVERS.glob("*.json"))
@@ -60,7 +60,7 @@ def on_all_installed():
 
 
 def no_driver():
-    """Without any driver the loader says so, and the program ends in order."""
+    """Without a driver, the loader reports this and the program ends normally."""
     program = setting("VKL_PROGRAMS") / "hello"
     environment = loader.environment(loader.ours(), VK_DRIVER_FILES="/nonexistent.json")
     output = run([program], HANG, status=1, env=environment)

@@ -13,7 +13,7 @@ LAYER = Path("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json
 
 
 def library_of(path, manifest):
-    """The file that a manifest's library path leads to; the system finds a bare name by itself."""
+    """Returns the file that a manifest's library path leads to. The system itself finds a bare name."""
     if "/" not in path:
         found = [folder / path for folder in Path("/usr/lib").glob("*-linux-gnu*")]
         path = next((file for file in found if file.exists()), path)
@@ -21,7 +21,7 @@ def library_of(path, manifest):
 
 
 def move(manifest, member, root, folder):
-    """Copies a manifest and its library into a folder of the other place, and lets the one name the other there."""
+    """Copies a manifest and its library into a folder of the other place, where the manifest names the copied library."""
     content = json.loads(manifest.read_text())
     library = library_of(content[member]["library_path"], manifest)
     (root / "lib").mkdir(exist_ok=True)
@@ -32,7 +32,7 @@ def move(manifest, member, root, folder):
 
 
 def summary(root, preload):
-    """What vulkaninfo says of the driver and the layer in the other place."""
+    """Returns the output of vulkaninfo about the driver and the layer in the other place."""
     variables = {
         "LD_PRELOAD": preload,
         "VKL_ELSEWHERE": root,
@@ -45,7 +45,7 @@ def summary(root, preload):
 
 
 def opened_only():
-    """Folders, manifests and libraries are reached by opening them, through the calls that can be redirected."""
+    """Folders, manifests and libraries are opened only through calls that can be redirected."""
     if not LAYER.exists():
         raise Skip("the validation layer is not installed (make setup)")
     root = scratch("elsewhere")

@@ -1,4 +1,4 @@
-"""Commands as README.md and docs/ show them, and the ones that build something in a folder with a name of some signs."""
+"""Runs commands as README.md and docs/ show them. Commands that build run in a folder with special characters in its name."""
 
 import os
 import re
@@ -48,7 +48,7 @@ exec '{vkgen}' "$@"
 
 
 def copy():
-    """A copy of the tree in a folder with such a name, with what cargo would have built in it."""
+    """Returns a copy of the tree in such a folder, with the results of a build."""
     programs = setting("VKL_PROGRAMS")
     built = programs.parent
     generators = [path for path in (built / "release/vkgen", built / "debug/vkgen") if path.is_file()]
@@ -110,14 +110,14 @@ GUIDE = "docs/packaging.md"
 
 
 def recipe(language):
-    """The block of the guide for packagers in this language."""
+    """Returns the code block of the guide for packagers in this language."""
     block = re.search(rf"^```{language}\n(.*?)^```", (ROOT / GUIDE).read_text(), re.MULTILINE | re.DOTALL)
     expect(block is not None, f"{GUIDE} has no recipe in {language}")
     return block[1]
 
 
 def packager():
-    """The environment of a packager for whom cargo has built everything."""
+    """Returns the environment of a packager for whom cargo has built everything."""
     target = installed.fake_build("")
     (target / "tools").mkdir()
     for name in installed.PROGRAMS:
@@ -145,7 +145,7 @@ def complete(folder):
 
 
 def arch():
-    """The functions of the PKGBUILD lay out a package. Its check is the stages of make test that it names."""
+    """The functions of the PKGBUILD create a package. Its check runs stages of make test."""
     tool("make")
     sources, package = scratch("sources"), scratch("package")
     (sources / "PKGBUILD").write_text(recipe("bash"))

@@ -21,7 +21,7 @@ EXPECTED = ("Selected GPU ",)
 
 
 class Run:
-    """What a run left: its output, the pictures seen, the files mapped."""
+    """The results of a run: its output, its pictures, and the mapped files."""
 
     def __init__(self, library, *arguments, program="vkcube", screen=Display, frames=FRAMES, status=0, **variables):
         with screen() as display:
@@ -38,7 +38,7 @@ class Run:
         expect(self.status == status, f"{program} ended with status {self.status}\n{self.output[-3000:]}")
 
     def messages(self):
-        """The lines that vkcube does not print when all is well."""
+        """Returns the lines that vkcube does not print in a run without errors."""
         return [line for line in self.output.splitlines() if line.strip() and not line.startswith(EXPECTED)]
 
 
@@ -61,7 +61,7 @@ def watch(process, display):
 
 
 def shows_cube(picture):
-    """Whether there is a textured body in the middle of the window, on a background of one colour all around it."""
+    """Returns whether the window shows a textured body in the middle of a background of one colour."""
     near, far, margin = EDGE, EDGE + SIDE, 20
     colours = picture.colours(near, near, far, far)
     background = next(picture.rows(near, near, near + 1, near + 1))[0]
@@ -87,7 +87,7 @@ def check_cube(run, name):
 
 
 def alone():
-    """100 frames, no layer."""
+    """vkcube draws 100 frames without a layer."""
     run = Run(loader.ours())
     loader.check_mapped(run.mapped, loader.ours())
     expect(not run.messages(), "\n".join(run.messages()))
@@ -95,7 +95,7 @@ def alone():
 
 
 def validated():
-    """100 frames with the validation layer, which vkcube itself asks for; it has nothing to say."""
+    """vkcube draws 100 frames with the validation layer, which it requests itself; the layer reports nothing."""
     run = Run(loader.ours(), "--validate")
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -103,7 +103,7 @@ def validated():
 
 
 def validated_from_outside():
-    """The same with a layer that only the environment asks for."""
+    """The validation layer is requested by the environment only."""
     run = Run(loader.ours(), VK_INSTANCE_LAYERS="VK_LAYER_KHRONOS_validation")
     loader.check_mapped(run.mapped, loader.ours(), "libVkLayer_khronos_validation")
     expect(not run.messages(), "\n".join(run.messages()))
@@ -126,13 +126,13 @@ def on_wayland():
 
 
 def validation_speaks():
-    """The layer reports the errors that vkcube makes on request: its silence above means something."""
+    """The layer reports the errors that vkcube makes on request, so its silence in other cases means something."""
     run = Run(loader.ours(), "--validate", "--force_errors", frames=3, status=1)
     expect(any("VUID-VkFenceCreateInfo-sType-sType" in line for line in run.messages()), run.output[-2000:])
 
 
 def blank_is_no_cube():
-    """The judgement itself: an empty display is not taken for a cube."""
+    """The judgement rejects an empty display."""
     with Display() as display:
         expect(not shows_cube(display.picture()), "an empty display counts as a cube")
 

@@ -1,4 +1,4 @@
-"""vulkaninfo says the same under the library and under the system's own loader, but for a listed set of lines."""
+"""vulkaninfo prints the same under the library and under the system's own loader, except for listed lines."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ LIST = Path(__file__).with_name("vulkaninfo_differences.txt")
 
 
 class Allowed:
-    """A row of the list: a difference, and the reason why it is one."""
+    """A row of the list: a permitted difference, and its reason."""
 
     def __init__(self, number, line):
         try:
@@ -24,12 +24,12 @@ class Allowed:
         self.used = False
 
     def matches(self, sign, line):
-        """Whether it allows this difference."""
+        """Returns whether the row permits this difference."""
         return self.sign == sign and self.pattern.fullmatch(line.strip()) is not None
 
 
 def read_list():
-    """The rows of the list."""
+    """Returns the rows of the list."""
     lines = enumerate(LIST.read_text().splitlines(), 1)
     return [Allowed(number, line) for number, line in lines if line.strip() and not line.startswith("#")]
 
@@ -38,7 +38,7 @@ ALLOWED = []
 
 
 def differences(before, after):
-    """The lines that only one of two texts has at their place: `-` for the first, `+` for the second."""
+    """Returns the lines that only one of two texts has at their place: `-` for the first, `+` for the second."""
     # Without the heuristic that ignores frequent lines: blank lines are frequent here.
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, first, first_end, second, second_end in matcher.get_opcodes():
@@ -62,7 +62,7 @@ def compare(library_text, peer_text):
 
 
 def outputs(*arguments, **variables):
-    """What vulkaninfo prints under the library and under the other loader, with its windows on a display."""
+    """Returns the output of vulkaninfo under the library and under the other loader, with a display for its windows."""
     texts = []
     with Display() as display:
         for library in (loader.ours(), loader.peer()):
@@ -101,7 +101,7 @@ def json():
 
 
 def list_is_alive():
-    """Every row of the list was needed by a case before this one: what no longer differs must leave the list."""
+    """Every row of the list was used by an earlier case. A difference that no longer exists must be removed from the list."""
     dead = [f"{row.place}: never needed" for row in ALLOWED if not row.used]
     expect(not dead, "\n".join(dead))
 

@@ -1,4 +1,4 @@
-"""Programs in sandboxes that see what they are given and nothing else of the machine."""
+"""Programs in sandboxes that contain only the given files."""
 
 import sys
 from pathlib import Path

@@ -12,17 +12,17 @@ WORKED = "1 of 1 devices worked"
 
 
 def bundle():
-    """The library of a bundle."""
+    """Returns the library of a bundle."""
     return setting("VKL_PROGRAMS") / "aside/libvulkan.so.1"
 
 
 def peer():
-    """An older library of another loader."""
+    """Returns an older library of another loader."""
     return setting("VKL_PEER_LIBRARY").resolve()
 
 
 def options(*placed, library=None, variables=()):
-    """A sandbox with this machine's folders, and with files placed in those of the system: (file, path)."""
+    """Returns options for a sandbox with this machine's folders, and with files placed in those of the system: (file, path)."""
     mock = setting("VKL_PROGRAMS") / "mock"
     made = ["--ro-bind", "/usr", "/usr", "--tmpfs", SYSTEM]
     made += [word for name in ("bin", "lib", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")]
@@ -37,19 +37,19 @@ def options(*placed, library=None, variables=()):
 
 
 def told(*placed, status=0, **more):
-    """What the program and the loaders print."""
+    """Returns the output of the program and the loaders."""
     made = options(*placed, **more)
     # The lines of the loaders are on standard error.
     return sandboxed(made, ["/bin/sh", "-c", f"{PROGRAM} mock 2>&1"], status=status)
 
 
 def versions(output):
-    """The versions of the loaders that were opened, in order."""
+    """Returns the versions of the opened loaders, in order."""
     return [line.rpartition(" ")[2] for line in output.splitlines() if "Vulkan Loader Version" in line]
 
 
 def older():
-    """The library of this system is older: the bundle's own serves the program."""
+    """If the system's library is older, the bundle's own library serves the program."""
     output = told()
     expect(WORKED in output and "Stepping aside" not in output, output)
     expect("is older" in output, output)
@@ -57,7 +57,7 @@ def older():
 
 
 def newer():
-    """The name of a file says that it is newer: all goes to it, here to another loader."""
+    """If the file name of the system's library has a newer version, all calls go to that library, here of another loader."""
     folder = scratch("newer")
     shutil.copy(peer(), folder / "libvulkan.so.1.9.0")
     (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
@@ -68,7 +68,7 @@ def newer():
 
 
 def asked():
-    """A file without a version in its name is asked for it."""
+    """A library whose file name has no version is asked for its version."""
     library = setting("VKL_LIBRARY").resolve()
     output = told((library, f"{SYSTEM}/libvulkan.so.1"))
     expect("Stepping aside" in output and WORKED in output and len(versions(output)) == 2, output)
@@ -77,7 +77,7 @@ def asked():
 
 
 def itself():
-    """The system's library is this one, by another path."""
+    """The system's library may be this library under another path."""
     folder = scratch("itself")
     shutil.copy(bundle(), folder / "libvulkan.so.1.9.0")
     (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")
@@ -86,7 +86,7 @@ def itself():
 
 
 def spoilt():
-    """What cannot be opened, and what is no loader, is said, and costs nothing but itself."""
+    """A file that cannot be opened or is not a loader is reported, and the bundle's library serves the program."""
     folder = scratch("spoilt")
     (folder / "libvulkan.so.1.9.0").write_bytes(b"\x7fELF")
     (folder / "libvulkan.so.1").symlink_to("libvulkan.so.1.9.0")

@@ -1,4 +1,4 @@
-"""Sandboxes made by bubblewrap, and what is put into them beside what a case is about: a program and the library under test."""
+"""Sandboxes of bubblewrap, and the files that every case puts into them: a program and the library under test."""
 
 import functools
 import shlex
@@ -16,7 +16,7 @@ ALONE = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
 
 @functools.cache
 def bubblewrap():
-    """The program, or a skip that says why no sandbox can be made here."""
+    """Returns the program, or skips the case if no sandbox can be created here."""
     program = tool("bwrap")
     tried = subprocess.run([program, *ALONE, "--ro-bind", "/", "/", "true"], capture_output=True, text=True, timeout=HANG, check=False)
     if tried.returncode:
@@ -25,7 +25,7 @@ def bubblewrap():
 
 
 def inside(program, library=None):
-    """The options that bring a program of the tests, and the library under test by the name that programs look for."""
+    """Returns options for a program of the tests, and for the library under test under the name that programs open."""
     library = library or setting("VKL_LIBRARY")
     return [
         "--ro-bind", setting("VKL_PROGRAMS") / program, PROGRAM,
@@ -35,19 +35,19 @@ def inside(program, library=None):
 
 
 def sandboxed(options, command, status=0):
-    """What a command prints in a sandbox with these options; its status must be that one, or any for `None`."""
+    """Returns the output of a command in a sandbox with these options. Its status must be the given one; `None` permits any."""
     return run([bubblewrap(), *ALONE, *options, "--", *command], HANG, status=status)
 
 
 def pasted(text, options, command, status=0):
-    """The same, with a text of options that a shell reads, as `$(...)` gives it."""
+    """Does the same with a text of options that a shell reads, as in `$(...)`."""
     words = " ".join(shlex.quote(str(word)) for word in [*ALONE, *options])
     line = f"exec {bubblewrap()} {words} {text.rstrip()} -- {shlex.join(command)}"
     return run(["bash", "-c", line], HANG, status=status)
 
 
 def grouped(text):
-    """The options in a text, each with its words."""
+    """Returns the options in a text, each with its words."""
     words, options = shlex.split(text), []
     while words:
         count = WORDS.get(words[0])
@@ -58,5 +58,5 @@ def grouped(text):
 
 
 def flat(options):
-    """Options as one list of words."""
+    """Returns options as one list of words."""
     return [word for option in options for word in option]

@@ -1,4 +1,4 @@
-"""What `vkloader files` lists is enough for a driver to work in a sandbox, and no library of it is too much."""
+"""The list of `vkloader files` suffices for a driver in a sandbox, and the driver needs every library in it."""
 
 import functools
 import json
@@ -17,7 +17,7 @@ C_LIBRARY = ("ld-linux", "ld-musl", "libc.so", "libm.so", "libdl.so", "libpthrea
 
 
 def vkloader(*arguments, status=0, **variables):
-    """What `vkloader files` prints on standard output."""
+    """Returns the standard output of `vkloader files`."""
     program = setting("VKL_VKLOADER")
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     environment = kept | {name: str(value) for name, value in variables.items()}
@@ -28,7 +28,7 @@ def vkloader(*arguments, status=0, **variables):
 
 @functools.cache
 def of_lavapipe(form):
-    """What it prints for lavapipe."""
+    """Returns the output for lavapipe."""
     if not list(DRIVERS.glob("lvp_icd*.json")):
         raise Skip("lavapipe is not installed (make setup)")
     bubblewrap()
@@ -36,18 +36,18 @@ def of_lavapipe(form):
 
 
 def listed():
-    """The files, each with what is known of it."""
+    """Returns the listed files, each with its kind and reason."""
     return json.loads(of_lavapipe("json"))["files"]
 
 
 def enough():
-    """The compute program works on lavapipe where nothing else is."""
+    """The compute program works on lavapipe in a sandbox with only the listed files."""
     output = pasted(of_lavapipe("bwrap"), inside("gpu"), [PROGRAM])
     expect("llvmpipe" in output and WORKS in output, output)
 
 
 def without(paths):
-    """What the program says without what lies at these paths."""
+    """Returns the program's output in a sandbox without the files at these paths."""
     gone = {str(path) for path in paths}
     options = grouped(of_lavapipe("bwrap"))
     kept = [option for option in options if option[-1] not in gone]
@@ -56,7 +56,7 @@ def without(paths):
 
 
 def tight():
-    """Without any one library it does not work."""
+    """Without any one of the libraries, the program does not work."""
     kinds = {file["path"]: file["kind"] for file in listed() if file["because"] in ("chosen", "needed")}
     names = [path for path, kind in kinds.items() if kind in ("library", "linker", "link")]
     needless = [name for name in names if WORKS in without([name])]
@@ -67,14 +67,14 @@ def tight():
 
 
 def manifest():
-    """Without the manifest there is no driver."""
+    """Without the manifest, the program finds no driver."""
     manifests = [file["path"] for file in listed() if file["kind"] == "manifest"]
     output = without(manifests)
     expect(WORKS not in output and len(manifests) == 1, output)
 
 
 def optional():
-    """Without what is only known of drivers like this one, and without `/sys`, it works."""
+    """The program works without files that are only known from similar drivers, and without `/sys`."""
     paths = [file["path"] for file in listed() if file["because"] in ("known", "asked")]
     output = without(paths)
     expect(paths and WORKS in output, output)
@@ -82,7 +82,7 @@ def optional():
 
 
 def container():
-    """What the specification for containers mounts is enough where only the C library is."""
+    """The mounts of the container specification suffice if the container has only the C library."""
     specification = json.loads(of_lavapipe("cdi"))
     device = next(device for device in specification["devices"] if device["name"] == "all")
     # Its own C library is what makes a container of this sandbox; the links to folders come with it.
@@ -101,7 +101,7 @@ def container():
 
 
 def strange_names():
-    """A driver whose folder has blanks, quotes and more in its name, behind a link, is found by a variable that comes with the list."""
+    """A driver in a folder with unusual characters, behind a link, is found through the variable that comes with the list."""
     bubblewrap()
     folder = scratch("strange") / "it's a \"folder\" $HOME & more"
     shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder)

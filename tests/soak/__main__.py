@@ -33,7 +33,7 @@ OUTCOMES = {"crash": "crashes", "hang": "hangs", "failure": "failures"}
 
 
 class Soak:
-    """The processes still to run, and what came of those that ran."""
+    """The processes that remain to be run, and the results of the others."""
 
     def __init__(self, matrix, minutes):
         self.end = time.monotonic() + 60 * minutes
@@ -44,14 +44,14 @@ class Soak:
 
     @staticmethod
     def _turns(matrix):
-        """All settings in a new order each time, so that no two are neighbours for ever."""
+        """Returns all settings in a new order in each round."""
         shuffle = random.Random(0)
         for turn in itertools.count():
             for setting, variables in shuffle.sample(matrix, len(matrix)):
                 yield setting, variables, settings.ROUNDS[turn % len(settings.ROUNDS)]
 
     def work(self):
-        """Runs one process after the other until the time is over."""
+        """Runs one process after another until the time is over."""
         while time.monotonic() < self.end:
             with self.lock:
                 setting, variables, rounds = next(self.turns)
@@ -64,7 +64,7 @@ class Soak:
 
     @staticmethod
     def run(command, variables):
-        """Runs a process; returns what kind of failure it was, if one, and what is to be said about it."""
+        """Runs a process; returns the kind of its failure, if any, and details."""
         process = cases.start(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables
         )
@@ -85,7 +85,7 @@ class Soak:
         print(f"  {outcome}: {setting}, {rounds} rounds: {text.rstrip()}", flush=True)
 
     def table(self):
-        """A row for each set of layers and number of threads."""
+        """Prints a row for each set of layers and number of threads."""
         print(f"\n{'layers':<24}{'threads':>8}{'processes':>11}" + "".join(f"{word:>10}" for word in OUTCOMES.values()))
         rows = {key[:2]: None for key in self.counts}
         for stack, threads in sorted(rows):
@@ -94,11 +94,11 @@ class Soak:
 
     @staticmethod
     def row(stack, threads, count):
-        """One line of the table."""
+        """Prints one line of the table."""
         print(f"{stack:<24}{threads:>8}{count('processes'):>11}" + "".join(f"{count(word):>10}" for word in OUTCOMES))
 
     def total(self, kind):
-        """How often this came of a process."""
+        """Returns the number of processes with this result."""
         return sum(number for key, number in self.counts.items() if key[2] == kind)
 
 

@@ -1,4 +1,4 @@
-"""What one process of the soak is: how many threads, which layers, which driver, with devices or without."""
+"""The settings of a process of the soak test: number of threads, layers, driver, and use of devices."""
 
 import os
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ ROUNDS = (1, 5)
 
 @dataclass(frozen=True)
 class Setting:
-    """What the processes have in common that are counted together when they fail."""
+    """The properties that processes share which are counted together."""
 
     threads: int
     stack: str
@@ -27,12 +27,12 @@ class Setting:
         )
 
     def arguments(self, rounds):
-        """The arguments of the program."""
+        """Returns the arguments of the program."""
         return [str(self.threads), str(rounds)] + ["devices"] * self.devices
 
 
 def stacks(skipped):
-    """The layers to load, by a name for them: none, each that is installed alone, and all of them. Names the others."""
+    """Returns the layers to load by name: none, each installed layer alone, and all of them. Prints those that are not installed."""
     found = {"no layer": ()}
     for layer in layers.LAYERS:
         try:
@@ -46,7 +46,7 @@ def stacks(skipped):
 
 
 def drivers(skipped):
-    """The manifests to read, by a name for them, and whether devices can be made there."""
+    """Returns the manifests to read by name, and whether devices can be created there."""
     found = {"no driver": ("/nonexistent.json", False), "mock driver": (_mock(), True)}
     try:
         found["lavapipe"] = (loader.lavapipe(), True)
@@ -60,7 +60,7 @@ def _mock():
 
 
 def matrix(words, skipped):
-    """All settings with their variables, as far as their text has each of the words."""
+    """Returns all settings with their variables whose text contains each of the words."""
     base = {**loader.environment(loader.ours()), **kept()}
     found = []
     for stack, members in stacks(skipped).items():
@@ -75,6 +75,6 @@ def matrix(words, skipped):
 
 
 def kept():
-    """A home without a user's settings of a layer, and what a checker of memory is told."""
+    """Returns a home folder without a user's settings of a layer, and the options of a memory checker."""
     home = {"HOME": str(loader.scratch("home"))}
     return {**home, **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}

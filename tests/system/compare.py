@@ -1,4 +1,4 @@
-"""What programs said on the distribution's loader and on ours: `compare.py BEFORE AFTER`, folders that programs.sh filled."""
+"""Compares the output of programs on the distribution's loader and on ours: `compare.py BEFORE AFTER`, folders that programs.sh filled."""
 
 import difflib
 import re
@@ -12,7 +12,7 @@ VARYING = [(r"0x[0-9a-f]{7,}", "ADDRESS"), (r"FPS: .*|FrameTime: .*|glmark2 Scor
 
 
 def known():
-    """The expressions of the list, by their sign."""
+    """Returns the expressions of the list by their sign."""
     for line in KNOWN.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             sign, expression, _ = re.split(r"\s{2,}", line, maxsplit=2)

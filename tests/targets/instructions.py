@@ -27,7 +27,7 @@ KINDS = {
 
 
 def mapped(library):
-    """The bytes that a library takes in memory; what lies behind them is another's."""
+    """Returns the size of a library in memory. Addresses after it belong to other files."""
     data = Path(library).read_bytes()
     order, wide = {1: "<", 2: ">"}[data[5]], data[4] == 2
     start, at, size, count = (("Q", 32, 54, 56) if wide else ("I", 28, 42, 44))
@@ -42,7 +42,7 @@ def mapped(library):
 
 
 def counted(library, program, emulator, kind):
-    """Instructions of one call."""
+    """Returns the instructions of one call."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         steps = ["-singlestep", "-d", "exec,nochain", "-D", log]

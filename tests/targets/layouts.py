@@ -1,4 +1,4 @@
-"""Sizes, alignments and offsets of the emitted structures as a target's C compiler sees them, as rows for the Rust compiler.
+"""Lists sizes, alignments and offsets of the emitted structures as a target's C compiler computes them, as rows for the Rust compiler.
 
     layouts.py FILE CC ARGUMENT...     writes FILE; VKL_LAYOUTS=FILE lets a build of the loader assert its rows
 
@@ -28,14 +28,14 @@ layouts! {
 
 
 def asked():
-    """Structures that the headers know: name, level in Rust, members."""
+    """Returns structures that the headers contain: name, level in Rust, members."""
     text = headers.emitted("types/layout.rs")
     rows = [(name, level, re.findall(r"([\w#]+)\s+\d+", members)) for name, level, members in ROW.findall(text)]
     return [row for row in rows if row[0] in headers.known()]
 
 
 def answers(rows, compiler):
-    """What the compiler says: for each row its size, its alignment and the offsets."""
+    """Returns the compiler's answer for each row: its size, its alignment and the offsets."""
     expressions = []
     for name, _, members in rows:
         expressions += [f"sizeof({name})", f"_Alignof({name})"]

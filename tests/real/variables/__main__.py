@@ -58,7 +58,7 @@ HEAD = """\
 
 
 class System:
-    """A root with drivers, and the programs that ask them."""
+    """A root with drivers, and the programs that ask the drivers."""
 
     def __init__(self, root, program, library, scratch):
         self.root = root
@@ -73,14 +73,14 @@ class System:
         self.version = self._version(root)
 
     def _version(self, root):
-        """That of Mesa."""
+        """Returns the version of Mesa."""
         for driver in sorted(root.glob("usr/lib/*/libvulkan_lvp.so")):
             if found := re.search(rb"Mesa (\d+\.\d+\.\d+)", driver.read_bytes()):
                 return found[1].decode()
         return "unknown"
 
     def ask(self, **variables):
-        """What a catalogue says with these variables: for each driver a part of its entry by the name of that."""
+        """Returns the content of a catalogue with these variables: for each driver a part of its entry."""
         home = self.scratch / "home"
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir()
@@ -101,7 +101,7 @@ class System:
         return found
 
     def names(self):
-        """Variables that drivers may read: each with whether a driver with a device does."""
+        """Returns variables that drivers may read, each with whether a driver with a device reads it."""
         notes = self.scratch / "notes"
         known = self.ask(LD_PRELOAD=str(self.scratch / "names.so"), VKL_NAMES=str(notes))
         with_device = {name.split("_icd")[0] for name, driver in known.items() if driver["devices"]}
@@ -117,7 +117,7 @@ class System:
         return asked
 
     def changes(self, names, value, before):
-        """What each of some variables changes with this value."""
+        """Returns the effect of each variable with this value."""
         if not names:
             return {}
         now = self.ask(**dict.fromkeys(names, value))
@@ -153,7 +153,7 @@ def look(system, kept):
 
 
 def table(kept):
-    """The lines of all variables."""
+    """Returns the lines of all variables."""
     rows = {}
     for version, variables in kept["systems"].items():
         for name, (changes, empty) in variables.items():
@@ -173,7 +173,7 @@ def table(kept):
 
 
 def main():
-    """Looks, and writes."""
+    """Tests the variables and writes the table."""
     program, library, *roots = map(Path, sys.argv[1:])
     KEPT.parent.mkdir(exist_ok=True)
     kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
