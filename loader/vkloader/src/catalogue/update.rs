@@ -72,8 +72,8 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
         let known = before
             .as_ref()
-            .and_then(|before| still_known(before, &made, &manifest, wakes));
-        match known.map_or_else(|| ask(&asker, &machine, &manifest, wakes), Ok) {
+            .and_then(|before| still_known(before, &made, &manifest, (wakes, extent.records)));
+        match known.map_or_else(|| ask(&asker, &machine, &manifest, (wakes, extent.records)), Ok) {
             Ok((driver, files)) => {
                 if !made.add(driver, files) {
                     anstream::eprintln!(
