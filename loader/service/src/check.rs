@@ -1,6 +1,7 @@
 //! `--check FOLDER`: what would become of a package, without a service (LSV-32).
 
-use crate::library::{HandOut, Memory};
+use crate::library::HandOut;
+use crate::memory::Memory;
 use crate::package::{Class, Fault, Folder, Owner};
 use crate::reader::Reader;
 use std::path::Path;

@@ -2,8 +2,9 @@
 
 use crate::accounts::account_of;
 use crate::drivers::Driver;
-use crate::library::{self, Library};
+use crate::library::Library;
 use crate::limits;
+use crate::memory::{self, Text};
 use crate::protocol::Reply;
 use crate::unread::has_unread;
 use nix::sched::CloneFlags;
@@ -40,8 +41,10 @@ pub enum Attachment {
     None,
     /// A library.
     Library(Rc<Driver<Library>>),
-    /// A text.
-    Text(Rc<Vec<u8>>),
+    /// A text that clients share.
+    Shared(Rc<Text>),
+    /// A text for this client alone.
+    Text(Vec<u8>),
 }
 
 impl Attachment {
@@ -49,7 +52,8 @@ impl Attachment {
         match self {
             Self::None => Ok(None),
             Self::Library(driver) => driver.library.for_client(user == 0).map(Some),
-            Self::Text(text) => library::text_file(text).map(Some),
+            Self::Shared(text) => text.for_client(user == 0).map(Some),
+            Self::Text(text) => memory::text_file(text).map(Some),
         }
     }
 }

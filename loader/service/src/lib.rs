@@ -31,6 +31,7 @@ pub mod library;
 pub mod limits;
 pub mod log;
 pub mod make_package;
+pub mod memory;
 pub mod package;
 pub mod protocol;
 pub mod reader;

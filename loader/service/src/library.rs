@@ -1,29 +1,17 @@
 //! What clients get: a library in a sealed memory file or as the file itself (LSV-30), and texts that are too long for a packet, in
 //! sealed memory files too (LSV-34).
 
-use crate::limits::Rate;
+use crate::memory::{Copies, Memory, reopened, write_at};
 use crate::package::{Elf, Fault, File, HEADER_BYTES, is_cut_off};
-use rustix::fd::{AsFd, AsRawFd, OwnedFd};
-use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags, StatVfsMountFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::StatVfsMountFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::cell::{Cell, RefCell};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
 
 /// Bytes that are read at once.
 const PORTION: usize = 1 << 20;
-
-/// What nobody may ever do to a memory file.
-const SEALS: SealFlags = SealFlags::WRITE
-    .union(SealFlags::GROW)
-    .union(SealFlags::SHRINK)
-    .union(SealFlags::SEAL);
-/// Copies in a second that take the place of copies whose permissions somebody changed.
-const RENEWALS: u32 = 4;
 
 /// How libraries are handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -36,97 +24,18 @@ pub enum HandOut {
     File,
 }
 
-/// Bytes that all memory files together may have (LSV-50).
-pub const MOST_MEMORY: u64 = 4 << 30;
-
-/// How much memory all libraries have, for as long as they are there.
-#[derive(Clone, Debug, Default)]
-pub struct Memory(Arc<AtomicU64>);
-
-/// A part of it, given back when it is dropped.
-#[derive(Debug)]
-struct Share {
-    of: Memory,
-    size: u64,
-}
-
-impl Memory {
-    fn take(&self, size: u64) -> Result<Share, Fault> {
-        let add = |used: u64| used.checked_add(size).filter(|used| *used <= MOST_MEMORY);
-        match self.0.fetch_update(Relaxed, Relaxed, add) {
-            Ok(_) => Ok(Share { of: self.clone(), size }),
-            Err(used) => Err(Fault::NoRoom {
-                size,
-                left: MOST_MEMORY.saturating_sub(used),
-            }),
-        }
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.of.0.fetch_sub(self.size, Relaxed);
-    }
-}
-
 /// A library that can be handed out.
-///
-/// Nobody can write to a sealed copy, but its owner and root can change its permissions, and then nobody else can open it. A container's
-/// root is root too. So root's programs and those of other users have copies of their own, and a copy that was changed is replaced.
 #[derive(Debug)]
 pub struct Library {
     /// The file itself, where other users than root get that.
     file: Option<OwnedFd>,
-    /// The copies for users and for root, as far as they were needed.
-    copies: RefCell<[Option<MemoryCopy>; 2]>,
-    renewals: Cell<Rate>,
-    memory: Memory,
+    copies: Copies,
     /// Bytes.
     pub size: u64,
     /// Of its bytes, in hexadecimal digits.
     pub sha256: String,
     /// What it is for.
     pub elf: Elf,
-}
-
-/// A copy in a memory file.
-#[derive(Debug)]
-struct MemoryCopy {
-    file: OwnedFd,
-    /// Its owner and permissions, as they must be.
-    access: (u32, u32, u32),
-    _share: Share,
-}
-
-impl MemoryCopy {
-    /// Makes a copy of so many bytes, which `fill` writes.
-    fn new(size: u64, memory: &Memory, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<Self, Fault> {
-        let share = memory.take(size)?;
-        let file = memory_file(MemfdFlags::EXEC).map_err(|error| match error {
-            Errno::ACCESS => Fault::NoExecutableMemory,
-            error => failed(error),
-        })?;
-        rustix::fs::ftruncate(&file, size).map_err(failed)?;
-        fill(&file)?;
-        seal(&file, Mode::from_raw_mode(0o555)).map_err(failed)?;
-        Ok(Self {
-            access: access(&file).map_err(failed)?,
-            file,
-            _share: share,
-        })
-    }
-
-    fn is_as_it_was(&self) -> bool {
-        access(&self.file) == Ok(self.access)
-    }
-}
-
-fn failed(error: Errno) -> Fault {
-    Fault::io("a memory file", error)
-}
-
-fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
-    rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
 }
 
 impl Library {
@@ -136,8 +45,9 @@ impl Library {
     /// It is too large, no library, or changed meanwhile; or there is no memory, or none that may be executed.
     pub fn copy(file: &File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(file)?;
+        let copies = Copies::new(memory, size, true);
         let mut found = None;
-        let copy = MemoryCopy::new(size, memory, |to| {
+        copies.make(|to| {
             let mut at = 0;
             found = Some(read(file, size, &mut |bytes| {
                 write_at(to, bytes, at)?;
@@ -146,8 +56,14 @@ impl Library {
             })?);
             Ok(())
         })?;
-        let found = found.ok_or_else(|| Fault::Changed(file.shown.clone()))?;
-        Ok(Self::new(None, Some(copy), size, found, memory))
+        let (elf, sha256) = found.ok_or_else(|| Fault::Changed(file.shown.clone()))?;
+        Ok(Self {
+            file: None,
+            copies,
+            size,
+            sha256,
+            elf,
+        })
     }
 
     /// The file itself, which the caller knows to be root's alone.
@@ -156,26 +72,14 @@ impl Library {
     /// It is too large, no library, or changed meanwhile.
     pub fn itself(file: File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(&file)?;
-        let found = read(&file, size, &mut |_| Ok(()))?;
-        Ok(Self::new(Some(file.fd), None, size, found, memory))
-    }
-
-    fn new(
-        file: Option<OwnedFd>,
-        copy: Option<MemoryCopy>,
-        size: u64,
-        (elf, sha256): (Elf, String),
-        memory: &Memory,
-    ) -> Self {
-        Self {
-            file,
-            copies: RefCell::new([copy, None]),
-            renewals: Cell::new(Rate::new(RENEWALS, Duration::from_secs(1), Instant::now())),
-            memory: memory.clone(),
+        let (elf, sha256) = read(&file, size, &mut |_| Ok(()))?;
+        Ok(Self {
+            file: Some(file.fd),
+            copies: Copies::new(memory, size, true),
             size,
             sha256,
             elf,
-        }
+        })
     }
 
     /// Returns `true` if users get a copy.
@@ -194,38 +98,11 @@ impl Library {
         {
             return reopened(file);
         }
-        let mut copies = self.copies.borrow_mut();
-        let which = usize::from(is_root);
-        if !copies[which].as_ref().is_some_and(MemoryCopy::is_as_it_was) {
-            let mut renewals = self.renewals.get();
-            let is_admitted = renewals.admits(Instant::now());
-            self.renewals.set(renewals);
-            let from = self
-                .file
-                .as_ref()
-                .or_else(|| copies.iter().flatten().next().map(|copy| &copy.file));
-            let from = from
-                .filter(|_| is_admitted)
-                .ok_or_else(|| io::Error::other("copies are spoilt too often"))?;
-            let copy = MemoryCopy::new(self.size, &self.memory, |to| copy_bytes(from, to).map_err(failed));
-            copies[which] = Some(copy.map_err(io::Error::other)?);
-        }
-        let copy = copies[which]
-            .as_ref()
-            .ok_or_else(|| io::Error::other("there is no copy"))?;
-        reopened(&copy.file)
+        self.copies.for_client(is_root, |copy, to| {
+            let from = self.file.as_ref().or(copy).ok_or(Errno::NOENT)?;
+            copy_bytes(from, to)
+        })
     }
-}
-
-/// A text in a sealed memory file that one client alone gets.
-///
-/// # Errors
-/// What the system says.
-pub fn text_file(text: &[u8]) -> io::Result<OwnedFd> {
-    let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
-    write_at(&file, text, 0)?;
-    seal(&file, Mode::from_raw_mode(0o444))?;
-    reopened(&file)
 }
 
 fn is_read_only(file: &OwnedFd) -> bool {
@@ -243,37 +120,6 @@ fn copy_bytes(from: &OwnedFd, to: &OwnedFd) -> Result<(), Errno> {
         write_at(to, &buffer[..count], at)?;
         at += count as u64;
     }
-}
-
-/// A memory file; the flag is one that older systems do not know.
-fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
-        Err(Errno::INVAL) => rustix::fs::memfd_create("vk-loader-service", flags),
-        result => result,
-    }
-}
-
-fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
-    rustix::fs::fchmod(file, mode)?;
-    // Older systems do not know the seal of the bits that allow executing.
-    rustix::fs::fcntl_add_seals(file, SEALS | SealFlags::EXEC).or_else(|_| rustix::fs::fcntl_add_seals(file, SEALS))
-}
-
-fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        let written = rustix::io::retry_on_intr(|| rustix::io::pwrite(file, bytes, at))?;
-        bytes = &bytes[written..];
-        at += written as u64;
-    }
-    Ok(())
-}
-
-/// The same file once more: what is sent to a client shares neither position nor flags with what others got.
-fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
-    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?)
 }
 
 fn checked_size(file: &File) -> Result<u64, Fault> {
@@ -334,7 +180,10 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::SEALS;
     use crate::package::{Folder, Owner};
+    use rustix::fd::AsRawFd;
+    use rustix::fs::{Mode, OFlags};
     use std::io::Read;
     use std::os::unix::fs::PermissionsExt;
 
@@ -390,27 +239,10 @@ mod tests {
         assert_eq!(inode(&user), inode(&other));
         assert_ne!(inode(&root), inode(&renewed));
         assert_eq!(contents(renewed), HEADER);
-        assert_eq!(memory.0.load(Relaxed), 2 * HEADER.len() as u64);
-    }
-
-    #[test]
-    fn lsv_34_a_text_is_sealed_too() {
-        let descriptor = text_file(b"[]").unwrap();
-        assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
-        assert_eq!(contents(descriptor), b"[]");
-    }
-
-    #[test]
-    fn lsv_50_memory_has_a_limit() {
-        let memory = Memory::default();
-        let left = memory.take(MOST_MEMORY - 127).unwrap();
-        let copy = || with_file(HEADER, |file, _| Library::copy(&file, &memory));
-        let first = copy().unwrap();
-        assert_eq!(copy().unwrap_err(), Fault::NoRoom { size: 64, left: 63 });
-        drop(first);
-        assert!(copy().is_ok());
-        drop(left);
-        assert_eq!(memory.0.load(Relaxed), 0);
+        // The replaced copy counts until its client closes it.
+        assert_eq!(memory.bytes(), 3 * HEADER.len() as u64);
+        drop(root);
+        assert_eq!(memory.bytes(), 2 * HEADER.len() as u64);
     }
 
     #[test]

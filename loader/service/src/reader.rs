@@ -1,6 +1,7 @@
 //! From the name of a package to all that is handed out of it.
 
-use crate::library::{HandOut, Library, Memory};
+use crate::library::{HandOut, Library};
+use crate::memory::Memory;
 use crate::package::{Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
 

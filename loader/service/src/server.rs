@@ -8,8 +8,9 @@ use crate::config::Config;
 use crate::drivers::{Drivers, State};
 use crate::held::Held;
 use crate::inspect::{self, Debug};
-use crate::library::{Library, Memory};
+use crate::library::Library;
 use crate::limits::Rates;
+use crate::memory::{Memory, Text};
 use crate::package::Class;
 use crate::protocol::Reply;
 use crate::reader::Step;
@@ -83,6 +84,7 @@ pub struct Server {
     config: Config,
     config_text: Value,
     drivers: Drivers<Library>,
+    memory: Memory,
     epoll: OwnedFd,
     listener: Listener,
     workers: Workers,
@@ -114,7 +116,7 @@ pub struct Server {
 struct List {
     /// The generation of what is published.
     generation: u64,
-    text: Rc<Vec<u8>>,
+    text: Rc<Text>,
     count: usize,
 }
 
@@ -125,11 +127,12 @@ impl Server {
     /// What the system says.
     pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
         let packages = Arc::new(FolderWatch::new()?);
+        let memory = Memory::default();
         let reader = crate::reader::Reader {
             roots: config.roots.clone(),
             owner: crate::package::Owner::ROOT,
             hand_out: config.libraries,
-            memory: Memory::default(),
+            memory: memory.clone(),
         };
         for root in &config.roots {
             packages.add(root);
@@ -139,6 +142,7 @@ impl Server {
         let server = Self {
             config_text: config.value(),
             drivers: Drivers::new(config.rules()),
+            memory,
             epoll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             listener,
             workers: Workers::start(reader, packages.clone())?,

@@ -338,3 +338,37 @@ fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
         drop(held);
     });
 }
+
+/// LSV-18, LSV-50: whoever keeps lists and spoils libraries takes neither memory nor drivers from others.
+#[test]
+fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
+    case(|mut machine| {
+        machine.package("soft");
+        machine.start();
+        machine.expect(&["0-libsoft.so.json"]);
+        let socket = machine.socket();
+        let list = |user| {
+            let mut client = machine::connections(&socket, user, 1).remove(0);
+            client.ask(Operation::Manifests, "{}").descriptors.remove(0)
+        };
+        let inode = |file: &rustix::fd::OwnedFd| rustix::fs::fstat(file).unwrap().st_ino;
+        let [first, second, root] = [20_000, 20_001, 0].map(list);
+        assert_eq!(inode(&first), inode(&second));
+        assert_ne!(inode(&first), inode(&root));
+        let mut hostile = machine.client();
+        let mut held = Vec::new();
+        machine::eventually("root is busy spoiling copies", || {
+            let reply = hostile.get("0-libsoft.so");
+            for copy in &reply.descriptors {
+                rustix::fs::fchmod(copy, rustix::fs::Mode::from_raw_mode(0o111)).unwrap();
+            }
+            let is_busy = reply.status() == "busy";
+            held.push(reply);
+            is_busy
+        });
+        let mut other = machine::connections(&socket, 20_000, 1).remove(0);
+        assert_eq!(other.get("0-libsoft.so").attached().len(), 100_000);
+        drop(held);
+        machine::eventually("root is served again", || hostile.get("0-libsoft.so").status() == "ok");
+    });
+}

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use loader_fuzz::{Files, twice};
-use service::library::{HandOut, Memory};
+use service::library::HandOut;
+use service::memory::Memory;
 use service::package::{Fault, Manifest, Metadata, Owner};
 use service::reader::Reader;
 

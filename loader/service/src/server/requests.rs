@@ -4,6 +4,7 @@ use super::{List, Server, Source};
 use crate::client::{Attachment, End};
 use crate::held::{Answer, Awaited, Held};
 use crate::limits;
+use crate::memory::Text;
 use crate::package::Class;
 use crate::protocol::{Device, ManifestText, Reply, Request};
 use std::rc::Rc;
@@ -41,7 +42,7 @@ impl Server {
             }
             Ok(Request::Inspect) if client.user == 0 || client.user == self.user => {
                 let text = self.state().to_string().into_bytes();
-                (Reply::status(status::OK), Attachment::Text(Rc::new(text)))
+                (Reply::status(status::OK), Attachment::Text(text))
             }
             Ok(Request::Inspect) => refused(status::DENIED),
         };
@@ -100,7 +101,7 @@ impl Server {
             }
             Answer::Manifests(class) => {
                 let List { text, count, .. } = self.manifests(class);
-                Some((Reply::Manifests { count }, Attachment::Text(text)))
+                Some((Reply::Manifests { count }, Attachment::Shared(text)))
             }
         }
     }
@@ -122,10 +123,11 @@ impl Server {
                 sha256: &driver.sha256,
             })
             .collect();
+        // Texts are always JSON; an empty file would be a malformed list.
+        let text = serde_json::to_vec(&manifests).unwrap_or_default();
         let list = List {
             generation,
-            // Texts are always JSON; an empty file would be a malformed list.
-            text: Rc::new(serde_json::to_vec(&manifests).unwrap_or_default()),
+            text: Rc::new(Text::new(text, &self.memory)),
             count: manifests.len(),
         };
         self.lists.insert(class, list.clone());

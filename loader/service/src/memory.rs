@@ -1,0 +1,340 @@
+//! Sealed memory files that clients share (LSV-18, LSV-30, LSV-34), and the memory that all of them have (LSV-50).
+
+use crate::limits::Rate;
+use crate::package::Fault;
+use rustix::fd::{AsFd, AsRawFd, OwnedFd};
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::io::Errno;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Everything that seals of a memory file can forbid.
+pub const SEALS: SealFlags = SealFlags::WRITE
+    .union(SealFlags::GROW)
+    .union(SealFlags::SHRINK)
+    .union(SealFlags::SEAL);
+/// Copies in a second that take the place of copies whose permissions somebody changed.
+const RENEWALS: u32 = 4;
+/// Upper bound on replaced copies that clients still hold. Beyond it, no copy takes the place of one whose permissions changed.
+const MOST_LENT: usize = 8;
+/// Bytes that all memory files together may have (LSV-50).
+pub const MOST_MEMORY: u64 = 4 << 30;
+
+/// The memory of all copies, which counts until the service and all clients have closed them.
+#[derive(Clone, Debug, Default)]
+pub struct Memory(Arc<Mutex<Used>>);
+
+#[derive(Debug, Default)]
+struct Used {
+    bytes: u64,
+    /// Copies that the service needs no more and clients still hold.
+    lent: Vec<(u64, OwnedFd)>,
+}
+
+impl Memory {
+    /// Counts so many bytes more.
+    fn take(&self, size: u64) -> Result<(), Fault> {
+        let mut used = self.used();
+        used.bytes = used
+            .bytes
+            .checked_add(size)
+            .filter(|bytes| *bytes <= MOST_MEMORY)
+            .ok_or(Fault::NoRoom {
+                size,
+                left: MOST_MEMORY.saturating_sub(used.bytes),
+            })?;
+        Ok(())
+    }
+
+    /// Returns what is used, without the copies that clients closed meanwhile.
+    fn used(&self) -> MutexGuard<'_, Used> {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Used { bytes, lent } = &mut *used;
+        lent.retain(|(size, file)| {
+            let is_lent = is_lent(file);
+            *bytes -= if is_lent { 0 } else { *size };
+            is_lent
+        });
+        used
+    }
+}
+
+/// Returns `true` if somebody else has a memory file open, to which `file` is a descriptor for reading. A lease for writing is given to
+/// the only one who has a file open.
+#[allow(unsafe_code, reason = "no library has a safe function for this")]
+fn is_lent(file: &OwnedFd) -> bool {
+    // SAFETY: the command takes a number and no pointer. The descriptor is borrowed, so it is open.
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };
+    // A client that made itself the owner has the file open.
+    result != 0
+        && matches!(
+            io::Error::last_os_error().raw_os_error(),
+            Some(libc::EAGAIN | libc::EACCES)
+        )
+}
+
+/// A sealed memory file.
+#[derive(Debug)]
+struct MemoryCopy {
+    /// The descriptor, for reading alone; none once it is dropped.
+    file: Option<OwnedFd>,
+    /// The owner and permissions that the file must have.
+    access: (u32, u32, u32),
+    size: u64,
+    memory: Memory,
+}
+
+impl Drop for MemoryCopy {
+    fn drop(&mut self) {
+        let mut used = self.memory.used();
+        match self.file.take().filter(is_lent) {
+            Some(file) => used.lent.push((self.size, file)),
+            None => used.bytes -= self.size,
+        }
+    }
+}
+
+/// Copies of the same bytes, one for users and one for root, as far as they were needed.
+///
+/// Nobody can write to a sealed copy, but its owner and root can change its permissions, and then nobody else can open it. A container's
+/// root is root too. So root's programs and those of other users have copies of their own, and a copy that was changed is replaced.
+#[derive(Debug)]
+pub struct Copies {
+    made: RefCell<[Option<MemoryCopy>; 2]>,
+    renewals: Cell<Rate>,
+    memory: Memory,
+    size: u64,
+    is_program: bool,
+}
+
+impl Copies {
+    /// No copy yet of so many bytes, which are those of a program or of a text.
+    pub fn new(memory: &Memory, size: u64, is_program: bool) -> Self {
+        Self {
+            made: RefCell::default(),
+            renewals: Cell::new(Rate::new(RENEWALS, Duration::from_secs(1), Instant::now())),
+            memory: memory.clone(),
+            size,
+            is_program,
+        }
+    }
+
+    /// Makes the copy for users, which `fill` writes.
+    ///
+    /// # Errors
+    /// There is no memory, or none that may be executed; or an error of `fill`.
+    pub fn make(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<(), Fault> {
+        self.made.borrow_mut()[0] = Some(self.copy(fill)?);
+        Ok(())
+    }
+
+    /// Returns a descriptor for a client: read-only, with a position of its own. If there is no copy for the client yet, `fill` writes
+    /// one, and gets another copy if there is one.
+    ///
+    /// # Errors
+    /// An error of the system, or copies are changed faster than they are made.
+    pub fn for_client(
+        &self,
+        is_root: bool,
+        fill: impl FnOnce(Option<&OwnedFd>, &OwnedFd) -> Result<(), Errno>,
+    ) -> io::Result<OwnedFd> {
+        let mut made = self.made.borrow_mut();
+        let which = usize::from(is_root);
+        if !made[which].as_ref().is_some_and(MemoryCopy::is_as_it_was) {
+            if made[which].is_some() && !self.may_renew() {
+                return Err(io::Error::other("copies are spoilt too often"));
+            }
+            let from = made.iter().flatten().find_map(|copy| copy.file.as_ref());
+            let copy = self.copy(|to| fill(from, to).map_err(failed));
+            made[which] = Some(copy.map_err(io::Error::other)?);
+        }
+        let file = made[which].as_ref().and_then(|copy| copy.file.as_ref());
+        reopened(file.ok_or_else(|| io::Error::other("there is no copy"))?)
+    }
+
+    /// Returns `true` if a copy that was changed may be replaced now.
+    fn may_renew(&self) -> bool {
+        let mut renewals = self.renewals.get();
+        let may_renew = renewals.admits(Instant::now()) && self.memory.used().lent.len() < MOST_LENT;
+        self.renewals.set(renewals);
+        may_renew
+    }
+
+    fn copy(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<MemoryCopy, Fault> {
+        self.memory.take(self.size)?;
+        let mut copy = MemoryCopy {
+            file: None,
+            access: (0, 0, 0),
+            size: self.size,
+            memory: self.memory.clone(),
+        };
+        let (flag, mode) = match self.is_program {
+            true => (MemfdFlags::EXEC, 0o555),
+            false => (MemfdFlags::NOEXEC_SEAL, 0o444),
+        };
+        let file = memory_file(flag).map_err(|error| match error {
+            Errno::ACCESS => Fault::NoExecutableMemory,
+            error => failed(error),
+        })?;
+        rustix::fs::ftruncate(&file, self.size).map_err(failed)?;
+        fill(&file)?;
+        seal(&file, Mode::from_raw_mode(mode)).map_err(failed)?;
+        let file = reopened(&file).map_err(|error| Fault::io("a memory file", error))?;
+        copy.access = access(&file).map_err(failed)?;
+        copy.file = Some(file);
+        Ok(copy)
+    }
+}
+
+impl MemoryCopy {
+    fn is_as_it_was(&self) -> bool {
+        self.file.as_ref().map(access) == Some(Ok(self.access))
+    }
+}
+
+/// A text that clients share.
+#[derive(Debug)]
+pub struct Text {
+    bytes: Vec<u8>,
+    copies: Copies,
+}
+
+impl Text {
+    /// A text of which no client has a copy yet.
+    pub fn new(bytes: Vec<u8>, memory: &Memory) -> Self {
+        let copies = Copies::new(memory, bytes.len() as u64, false);
+        Self { bytes, copies }
+    }
+
+    /// Returns a descriptor for a client: read-only, with a position of its own.
+    ///
+    /// # Errors
+    /// An error of the system, or copies are changed faster than they are made.
+    pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
+        self.copies.for_client(is_root, |_, to| write_at(to, &self.bytes, 0))
+    }
+}
+
+/// A text in a sealed memory file that one client alone gets.
+///
+/// # Errors
+/// An error of the system.
+pub fn text_file(text: &[u8]) -> io::Result<OwnedFd> {
+    let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
+    write_at(&file, text, 0)?;
+    seal(&file, Mode::from_raw_mode(0o444))?;
+    reopened(&file)
+}
+
+fn failed(error: Errno) -> Fault {
+    Fault::io("a memory file", error)
+}
+
+fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
+    rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
+}
+
+/// A memory file; the flag is one that older systems do not know.
+fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
+        Err(Errno::INVAL) => rustix::fs::memfd_create("vk-loader-service", flags),
+        result => result,
+    }
+}
+
+fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
+    rustix::fs::fchmod(file, mode)?;
+    // Older systems do not know the seal of the bits that allow executing.
+    rustix::fs::fcntl_add_seals(file, SEALS | SealFlags::EXEC).or_else(|_| rustix::fs::fcntl_add_seals(file, SEALS))
+}
+
+/// Writes all bytes at a place of a file.
+///
+/// # Errors
+/// An error of the system.
+pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::pwrite(file, bytes, at))?;
+        bytes = &bytes[written..];
+        at += written as u64;
+    }
+    Ok(())
+}
+
+/// Opens the same file once more: what is sent to a client shares neither position nor flags with what others got.
+///
+/// # Errors
+/// An error of the system.
+pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    impl Memory {
+        /// Returns the bytes that count.
+        pub(crate) fn bytes(&self) -> u64 {
+            self.used().bytes
+        }
+    }
+
+    fn contents(descriptor: OwnedFd) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        std::fs::File::from(descriptor).read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn lsv_34_a_text_is_sealed_too() {
+        let memory = Memory::default();
+        let text = Text::new(b"[]".into(), &memory);
+        for descriptor in [text_file(b"[]").unwrap(), text.for_client(false).unwrap()] {
+            assert_eq!(rustix::fs::fcntl_get_seals(&descriptor).unwrap() & SEALS, SEALS);
+            assert_eq!(contents(descriptor), b"[]");
+        }
+        assert_eq!(contents(text.for_client(true).unwrap()), b"[]");
+        assert_eq!(memory.bytes(), 4);
+    }
+
+    #[test]
+    fn lsv_50_a_copy_counts_until_nobody_has_it() {
+        let memory = Memory::default();
+        let text = Text::new(b"[]".into(), &memory);
+        let [held, mapped] = [false, true].map(|is_root| text.for_client(is_root).unwrap());
+        drop(text);
+        assert_eq!(memory.bytes(), 4);
+        drop(held);
+        assert_eq!(memory.bytes(), 2);
+        drop(mapped);
+        assert_eq!(memory.bytes(), 0);
+        memory.take(MOST_MEMORY - 1).unwrap();
+        assert_eq!(memory.take(2), Err(Fault::NoRoom { size: 2, left: 1 }));
+    }
+
+    #[test]
+    fn lsv_18_copies_that_clients_spoil_and_hold_are_limited() {
+        let memory = Memory::default();
+        let text = Text::new(b"[]".into(), &memory);
+        let mut held = Vec::new();
+        let error = loop {
+            match text.for_client(true) {
+                Ok(copy) => {
+                    rustix::fs::fchmod(&copy, Mode::empty()).unwrap();
+                    held.push(copy);
+                }
+                Err(error) => break error,
+            }
+            assert!(held.len() <= MOST_LENT + 1);
+        };
+        assert!(error.to_string().contains("too often"), "{error}");
+        assert!(text.for_client(false).is_ok());
+    }
+}
