@@ -116,8 +116,8 @@ pub(crate) fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> R
         true => Err(ServiceReason::TimedOut.into()),
         false => Session::begin(&address),
     };
-    if matches!(asked, Err(Failure::Silent)) {
-        PLACE.lock().silent = Some(since_start());
+    if let Err(failure) = &asked {
+        note_silence(failure);
     }
     let manifests = asked.as_ref().map_or(&[][..], |(_, list)| list);
     library::keep_only(manifests);
@@ -139,6 +139,13 @@ pub(crate) fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> R
             });
             Ok(None)
         }
+    }
+}
+
+/// Remembers that a thread waited in vain.
+fn note_silence(failure: &Failure) {
+    if matches!(failure, Failure::Silent) {
+        PLACE.lock().silent = Some(since_start());
     }
 }
 
@@ -174,7 +181,10 @@ impl Offer {
     pub(crate) fn fetch(&mut self, published: &Publication, key: &Text) -> Fetched {
         let library = match published.sum.as_ref().and_then(library::known) {
             Some(library) => Ok(Received::Open(library)),
-            None => self.get(key).map_err(Failure::noted),
+            None => self.get(key).map_err(|failure| {
+                note_silence(&failure);
+                failure.noted()
+            }),
         };
         Fetched {
             name: named(key),

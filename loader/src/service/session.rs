@@ -50,7 +50,7 @@ impl Session {
     /// Why there is no list; [`Failure::Silent`] if no answer came.
     pub(super) fn begin(address: &Address) -> Result<(Self, Vec<Manifest>), Failure> {
         let uncancelled = CancellationOff::begin();
-        let mut pauses = Pauses::until(Deadline::after(CONNECT_LIMIT));
+        let mut pauses = None;
         let mut session = Self {
             connection: address.connect()?,
             request: 0,
@@ -60,7 +60,12 @@ impl Session {
         };
         loop {
             match session.list() {
-                Err(Failure::Because(ServiceReason::Lost)) if pauses.next() => {
+                // The time begins with the first loss: the answer to a connection that made room for another may have been long in coming.
+                Err(Failure::Because(ServiceReason::Lost))
+                    if pauses
+                        .get_or_insert_with(|| Pauses::until(session.deadline.min(Deadline::after(CONNECT_LIMIT))))
+                        .next() =>
+                {
                     session.connection = address.connect()?;
                     session.is_broken = false;
                 }

@@ -201,6 +201,46 @@ fn lsv_42_a_service_that_dies_while_it_is_asked() {
     });
 }
 
+/// LSV-42: a connection that makes room for another after a long wait is made anew.
+#[test]
+fn lsv_42_a_connection_that_ends_late_is_made_anew() {
+    case(|scene| {
+        scene_with(scene, &["a"]);
+        scene.limit(60);
+        let outcome = scene.run(|vk| {
+            let ended = AtomicBool::new(false);
+            let change = move |_: &Request, _: &mut Reply| match ended.swap(true, Ordering::SeqCst) {
+                false => {
+                    thread::sleep(wire::CONNECT_LIMIT + Duration::from_millis(300));
+                    Then::Close
+                }
+                true => Then::Send,
+            };
+            let server = Server::changed(&socket(vk), &[package(vk, 0, "a")], change);
+            assert_eq!(names(vk), ["here", "a"]);
+            assert!(server.connections() >= 2);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-42: a service that never sends a library is not asked by the scans that follow.
+#[test]
+fn lsv_42_a_service_that_sends_no_library_rests() {
+    case(|scene| {
+        scene_with(scene, &["bad", "good"]);
+        scene.limit(60);
+        let outcome = scene.run(|vk| {
+            let packages = [package(vk, 0, "bad"), package(vk, 1, "good")];
+            let server = Server::changed(&socket(vk), &packages, with_bad(|_| Then::Keep));
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(names(vk), ["here"]);
+            assert_eq!(server.connections(), 1);
+        });
+        outcome.ran();
+    });
+}
+
 /// LSV-42: eight threads list and create at once while the service dies and comes back.
 #[test]
 fn lsv_42_threads_while_the_service_dies() {
