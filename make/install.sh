@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# install | uninstall: the library, its links, its package files, the program vkloader with the library that it carries, the driver service,
-# and the units of both below DESTDIR (APP-1, APP-7, APP-8), and the manual pages and completions that were built.
+# install | uninstall: the library with its links, vulkan.pc and CMake files; vkloader with its own library; the driver service. Also the units,
+# manual pages and completions of the programs. All paths are below DESTDIR (APP-1, APP-7, APP-8).
+#
 # install-32: vkloader of a 32-bit build with its library, which the vkloader of 64 bits below the same PREFIX asks too.
 # CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule; UNITDIR and RULESDIR name other folders for them,
 # absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without programs, pages and units.

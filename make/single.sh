@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl: a static program that contains
-# this program and the library for each, and starts those that fit.
+# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static
+# program that contains vkloader and the library for each of them, and starts the fitting vkloader.
 #
 # The set for glibc is linked with the one of Debian 11. The standard library for musl is built from its source, which Debian has beside its
 # second Rust (rustc-web).

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs programs for Windows on vulkan-1.dll under Wine, on Wine's own driver, which uses lavapipe. One is the compute and render program of
-# tests/programs. The others are small programs on libraries that others built for Windows: wgpu and GLFW, which open vulkan-1.dll themselves,
-# and the backend of llama.cpp, which is linked with it. make/windows.sh builds the things on which they run.
+# tests/programs. The others are small programs on libraries that others built for Windows. Of these, wgpu and GLFW open vulkan-1.dll
+# themselves, and the backend of llama.cpp is linked with it. make/windows.sh builds the things on which they run.
 . "$(dirname "$0")/common.sh"
 
 WINDOWS=$TARGET/windows

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes archives and packages of this commit twice: in folders with other names and depths, at another time, in another language and time zone,
-# with another home, file mode and number of jobs. As root, another user on a machine with another name does so too. All files must be equal,
+# Makes archives and packages of this commit twice. The second time differs in the names and depths of folders, time, language, time zone, home,
+# file mode and number of jobs. As root, another user on a machine with another name does so too. All files must be equal,
 # byte for byte; diffoscope shows the differences. Neither installed files nor their debugging symbols may contain a path of the machine. RPM=1
 # includes Fedora's packages, which builds everything once more each. KEEP=1 compares the results of an earlier run.
 . "$(dirname "$0")/../make/common.sh"

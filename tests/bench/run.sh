@@ -2,10 +2,10 @@
 # Measures the library beside another loader; tests/bench does the work. Arguments:
 #   (none)         all cases, and plots
 #   quick          a few cases
-#   drivers        what concerns the installed drivers alone; `drivers drop-caches` empties the page cache for it
-#   profile WORDS  where the instructions of each case go whose title contains the words
+#   drivers        only the installed drivers; `drivers drop-caches` empties the page cache for them
+#   profile WORDS  the most expensive functions of each case whose title contains the words
 #   figures        sizes, times and code of the library beside the system's own loader; needs a quiet machine
-#   limits         writes what the gate of `make test` holds the library against
+#   limits         writes the limits of the stage `gate` of `make test`
 . "$(dirname "$0")/../../make/common.sh"
 
 if [ "${1:-}" = figures ]; then

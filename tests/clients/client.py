@@ -15,8 +15,8 @@ from install import places
 
 # In seconds: how long a picture must stay to count as still, also on a busy machine.
 STILL = 2.0
-# Number of different pictures that show that a window moves. The other two are for a window with the same frames in each run: the number of
-# pictures to look at, and the number that two runs must have in common. Not every frame is seen, and some are seen half drawn.
+# Number of different pictures that show that a window moves. The other two are for a window with the same frames in each run: the
+# number of examined pictures, and the number that two runs must share. Not every frame is seen, and some are seen half drawn.
 MOVES, FRAMES, COMMON = 10, 120, 10
 
 

@@ -2,8 +2,8 @@
 # run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs each of them, all if
 # none is named, two at a time. With 0 seconds it only builds. `run.sh lint` checks their source instead.
 #
-# FUZZ_PROFILE names another profile of tests/fuzz/Cargo.toml than `release`. cargo-fuzz does the same, but takes a nightly toolchain and has
-# to be built first; what it passes to the compiler stands below. Finds stay in target/fuzz/finds/TARGET, what was learned in
+# FUZZ_PROFILE names another profile of tests/fuzz/Cargo.toml than `release`. cargo-fuzz does the same, but needs a nightly toolchain and has
+# to be built first. Its options for the compiler are copied below. Finds stay in target/fuzz/finds/TARGET, what was learned in
 # target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 

@@ -79,8 +79,8 @@ read_only() {
     inside sh -c 'dpkg -i /root/ours/vkloader_*.deb'
     consistent
 }
-# dpkg may fill a root without entering it: its scripts then run on this machine, and only DPKG_ROOT names the root. debhelper's own lines reload
-# systemd even so, and start the units that they have enabled.
+# dpkg may fill a root without entering it. Its scripts then run on this machine, and only DPKG_ROOT names the root. Still, debhelper's own
+# lines reload systemd and start the units that they have enabled.
 from_outside() {
     inside env DPKG_ROOT=/tmp/elsewhere sh -euc '
         mkdir -p /run/systemd/system /tmp/instead /tmp/elsewhere/var/cache/vulkan-loader /tmp/elsewhere/etc/systemd/system

@@ -8,8 +8,8 @@ HERE=$TARGET/system
 GROUP=system
 PACKAGES="libvulkan1 vulkan-tools mesa-vulkan-drivers libgl1-mesa-dri mesa-utils mpv ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base
 gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev dbus man-db bash-completion zsh fish procps"
-# Kept beside it: Debian's loader to go back to, what developers install with it, a driver that comes and goes; and, where there are
-# packages for that processor, what programs of 32 bits begin with.
+# Packages that are kept as files: Debian's loader to go back to, its development package, and a driver that is installed and removed. The
+# others are for 32-bit programs, if the processor has such packages.
 KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
 KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
 CONTENT="$PACKAGES $KEPT $KEPT_I386"

@@ -1,7 +1,7 @@
 //! Output for a reduced registry, file by file, and the changes that each kind of addition makes to it.
 //!
-//! A folder of `golden/kinds` has three parts: records that are added to the reduced registry, rows that are added to its policy, and the lines that
-//! every emitted file then gains or loses. After an intended change, run the tests with `VKGEN_REFRESH=1` and review the differences of `golden/`.
+//! A folder of `golden/kinds` has three parts: records that are added to the reduced registry, rows that are added to its policy, and the changed
+//! lines of every emitted file. After an intended change, run the tests with `VKGEN_REFRESH=1` and review the differences of `golden/`.
 
 use crate::common::{crate_root, generate, policy, reduced, registry};
 use std::collections::{BTreeMap, BTreeSet};

@@ -56,9 +56,8 @@ fn join<'r>(folder: &[u8], name: &[u8], room: &'r mut [u8]) -> &'r [u8] {
     &room[..length]
 }
 
-/// Calls `try_path` with the paths at which a library of the bare name `library` would lie beside the manifest at `manifest`, in the root
-/// that the manifest was installed into, and returns the first result (DRV-56a). A manifest elsewhere than in `share/vulkan/icd.d` or
-/// `etc/vulkan/icd.d` has no root.
+/// Calls `try_path` with possible paths of the library with the bare name `library`, and returns the first result (DRV-56a). The paths are in
+/// the root that the manifest was installed into. A manifest outside of `share/vulkan/icd.d` and `etc/vulkan/icd.d` has no root.
 pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]) -> Option<R>) -> Option<R> {
     let folder = &manifest[..manifest.iter().rposition(|&byte| byte == b'/')?];
     let root = [&b"/share/vulkan/icd.d"[..], b"/etc/vulkan/icd.d"]

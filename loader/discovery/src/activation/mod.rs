@@ -121,9 +121,8 @@ pub fn put_in_order(
     Ok(())
 }
 
-/// The layers that must be looked for before [`activate`] can say which are active. An explicit layer becomes active only
-/// when the application names one, as `named` says, when a variable may name it (LAY-140), or through a meta-layer or a
-/// settings file, which the scan itself takes account of.
+/// Returns the kinds of layers that must be searched for before [`activate`] can select the active ones. An explicit layer becomes active only
+/// if the application names one (`named`) or a variable may name one (LAY-140). The scan itself handles meta-layers and the settings file.
 pub fn extent(named: bool, environment: &Environment<'_>) -> Extent {
     let asking = [Variable::InstanceLayers, Variable::LayersEnable];
     match named
