@@ -18,7 +18,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let mut scene = Scene::open(&path);
     if scene.is_child() {
         body(&mut scene);
-        // Only a run() that this child was started for leaves the process with success.
+        // Only the run for which this child was started ends the process with success.
         eprintln!("the case ended without the run this process was started for");
         std::process::exit(120);
     }
@@ -52,7 +52,7 @@ fn expected_here(path: &str) -> Expected {
     target::expected(path)
 }
 
-/// The path of the function around the closure, without the crate: what the test runner calls the test.
+/// Returns the path of the function around the closure, without the crate: the name of the test in the test runner.
 fn path_of<F>() -> String {
     let full = type_name::<F>();
     let function = full.split("::{{closure}}").next().unwrap_or(full);

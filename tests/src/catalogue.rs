@@ -53,7 +53,7 @@ fn list() -> List<'static, Mode> {
     List::parse("catalogue.txt", include_str!("../catalogue.txt"), Mode::parse)
 }
 
-/// The variables of a scene, by their names.
+/// Variables of a scene by name.
 pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
 
 /// Parts of a case's scene that `vkloader` examines.
@@ -64,7 +64,7 @@ pub(crate) struct World<'s> {
     pub(crate) folders: Vec<PathBuf>,
 }
 
-/// The variables of a child that let it use the catalogue; none where the run is without one, or the case is itself about catalogues.
+/// Returns the variables that let a child use the catalogue; empty in a run without one, and for a case about catalogues themselves.
 pub(crate) fn variables(root: &Path, variables: &Variables) -> Vec<(&'static str, OsString)> {
     let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
     match mode().is_some() && !own.iter().any(|name| variables.contains_key(OsStr::new(name))) {
@@ -99,17 +99,17 @@ pub(crate) fn make(world: &World<'_>) {
         drivers.iter_mut().for_each(lie);
         text = known.to_string();
     }
-    // The file stays the one that only its owner may write.
+    // The file keeps its permissions, which let only its owner write it.
     fs::write(&path, text).expect("it can be written");
 }
 
-/// The update finds drivers in folders alone, so that each folder of the scene gets a link in a folder of data. Manifests in it have another
-/// path, which is set right afterwards.
+/// Links each folder of the scene from a data folder, because an update finds drivers only there. Manifests then have other paths in the file, which
+/// are corrected afterwards.
 fn views(world: &World<'_>) -> Vec<(PathBuf, PathBuf)> {
     let each = |(number, folder): (usize, &PathBuf)| {
         let view = world.root.join(format!("catalogue/view-{number}/vulkan/icd.d"));
         fs::create_dir_all(view.parent().expect("a folder")).expect("folders can be made");
-        // That of the update before.
+        // Removes the link of the previous update.
         let _ = fs::remove_file(&view);
         symlink(folder, &view).expect("links can be made");
         (view, folder.clone())
@@ -135,7 +135,7 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
     let own = world.variables.get(OsStr::new("XDG_DATA_DIRS")).cloned().flatten();
     let own = own.unwrap_or_default();
     let data = env::join_paths(view_data.chain(env::split_paths(&own))).expect("scratch paths hold no colon");
-    // What settings files say is for the programs of the case.
+    // Settings files are for the programs of the case, so the update must not read them.
     let nowhere = world.root.join("catalogue/nowhere");
     command
         .env("XDG_DATA_DIRS", data)
@@ -171,7 +171,7 @@ mod tests {
         crate::known::tests::is_sound(&super::list());
     }
 
-    /// A row that names no case would hide nothing, and a case may have got another name.
+    /// Each row names a case, because a row without one would hide nothing after a case was renamed.
     #[test]
     fn every_row_names_a_case() {
         let files = sources();

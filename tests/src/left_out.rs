@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(reason_in(list, "two::any"), Some("c"));
     }
 
-    /// A row that names no case would hide nothing, and a case may have got another name.
+    /// Each row names a case, because a row without one would hide nothing after a case was renamed.
     #[test]
     fn every_row_names_a_case_that_there_is_and_none_is_listed_twice() {
         let (mut names, files) = (Vec::new(), sources());

@@ -10,7 +10,7 @@ use crate::vk::version_of;
 /// Major, minor and patch number.
 pub(crate) type Version = [u32; 3];
 
-/// True when the library under test is a Khronos loader, against which the cases themselves are tested.
+/// Returns `true` if the library under test is a Khronos loader, with which the cases themselves are tested.
 pub fn is_peer() -> bool {
     peer_text().is_some()
 }
@@ -37,7 +37,7 @@ pub(crate) fn parse_version(text: &str) -> Option<Version> {
     parts.try_into().ok()
 }
 
-/// At which column of a log line its text begins (APP-232). 1.3.239 has no prefix that names the loader.
+/// Returns the column of a log line at which its text begins (APP-232). Version 1.3.239 has no prefix with the loader's name.
 pub fn log_column() -> usize {
     match peer_version() {
         Some(version) if version <= [1, 3, 239] => 18,
@@ -58,7 +58,7 @@ pub fn under_test() -> PathBuf {
     }
 }
 
-/// A library of this workspace, for example `mock_driver`: built as a dependency of this program, or by itself.
+/// Returns a library of this workspace, for example `mock_driver`, that was built as a dependency of this program or by itself.
 pub fn built(name: &str) -> PathBuf {
     let here = built_here();
     let (before, after) = LIBRARY_SUFFIXES;

@@ -48,7 +48,7 @@ impl Outcome {
         }
     }
 
-    /// The child's closure ran to its end, and every driver object was given back before its library left.
+    /// Checks that the child's closure ran to its end, and that every driver object was destroyed before its library was closed.
     #[track_caller]
     pub fn ok(&self) -> &Self {
         self.ran();
@@ -61,7 +61,7 @@ impl Outcome {
         self
     }
 
-    /// The child's closure ran to its end; what the drivers still hold is not looked at.
+    /// Checks that the child's closure ran to its end, whatever the drivers still hold.
     #[track_caller]
     pub fn ran(&self) -> &Self {
         assert!(
@@ -73,7 +73,7 @@ impl Outcome {
         self
     }
 
-    /// The process was ended by `abort`, after a line that holds `text`.
+    /// Checks that `abort` ended the process after a line that contains `text`.
     #[track_caller]
     pub fn aborted(&self, text: &str) -> &Self {
         assert!(
@@ -96,7 +96,7 @@ impl Outcome {
         self
     }
 
-    /// The process was ended by some signal, however deliberately.
+    /// Checks that a signal ended the process, whether deliberately or not.
     #[track_caller]
     pub fn crashed(&self) -> &Self {
         assert!(
@@ -113,7 +113,7 @@ impl Outcome {
         &self.ending
     }
 
-    /// The text of each log line of this level, in order.
+    /// Returns the text of each log line of this level, in order.
     pub fn log(&self, level: &str) -> Vec<&str> {
         let header = header(level);
         self.stderr
@@ -122,7 +122,7 @@ impl Outcome {
             .collect()
     }
 
-    /// Some log line is exactly the padded header of `level` (for example `WARNING | DRIVER`) and `text`.
+    /// Checks that a log line consists of the padded header of `level` (for example `WARNING | DRIVER`) and `text`.
     #[track_caller]
     pub fn logged(&self, level: &str, text: &str) -> &Self {
         assert!(
@@ -133,7 +133,7 @@ impl Outcome {
         self
     }
 
-    /// Some log line of this level holds `text`.
+    /// Checks that a log line of this level contains `text`.
     #[track_caller]
     pub fn logged_with(&self, level: &str, text: &str) -> &Self {
         let hit = self.log(level).iter().any(|have| have.contains(text));
@@ -157,12 +157,12 @@ impl Outcome {
         lines.filter(|(have, _)| *have == key).map(|(_, value)| value).collect()
     }
 
-    /// All journal lines: `<driver> <call> <arguments>`, and the child's marks as `== <mark>`.
+    /// Returns all journal lines: `<driver> <call> <arguments>`, and the child's marks as `== <mark>`.
     pub fn journal(&self) -> Vec<&str> {
         self.journal.lines().collect()
     }
 
-    /// The lines of one call in one driver, without driver and call.
+    /// Returns the lines of one call in one driver, without driver and call.
     pub fn calls(&self, driver: &str, call: &str) -> Vec<&str> {
         let lines = self
             .journal
@@ -175,7 +175,7 @@ impl Outcome {
             .collect()
     }
 
-    /// The journal lines between two marks.
+    /// Returns the journal lines between two marks.
     #[track_caller]
     pub fn between(&self, from: &str, to: &str) -> Vec<&str> {
         let lines = self.journal();
@@ -186,7 +186,7 @@ impl Outcome {
         }
     }
 
-    /// Everything, for the message of a failed assertion.
+    /// Returns everything, for the message of a failed assertion.
     pub fn all(&self) -> String {
         let Outcome {
             ending,
@@ -198,7 +198,7 @@ impl Outcome {
     }
 }
 
-/// The padded beginning of a log line (APP-232).
+/// Returns the padded beginning of a log line (APP-232).
 fn header(level: &str) -> String {
     let column = log_column();
     let prefix = if column == 18 { "" } else { "[Vulkan Loader] " };

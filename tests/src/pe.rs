@@ -1,11 +1,11 @@
 //! Exports of a library for Windows.
 
-/// Takes the name out of the library's table of names, which is sorted, and stays so.
+/// Removes the name from the library's sorted table of names.
 pub(crate) fn hide(library: &mut [u8], name: &str) {
     let table = Names::of(library).expect("the library has a table of exports");
     let found = (0..table.count).find(|&index| table.name(library, index) == Some(name.as_bytes()));
     let found = found.unwrap_or_else(|| panic!("the library does not export {name}"));
-    // The entries after it move up: the offsets of their names, of four bytes each, and their ordinals, of two.
+    // The entries after it move up: the offsets of their names with four bytes each, and their ordinals with two.
     for (start, size) in [(table.names, 4), (table.ordinals, 2)] {
         library.copy_within(
             start + (found + 1) * size..start + table.count * size,

@@ -15,7 +15,7 @@ fn parse(text: &str) -> List<'_, Version> {
     List::parse("peer.txt", text, parse_version)
 }
 
-/// The version that stands for this one: the newest of the file that is not newer, or else the oldest.
+/// Returns the version whose rows apply to this one: the newest in the file that is not newer, or else the oldest.
 fn nearest(list: &List<'_, Version>, version: Version) -> Version {
     let known = || list.rows.iter().flat_map(|row| row.heads.iter().copied());
     let older = known().filter(|known| *known <= version).max();

@@ -51,7 +51,7 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
     }
 }
 
-/// Starts a process. On a busy machine Wine sometimes fails to with an internal error, and succeeds when it is asked again.
+/// Starts a process. On a busy machine, Wine sometimes fails with an internal error and succeeds at the next attempt.
 fn spawn(command: &mut Command) -> io::Result<Child> {
     const INTERNAL_ERROR: i32 = 1359;
     let begin = Instant::now();

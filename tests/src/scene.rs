@@ -21,9 +21,9 @@ const BUSY: u32 = 6;
 const ROOT: &str = "LOADER_TESTS_ROOT";
 const RUN: &str = "LOADER_TESTS_RUN";
 
-/// The scratch folder of one case, and what will be in it when a child runs.
+/// The scratch folder of one case, and its content when a child runs.
 ///
-/// In the child the same calls are made, and only the paths they give matter: the files are there already.
+/// In the child, the same calls only compute paths, because the files exist already.
 pub struct Scene {
     path: String,
     root: PathBuf,
@@ -62,7 +62,7 @@ impl Scratch {
 }
 
 impl Scene {
-    /// The scene of this name; in a child, the one that the process was started for.
+    /// Returns the scene of this name; in a child, the one for which the process was started.
     pub fn open(path: &str) -> Self {
         steady::usual_umask();
         let child_run = env::var(RUN)
@@ -95,7 +95,7 @@ impl Scene {
         scene
     }
 
-    /// The variables of every child: nothing of this machine is found, and the loader tells all it does.
+    /// Sets the variables of every child, so that nothing of this machine is found and the loader logs everything.
     fn scrub(&mut self) {
         for (name, folder) in [
             ("HOME", "home"),
@@ -110,7 +110,7 @@ impl Scene {
         self.env("VK_LOADER_DEBUG", "all");
     }
 
-    /// True in a process that was started for a run.
+    /// Returns `true` in a process that was started for a run.
     pub fn is_child(&self) -> bool {
         self.child_run.is_some()
     }
@@ -132,12 +132,12 @@ impl Scene {
         system::own_path(self.root.join(relative))
     }
 
-    /// The same as text.
+    /// Returns the absolute path of a file or folder of the scene as text.
     pub fn text_path(&self, relative: &str) -> String {
         self.path(relative).display().to_string()
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub fn file(&self, relative: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(relative);
         if !self.is_child() {
@@ -147,7 +147,7 @@ impl Scene {
         path
     }
 
-    /// Makes an empty folder and gives its path.
+    /// Creates an empty folder and returns its path.
     pub fn folder(&self, relative: &str) -> PathBuf {
         let path = self.path(relative);
         if !self.is_child() {
@@ -262,7 +262,7 @@ impl Scene {
         root.join(format!("libraries/libmock_{driver}.conf"))
     }
 
-    /// Runs `body` in a child process and gives what the child did.
+    /// Runs `body` in a child process and returns the outcome.
     pub fn run(&mut self, body: impl FnOnce(&Vk)) -> Outcome {
         self.runs += 1;
         let folder = self.path(&format!("run-{}", self.runs));
@@ -275,7 +275,7 @@ impl Scene {
                 drop(vk);
                 std::process::exit(0);
             }
-            // An earlier run: the parent has its outcome on disk.
+            // The outcome of an earlier run is on disk.
             Some(_) => Outcome::read(&folder),
             None => {
                 self.build();
@@ -288,7 +288,7 @@ impl Scene {
         }
     }
 
-    /// The same for a closure that loads and unloads the library itself; nothing is loaded when it begins.
+    /// Runs a closure that loads and unloads the library itself. No library is loaded when it begins.
     pub fn run_unloaded(&mut self, body: impl FnOnce(&Scratch)) -> Outcome {
         let own = self.child_run == Some(self.runs + 1);
         if own {
@@ -304,7 +304,7 @@ impl Scene {
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 
-    /// Makes a driver catalogue for the next runs, if the cases are to have one, before the first of them and where drivers were added.
+    /// Makes a driver catalogue for the next runs if the cases must have one, before the first run and after drivers were added.
     #[cfg(target_os = "linux")]
     fn make_catalogue(&mut self) {
         if self.catalogued.replace(self.built) == Some(self.built) {
@@ -349,7 +349,7 @@ impl Scene {
             .env(ROOT, &self.root)
             .env(RUN, self.runs.to_string())
             .current_dir(&self.root);
-        // The child may be a copy of this program, which cannot find the library from where it lies.
+        // The child may be a copy of this program elsewhere, which would not find the library.
         command.env("VKL_LIBRARY", self.library_of_children());
         if let Some(version) = library::peer_for_child() {
             command.env("VKL_PEER", version);

@@ -41,10 +41,10 @@ unsafe extern "system" fn no_adapter(_: *mut c_void, _: u32, _: *mut *mut c_void
     NOT_FOUND
 }
 
-/// In place of `CreateDXGIFactory1`.
+/// Replaces `CreateDXGIFactory1`.
 unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HRESULT {
     let number = |guid: &GUID| (guid.data1, guid.data2, guid.data3, guid.data4);
-    // SAFETY: the caller passes an identifier, and room for a pointer.
+    // SAFETY: the caller passes a valid identifier, and a writable place for a pointer.
     unsafe {
         let is_known = number(&*kind) == number(&FACTORY_1);
         *out = if is_known {
@@ -56,7 +56,7 @@ unsafe extern "system" fn create(kind: *const GUID, out: *mut *mut c_void) -> HR
     }
 }
 
-/// In place of the library's `GetProcAddress`.
+/// Replaces the library's `GetProcAddress`.
 pub(super) unsafe extern "system" fn look_up(module: HMODULE, name: *const c_char) -> FARPROC {
     // SAFETY: the library passes valid arguments; a number below 65536 may replace the name.
     let found = unsafe { GetProcAddress(module, name.cast()) };
@@ -65,7 +65,7 @@ pub(super) unsafe extern "system" fn look_up(module: HMODULE, name: *const c_cha
         return found;
     }
     let create: unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT = create;
-    // SAFETY: a function pointer; the caller knows its type by the name.
+    // SAFETY: the function has the type that its caller expects for this name.
     Some(unsafe {
         std::mem::transmute::<
             unsafe extern "system" fn(*const GUID, *mut *mut c_void) -> HRESULT,

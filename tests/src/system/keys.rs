@@ -63,9 +63,9 @@ pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>)
     close(machine);
 }
 
-/// Removes all that the scene has in the registry.
+/// Removes all keys of the scene from the registry.
 pub(crate) fn unregister(root: &Path) {
-    // SAFETY: a root key, and a terminated name. What is not there need not be removed.
+    // SAFETY: the root key is a constant of the system, and the name ends with a null character. A missing key only causes an error.
     unsafe { RegDeleteTreeW(HKEY_CURRENT_USER, wide(&scratch(root)).as_ptr()) };
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn unregister(root: &Path) {
 pub(crate) fn enter(root: &Path) {
     let keys = ["machine", "user"].map(|part| create(HKEY_CURRENT_USER, &format!("{}\\{part}", scratch(root))));
     for (place, key) in [HKEY_LOCAL_MACHINE, HKEY_CURRENT_USER].into_iter().zip(keys) {
-        // SAFETY: a root key, and an open one.
+        // SAFETY: `place` is a root key of the system, and `key` was opened before.
         assert_eq!(unsafe { RegOverridePredefKey(place, key) }, ERROR_SUCCESS);
     }
 }
@@ -94,8 +94,8 @@ fn scratch(root: &Path) -> String {
     format!("Software\\VulkanLoaderTests\\{name}")
 }
 
-/// The places as the registry gives them back in this order. Windows keeps that of writing, Wine sorts: one with more slashes in front
-/// of it comes before one with fewer, and leads to the same folder.
+/// Returns the paths in a form that the registry returns in this order. Windows keeps the order of writing. Wine sorts, and a path with more slashes
+/// after the drive, which leads to the same folder, precedes one with fewer.
 fn in_this_order(places: &[String]) -> Vec<String> {
     let lower: Vec<String> = places.iter().map(|place| place.to_lowercase()).collect();
     if lower.is_sorted() {
@@ -112,7 +112,7 @@ fn wide(text: &str) -> Vec<u16> {
 
 fn create(parent: HKEY, name: &str) -> HKEY {
     let mut key = null_mut();
-    // SAFETY: an open key, a terminated name, and room for a handle.
+    // SAFETY: the parent key is open, the name ends with a null character, and the place for the handle is writable.
     let told = unsafe {
         RegCreateKeyExW(
             parent,
@@ -137,12 +137,12 @@ fn set(key: HKEY, name: &str, number: u32) {
 fn set_bytes(key: HKEY, name: &str, kind: u32, data: &[u8]) {
     let size = u32::try_from(data.len()).expect("a value is short");
     let data = if data.is_empty() { null() } else { data.as_ptr() };
-    // SAFETY: an open key, a terminated name, and data of this size.
+    // SAFETY: the key is open, the name ends with a null character, and the data have this size.
     let told = unsafe { RegSetValueExW(key, wide(name).as_ptr(), 0, kind, data, size) };
     assert_eq!(told, ERROR_SUCCESS, "the value {name} can be set");
 }
 
 fn close(key: HKEY) {
-    // SAFETY: an open key, which is not used again.
+    // SAFETY: the key is open and is not used again.
     unsafe { RegCloseKey(key) };
 }

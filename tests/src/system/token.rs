@@ -17,7 +17,7 @@ use windows_sys::Win32::System::SystemServices::{SECURITY_MANDATORY_HIGH_RID, SE
 /// Set in children that are to be elevated.
 pub(crate) const ELEVATED: &str = "LOADER_TESTS_ELEVATED";
 
-/// Comes between the library at this address and the system.
+/// Replaces a function that the library at this address imports.
 pub(crate) fn answer(library: usize) {
     replace(library, c"GetTokenInformation", tell as *const () as usize);
     replace(
@@ -30,7 +30,7 @@ pub(crate) fn answer(library: usize) {
 /// Makes an import of the library lead to another function.
 fn replace(library: usize, name: &CStr, function: usize) {
     let place = import(library, name).unwrap_or_else(|| panic!("the library imports {name:?}"));
-    // SAFETY: an entry of the table of imports of a loaded library that no other thread runs yet.
+    // SAFETY: the entry is in the table of imports of a loaded library that no other thread runs yet.
     unsafe {
         assert_ne!(
             VirtualProtect(place.cast(), size_of::<usize>(), PAGE_READWRITE, &mut 0),
@@ -40,7 +40,7 @@ fn replace(library: usize, name: &CStr, function: usize) {
     }
 }
 
-/// The system's answer, with the level that this child is to have.
+/// Returns the system's answer with the level that this child must have.
 unsafe extern "system" fn tell(
     token: HANDLE,
     class: TOKEN_INFORMATION_CLASS,
@@ -63,7 +63,7 @@ unsafe extern "system" fn tell(
 
 /// Returns the place where a loaded library stores the address of the imported function of this name.
 fn import(library: usize, name: &CStr) -> Option<*mut usize> {
-    // SAFETY: the headers and tables of a loaded library, which say where each is, and end with a zero.
+    // SAFETY: the library is loaded; its headers and tables contain the place of each table, and each table ends with a zero.
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);

@@ -94,7 +94,7 @@ pub(crate) fn prepare_library(_: &Library) {}
 /// Returns the processor seconds that this process has used.
 pub(crate) fn processor_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is valid for writes.
+    // SAFETY: the clock exists on every Unix, and `time` is valid for writes.
     unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
@@ -131,7 +131,7 @@ pub(crate) mod memory {
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
         );
-        // SAFETY: a new mapping at a place of the system's choice.
+        // SAFETY: without an address, the system chooses an unused place for the new mapping.
         let map = unsafe { libc::mmap(null_mut(), size, access, kind, -1, 0) };
         assert_ne!(map, libc::MAP_FAILED);
         map.cast()
@@ -139,7 +139,7 @@ pub(crate) mod memory {
 
     /// Makes memory of [`map`] read-only.
     pub(crate) fn close_for_writing(map: *mut u8, size: usize) {
-        // SAFETY: the mapping is the caller's own.
+        // SAFETY: the mapping belongs to the caller, who no longer writes to it.
         assert_eq!(unsafe { libc::mprotect(map.cast(), size, libc::PROT_READ) }, 0);
     }
 

@@ -60,7 +60,7 @@ pub fn shown_address(word: usize) -> String {
 /// Returns `true` if this process has loaded a library, by its name on Unix or on Windows.
 pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
     let name: Vec<u16> = name.encode_utf16().chain([0]).collect();
-    // SAFETY: the name is a terminated string.
+    // SAFETY: `name` is a string that ends with a null character.
     !unsafe { GetModuleHandleW(name.as_ptr()) }.is_null()
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
 
 /// Makes this child see the scene's part of the registry, and end without a dialog or a debugger if it crashes.
 pub(crate) fn prepare_child(root: &Path) {
-    // SAFETY: changes a setting of this process.
+    // SAFETY: the call only changes a setting of this process.
     unsafe { SetErrorMode(SEM_NOGPFAULTERRORBOX) };
     super::keys::enter(root);
 }
@@ -139,7 +139,7 @@ pub(crate) fn prepare_library(library: &Library) {
     let own = address(library, c"vkGetInstanceProcAddr");
     let mut module = null_mut();
     let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
-    // SAFETY: with these flags the second parameter is an address, here one of the library; room for a handle.
+    // SAFETY: with these flags the second parameter is an address within the library, and the place for the handle is writable.
     let told = unsafe { GetModuleHandleExW(flags, with_exposed_provenance(own), &mut module) };
     assert_ne!(told, 0, "the library is loaded");
     super::token::answer(module.expose_provenance());
@@ -191,7 +191,7 @@ pub(crate) mod memory {
 
     /// Fresh memory of so many bytes.
     pub(crate) fn map(size: usize) -> *mut u8 {
-        // SAFETY: new memory at a place of the system's choice.
+        // SAFETY: without an address, the system chooses an unused place for the new memory.
         let map = unsafe { VirtualAlloc(null(), size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE) };
         assert!(!map.is_null());
         map.cast()
@@ -208,13 +208,13 @@ pub(crate) mod memory {
     }
 
     fn protect(map: *mut u8, size: usize, access: PAGE_PROTECTION_FLAGS) {
-        // SAFETY: the memory is the caller's own; room for what was.
+        // SAFETY: the memory belongs to the caller, and the place for the previous access is writable.
         assert_ne!(unsafe { VirtualProtect(map.cast(), size, access, &mut 0) }, 0);
     }
 
     /// Frees memory of [`map`].
     pub(crate) fn unmap(map: *mut u8, _: usize) {
-        // SAFETY: memory of `map`; no pointer into it is used any more.
+        // SAFETY: the memory came from `map`, and no pointer into it is used any more.
         unsafe { VirtualFree(map.cast(), 0, MEM_RELEASE) };
     }
 }

@@ -140,7 +140,7 @@ impl State {
         // SAFETY: the layout has a size above zero.
         let block = unsafe { alloc(layout) };
         // Fresh memory is never zero: no loader may rely on it.
-        // SAFETY: the block has this size.
+        // SAFETY: the block was just allocated with this size.
         unsafe { block.write_bytes(0xa5, size) };
         self.live.insert(block as usize, layout);
         block.cast()

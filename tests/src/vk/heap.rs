@@ -259,7 +259,7 @@ impl Object {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
             // SAFETY: the C library's description of an object, and the pair that was given to it below.
             let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, Option<Object>)>()) };
-            // SAFETY: it has this many segments.
+            // SAFETY: the C library's description states the number of segments at this address.
             let segments = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
             let base = info.dlpi_addr as usize;
             let holds = segments.iter().any(|segment| {
@@ -274,7 +274,7 @@ impl Object {
             0
         }
         let mut found: (usize, Option<Self>) = (address, None);
-        // SAFETY: the pair outlives the call.
+        // SAFETY: `look` uses the pair only during this call, which the pair outlives.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
         found.1.expect("a loaded library has a dynamic section")
     }
@@ -318,7 +318,7 @@ impl Object {
                 continue;
             };
             let table: *const usize = std::ptr::with_exposed_provenance(table);
-            // SAFETY: the table has this size in bytes, and stays while the library does.
+            // SAFETY: the table has this size in bytes and remains mapped while the library is loaded.
             let table = unsafe { std::slice::from_raw_parts(table, size / size_of::<usize>()) };
             for relocation in table.chunks_exact(words) {
                 if self.symbol(relocation[1] >> SYMBOL_SHIFT) == name.as_bytes() {
@@ -335,7 +335,7 @@ impl Object {
         let symbols = self.address(DT_SYMTAB).expect("an object has symbols");
         let names = self.address(DT_STRTAB).expect("symbols have names");
         let symbol: *const u32 = std::ptr::with_exposed_provenance(symbols + index * SYMBOL);
-        // SAFETY: a symbol of the table, whose name lies in that of names.
+        // SAFETY: the index is that of a symbol in the table, and its name is a string in the table of names.
         unsafe {
             let name: *const c_char = std::ptr::with_exposed_provenance(names + *symbol as usize);
             CStr::from_ptr(name).to_bytes()
@@ -345,7 +345,7 @@ impl Object {
 
 /// Writes a word into memory that may be read-only.
 fn write_word(address: usize, word: usize) {
-    // SAFETY: the page of a table of imports, which no other thread changes; it stays writable.
+    // SAFETY: the word is in a table of imports, which no other thread changes; its page remains writable.
     unsafe {
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).expect("a page has a size");
         let begin = std::ptr::with_exposed_provenance_mut(address & !(page - 1));

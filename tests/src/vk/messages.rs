@@ -87,7 +87,7 @@ fn text(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: non-null strings in callback data are terminated.
+    // SAFETY: Vulkan requires that strings in callback data are null or end with a null character.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
