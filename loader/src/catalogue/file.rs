@@ -175,9 +175,9 @@ pub(crate) struct Content {
     pub entries: usize,
     /// Bytes of the longest name of an extension.
     pub longest_name: usize,
-    /// Upper bound on the extensions of a driver.
+    /// Largest number of extensions of one driver.
     pub most_extensions: usize,
-    /// Upper bound on the devices of a driver.
+    /// Largest number of devices of one driver.
     pub most_devices: usize,
     /// Number of drivers that the creation of an instance would skip.
     pub left_out: usize,
