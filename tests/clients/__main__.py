@@ -28,7 +28,7 @@ ROUNDS = 2
 
 
 def loader_version(library):
-    """The version that a loader reports."""
+    """Returns the version that a loader reports."""
     code = (
         "import ctypes, sys; n = ctypes.c_uint32()\n"
         "assert ctypes.CDLL(sys.argv[1]).vkEnumerateInstanceVersion(ctypes.byref(n)) == 0\n"
@@ -38,7 +38,7 @@ def loader_version(library):
 
 
 def run(client, library):
-    """A run that says something about the loader, or why it does not."""
+    """Runs a client once. Returns the run, and the reason why it is not conclusive about the loader, if there is one."""
     try:
         done = Run(client, library)
     except Failure as failure:
@@ -47,7 +47,7 @@ def run(client, library):
 
 
 def judge(client, peer, listed, entry):
-    """Runs a client in turn under both loaders and fails unless all that it leaves is the same."""
+    """Runs a client under both loaders in turn and fails unless the results are equal."""
     # The first may take the others to install.
     for need in reversed(client.needs):
         need.install()
@@ -77,7 +77,7 @@ def judge(client, peer, listed, entry):
 
 
 def keep_picture(run):
-    """Saves what the window showed, for people."""
+    """Saves a picture of the window for people."""
     if "VKL_PICTURES" in os.environ and run.picture:
         folder = Path(os.environ["VKL_PICTURES"])
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ ran = []
 
 
 def case(client, state):
-    """The case of a client, which fills its line of the table."""
+    """Returns the case of a client, which fills the client's line of the table."""
 
     def tried():
         entry = table.Entry(client)
@@ -108,14 +108,14 @@ def case(client, state):
 
 
 def list_is_alive(state):
-    """Every row of the list about a client that ran beside this peer was needed."""
+    """Every row of the list about a client that ran beside this peer was used."""
     tried = [row for row in state.listed if row.client in ran and row.concerns(row.client, state.peer)]
     dead = [row.place for row in tried if not row.used]
     expect(not dead, f"never needed: {', '.join(dead)}")
 
 
 def prepare(wanted):
-    """Installs what any system runs, for the clients wanted; what cannot be had is named."""
+    """Installs the requirements of the wanted clients that any system runs. Prints those that cannot be installed."""
     for client in CLIENTS:
         if wanted and not any(part in f"clients: {client.name}" for part in wanted):
             continue

@@ -1,4 +1,4 @@
-"""A client as a row of data, and one run of it: what it said, wrote and showed, and which loader opened the driver."""
+"""A client as a row of data, and a run of it: its output, files and window, and the loader that opened the driver."""
 
 import hashlib
 import itertools
@@ -22,7 +22,7 @@ MOVES, FRAMES, COMMON = 10, 120, 10
 
 @dataclass
 class Client:
-    """A real program: what it needs, what it does, and what of it is compared."""
+    """A real program: its requirements, its steps, and the compared results."""
 
     name: str
     # The first need is the client itself.
@@ -53,7 +53,7 @@ class Client:
     limit: int = 90
 
     def words(self, words, library=""):
-        """A command with the places filled in."""
+        """Returns a command with the placeholders filled in."""
         known = {**places(), "device": device, "library": library}
         return [re.sub(r"\{(\w+)\}", lambda found: _text(known[found[1]]), word) for word in words]
 
@@ -63,14 +63,14 @@ def _text(value):
 
 
 def _sorted(text, pattern):
-    """The text with each block of lines that match the pattern in order."""
+    """Sorts each block of lines that match the pattern."""
     lines = text.splitlines(keepends=True)
     blocks = itertools.groupby(lines, lambda line: bool(pattern and re.fullmatch(pattern, line.rstrip("\n"))))
     return "".join("".join(sorted(block) if match else block) for match, block in blocks)
 
 
 def device():
-    """The name of lavapipe's device, which some programs want to be told."""
+    """Returns the name of lavapipe's device, which some programs need as an argument."""
     if not _device:
         environment = loader.environment(loader.peer(), VK_DRIVER_FILES=loader.lavapipe())
         output = run(["vulkaninfo", "--summary"], 60, env=environment)
@@ -136,7 +136,7 @@ class Run:
         self.output = "".join(file.read_text(errors="replace") for file in output)
 
     def _aside(self, words, environment):
-        """A command before or after; one that is not there is a failure, another status is none."""
+        """Runs a command before or after the client. A missing command is a failure; its exit status is ignored."""
         nothing = subprocess.DEVNULL
         streams = {"stdin": nothing, "stdout": nothing, "stderr": nothing}
         words, limit = self.client.words(words, self.library), self.client.limit
@@ -146,7 +146,7 @@ class Run:
             raise Failure(f"{words[0]}: {error}") from None
 
     def _watch(self, process, display, deadline):
-        """Until the process has ended, or has shown what it was to show."""
+        """Waits until the process has ended, or has shown its window long enough."""
         before = blank = display.picture().pixels if self.client.window else None
         since = time.monotonic()
         while process.poll() is None:
@@ -172,7 +172,7 @@ class Run:
         return len(self.seen) >= {"frames": FRAMES, "moving": MOVES}[self.client.window]
 
     def fault(self):
-        """Why this run shows nothing about the loader, or an empty text."""
+        """Returns the reason why this run is not conclusive about the loader, or an empty text."""
         client = self.client
         said = re.sub(r"\s+", " ", self.output.strip())
         said = said if len(said) < 400 else f"{said[:200]} ... {said[-200:]}"
@@ -185,7 +185,7 @@ class Run:
         return ""
 
     def check_loader(self):
-        """Fails unless this very library, and no other loader, brought up the driver."""
+        """Fails unless exactly this library, and no other loader, opened the driver."""
         callers = set()
         for trace in (self.folder / "linker").iterdir():
             text = trace.read_text(errors="replace")
@@ -195,7 +195,7 @@ class Run:
         expect(not other, f"the driver was loaded by {', '.join(sorted(other))}, not by {self.library.resolve()}")
 
     def text(self):
-        """The output as it is compared."""
+        """Returns the output in the compared form."""
         text = self.output
         for place, name in ((self.library.parent, "LIBRARIES"), (self.runtime, "RUNTIME"), (self.folder, "FOLDER")):
             text = text.replace(str(place), f"<{name}>")
@@ -204,7 +204,7 @@ class Run:
         return _sorted(text, self.client.unordered)
 
     def files(self):
-        """What it left in its working folder, by name."""
+        """Returns the files in the working folder by name."""
         found = {}
         for path in sorted(self.work.rglob("*")):
             name = str(path.relative_to(self.work))

@@ -1,4 +1,4 @@
-"""Two runs of a client beside each other; what may differ stands in differences.txt."""
+"""Compares two runs of a client. differences.txt lists the permitted differences."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ LIST = Path(__file__).with_name("differences.txt")
 
 
 class Listed:
-    """A row of the list: for which client and peer which line may differ, and why."""
+    """A row of the list: the client and peer, the line that may differ, and the reason."""
 
     def __init__(self, place, client, peer, sign, pattern, reason):
         self.place, self.client, self.sign, self.reason = place, client, sign, reason
@@ -19,12 +19,12 @@ class Listed:
         self.used = False
 
     def concerns(self, client, peer):
-        """Whether it is about this client beside a peer of this version."""
+        """Returns whether the row applies to this client beside a peer of this version."""
         return self.client == client and self.peer.fullmatch(peer) is not None
 
 
 def read_list():
-    """The rows of the list, and those that vulkaninfo has among the tests of every day."""
+    """Returns the rows of the list, and those for vulkaninfo from tests/real."""
     rows = []
     for number, line in _lines(LIST):
         place = f"{LIST.relative_to(ROOT)}:{number}"
@@ -46,7 +46,7 @@ def _lines(path):
 
 
 def compare_text(ours, theirs, rows):
-    """Fails on lines that differ and are not listed; returns how many are listed."""
+    """Fails on differing lines that are not listed; returns the number of listed ones."""
     surprising, listed = [], 0
     for sign, line in differences(theirs.splitlines(), ours.splitlines()):
         fitting = [row for row in rows if row.sign == sign and row.pattern.fullmatch(line.strip())]
@@ -62,7 +62,7 @@ def compare_text(ours, theirs, rows):
 
 
 def compare_files(ours, theirs, tolerance):
-    """Fails unless both left the same files; pictures may differ within the tolerance."""
+    """Fails unless both runs wrote the same files. Pictures may differ within the tolerance."""
     expect(ours.keys() == theirs.keys(), f"files: {sorted(ours)} here and {sorted(theirs)} beside the peer")
     for name, content in ours.items():
         if name.endswith(".ppm"):
@@ -82,7 +82,7 @@ def _ppm(content):
 
 
 def compare_pixels(name, ours, theirs, width, tolerance):
-    """Fails if more pixels, `width` bytes each, than allowed differ by more than allowed."""
+    """Fails if more pixels than allowed, of `width` bytes each, differ by more than allowed."""
     share, levels = tolerance
     if ours == theirs:
         return
@@ -96,7 +96,7 @@ def compare_pixels(name, ours, theirs, width, tolerance):
 
 
 def compare_windows(ours, theirs, client):
-    """Fails unless both runs showed the same."""
+    """Fails unless both runs showed the same window."""
     if client.window == "still":
         compare_pixels("the window", ours.picture.pixels, theirs.picture.pixels, 4, client.tolerance)
     elif client.window == "frames":
@@ -106,7 +106,7 @@ def compare_windows(ours, theirs, client):
 
 
 def compare(ours, theirs, rows):
-    """Compares all that two runs left. Returns what it was, in words, and how many lines differed as listed."""
+    """Compares all results of two runs. Returns the kinds of results in words, and the number of listed differences."""
     client = ours.client
     listed = compare_text(ours.text(), theirs.text(), rows)
     files = ours.files()

@@ -1,4 +1,4 @@
-"""What a client needs, and how to get it: from the system's packages, or into a folder of its own under target/clients.
+"""Requirements of clients, from the system's packages or in a folder of their own under target/clients.
 
 A need has `install()`, which does nothing when it is there and raises `Skip` when it cannot be had, and `version()`.
 """
@@ -20,17 +20,17 @@ LIMIT = 1500
 
 
 def folder():
-    """Where clients are installed that any system runs."""
+    """Returns the folder for clients that any system runs."""
     return setting("VKL_CLIENTS")
 
 
 def system_folder():
-    """Where those are installed that belong to this system: another root has another libc and another Python."""
+    """Returns the folder for clients that belong to this system, because another root has another libc and another Python."""
     return folder() / platform.freedesktop_os_release().get("VERSION_CODENAME", "system")
 
 
 def places():
-    """What stands for what in the words of a command."""
+    """Returns the replacements for the placeholders in commands."""
     return {
         "programs": HERE / "programs",
         "own": setting("VKL_PROGRAMS"),
@@ -45,7 +45,7 @@ def places():
 
 
 def get(command, **options):
-    """Runs an installer; a skip with its last line if it fails."""
+    """Runs an installer; skips the case with the last line of its output if it fails."""
     try:
         done = subprocess.run(
             [str(word) for word in command],
@@ -69,20 +69,20 @@ def get(command, **options):
 
 @dataclass
 class Apt:
-    """A Debian package, wanted for a program or a file (which has a slash) that may have come in another way too."""
+    """A Debian package that provides a program, or a file (with a slash) that may have been installed in another way too."""
 
     package: str
     looked_for: str
     updated = False
 
     def found(self):
-        """Whether that is there."""
+        """Returns whether the program or file exists."""
         if "/" in self.looked_for:
             return bool(list(Path("/").glob(self.looked_for.lstrip("/"))))
         return shutil.which(self.looked_for) is not None
 
     def install(self):
-        """Installs the package if it takes that."""
+        """Installs the package if the program or file is missing."""
         if self.found():
             return
         if not shutil.which("apt-get") or os.geteuid() != 0:
@@ -97,7 +97,7 @@ class Apt:
             raise Skip(f"Debian's package {self.package} has no {self.looked_for}")
 
     def version(self):
-        """That of the package, or `of the system` where another way brought it."""
+        """Returns the version of the package, or `of the system` if the program was installed in another way."""
         command = ["dpkg-query", "-W", "-f", "${Version}", self.package]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         return re.sub(r"^\d+:", "", done.stdout.strip()) or "of the system"
@@ -105,12 +105,12 @@ class Apt:
 
 @dataclass
 class Copied(Apt):
-    """A Debian package that brings a loader of its own: a copy of its folder, so that another loader can lie there."""
+    """A Debian package with a loader of its own. Its folder is copied, so that another loader can be put into the copy."""
 
     place: str = ""
 
     def install(self):
-        """Installs the package, and copies the folder anew if that is another version."""
+        """Installs the package, and copies the folder again after a change of its version."""
         super().install()
         copy = system_folder() / self.package
         mark = copy / ".version"
@@ -124,12 +124,12 @@ class Copied(Apt):
 
 @dataclass
 class Pip:
-    """Python packages, the first of which is the client, in an environment that all of them share."""
+    """Python packages in an environment that all clients share. The first package is the client."""
 
     requirements: tuple
 
     def install(self):
-        """Makes the environment and installs them."""
+        """Creates the environment and installs the packages."""
         python = places()["python"]
         if not python.exists():
             if not _can_make_environments():
@@ -138,7 +138,7 @@ class Pip:
         get([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *self.requirements])
 
     def version(self):
-        """That of the first."""
+        """Returns the version of the first package."""
         return self.requirements[0].partition("==")[2]
 
 
@@ -149,13 +149,13 @@ def _can_make_environments():
 
 @dataclass
 class Npm:
-    """A package of npm."""
+    """An npm package."""
 
     package: str
     wanted: str
 
     def install(self):
-        """Installs it without scripts of its own."""
+        """Installs the package without running its scripts."""
         manifest = places()["modules"] / self.package / "package.json"
         if manifest.exists() and json.loads(manifest.read_text())["version"] == self.wanted:
             return
@@ -164,7 +164,7 @@ class Npm:
         get(["npm", "install", "--ignore-scripts", "--prefix", prefix, f"{self.package}@{self.wanted}"])
 
     def version(self):
-        """The one that is wanted."""
+        """Returns the wanted version."""
         return self.wanted
 
 
@@ -176,7 +176,7 @@ class Crate:
     wanted: str
 
     def install(self):
-        """Builds it, once."""
+        """Builds the crate once."""
         root = folder() / "crates"
         record = root / ".crates.toml"
         if record.exists() and f'"{self.name} {self.wanted} ' in record.read_text():
@@ -186,20 +186,20 @@ class Crate:
         get([cargo, "install", "--locked", "--root", root, self.name, "--version", self.wanted], env=environment)
 
     def version(self):
-        """The one that is wanted."""
+        """Returns the wanted version."""
         return self.wanted
 
 
 @dataclass
 class Built:
-    """A program of ours on a crate: the lock file has the version."""
+    """A program of this project on a crate; the lock file has the version."""
 
     crate: str
     lock: Path
     manifest: Path | None = None
 
     def install(self):
-        """Builds the project; one without a manifest here has been built by `make/programs.sh`."""
+        """Builds the project. `make/programs.sh` has built projects without a manifest here."""
         if not self.manifest:
             return
         cargo = os.environ.get("CARGO", "cargo")
@@ -209,17 +209,17 @@ class Built:
         get([cargo, "build", "--locked", "--release", "--manifest-path", self.manifest, "--target-dir", target])
 
     def version(self):
-        """That of the crate in the lock file."""
+        """Returns the version of the crate in the lock file."""
         found = re.search(rf'^name = "{self.crate}"\nversion = "(.*)"', self.lock.read_text(), re.MULTILINE)
         return found[1] if found else "unknown"
 
 
 @dataclass
 class Windows:
-    """The C programs for Windows, linked with the names that Wine's vulkan-1.dll has."""
+    """The C programs for Windows, linked with the names that Wine's vulkan-1.dll exports."""
 
     def install(self):
-        """Builds them with MinGW, unless that was done outside a root that has none."""
+        """Builds the programs with MinGW, unless they were built outside a root that lacks it."""
         built = places()["windows"] / "gpu.exe"
         if built.exists() and not shutil.which("x86_64-w64-mingw32-gcc"):
             return
@@ -228,5 +228,5 @@ class Windows:
         get(["make", "--silent", "-C", HERE / "windows", f"OUT={out}", f"PROGRAMS={ROOT}/tests/programs"])
 
     def version(self):
-        """They have none."""
+        """Returns no version, because the programs have none."""
         return ""

@@ -1,4 +1,4 @@
-"""The judgement itself: what must not count as a pass does not."""
+"""Tests the comparison itself: runs that must fail do fail."""
 
 import re
 
@@ -11,7 +11,7 @@ INFO = ["vulkaninfo", "--summary"]
 
 
 def refused(client, library, text):
-    """Fails unless a run of this client is refused for its loader, in words that have the text."""
+    """Fails unless a run of this client is rejected because of its loader, with a message that contains the text."""
     run = Run(client, library)
     expect(not run.fault(), run.fault())
     try:
@@ -23,18 +23,18 @@ def refused(client, library, text):
 
 
 def no_loader():
-    """A program without Vulkan."""
+    """A program without Vulkan is rejected."""
     refused(Client("none", [], ["true"], ""), loader.ours(), "never loaded")
 
 
 def another_loader():
-    """A program that finds the peer where the library is expected."""
+    """A program that uses the peer instead of the library is rejected."""
     away = Client("peer", [], ["env", "-u", "LD_LIBRARY_PATH", *INFO], "", proof="llvmpipe")
     refused(away, loader.ours(), "not by")
 
 
 def difference():
-    """A line that one of two outputs has."""
+    """A line in only one of two outputs is rejected."""
     try:
         compare.compare_text("a\nb\n", "a\nc\n", [])
     except Failure:
@@ -44,7 +44,7 @@ def difference():
 
 
 def pixel():
-    """One pixel of another colour; the tolerance lets it pass."""
+    """One pixel of another colour is within the tolerance."""
     ours, theirs = bytes(300), bytes(296) + b"\0\0\t\0"
     compare.compare_pixels("", ours, theirs, 4, (0.02, 0))
     compare.compare_pixels("", ours, theirs, 4, (0, 9))

@@ -34,7 +34,7 @@ WINE = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
 
 
 def qt5(example):
-    """The path of an example of Qt 5, which depends on the processor."""
+    """Returns the path of a Qt 5 example, which depends on the processor."""
     return ["sh", "-c", f"exec {QT5}{example}/hellovulkan{example}"]
 
 

@@ -29,7 +29,7 @@ The library is {ours}; lavapipe is that of Mesa {mesa}.
 
 
 class Entry:
-    """What a run left of one client."""
+    """The results of a client's run."""
 
     def __init__(self, client):
         self.client = client
@@ -43,14 +43,14 @@ class Entry:
         self.theirs = min(run.seconds for run in theirs)
 
     def result(self):
-        """In words."""
+        """Returns the result in words."""
         if self.listed and self.word == "same":
             return f"same, but for {self.listed} listed line{'' if self.listed == 1 else 's'}"
         said = self.word.splitlines()[0] if self.word else "broke off"
         return said if len(said) <= WIDTH else said[:WIDTH] + " ..."
 
     def line(self):
-        """The row of the table."""
+        """Returns the row of the table."""
         seconds = ["" if time is None else f"{time:.2f}" for time in (self.ours, self.theirs)]
         client = self.client
         columns = [client.name, self.version, origin(client), client.does, self.compared, self.result(), *seconds]
@@ -58,14 +58,14 @@ class Entry:
 
 
 def origin(client):
-    """What installs the client itself."""
+    """Returns the name of the installer of the client itself."""
     first = client.needs[0]
     names = {Apt: "apt", Pip: "pip", Npm: "npm", Crate: "cargo"}
     return next((name for kind, name in names.items() if isinstance(first, kind)), "cargo, a program of ours")
 
 
 def write(state):
-    """Writes the section of this run in place of the one beside the same peer."""
+    """Writes the section of this run, and replaces the one beside the same peer."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
     mesa = Apt("mesa-vulkan-drivers", "/").version()
     section = SECTION.format(ours=state.ours, peer=state.peer, system=system, mesa=mesa)

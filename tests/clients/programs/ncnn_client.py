@@ -1,4 +1,4 @@
-"""ncnn: a small network with weights of its own runs on the device, and prints what comes out."""
+"""ncnn: a small network with weights of its own runs on the device, and its output is printed."""
 
 import ncnn
 import numpy
@@ -14,7 +14,7 @@ Softmax     out    1 1 c out     0=0 1=1
 
 
 def weights(count, bias):
-    """The weights of one convolution as ncnn stores them: a tag, the factors, the sums."""
+    """Returns the weights of one convolution in ncnn's format: a tag, the factors, the sums."""
     factors = numpy.sin(numpy.arange(count, dtype=numpy.float32)) / 4
     return b"\0\0\0\0" + factors.tobytes() + numpy.linspace(-1, 1, bias, dtype=numpy.float32).tobytes()
 

@@ -11,7 +11,7 @@ image = ti.field(ti.i32, shape=(HEIGHT, WIDTH))
 
 @ti.kernel
 def draw():
-    """How often each point is squared before it leaves the circle."""
+    """Counts how often each point is squared before it leaves the circle."""
     for y, x in image:
         constant = ti.Vector([x / WIDTH * 3.0 - 2.0, y / HEIGHT * 2.0 - 1.0])
         point = ti.Vector([0.0, 0.0])
@@ -24,7 +24,7 @@ def draw():
 
 @ti.kernel
 def total() -> ti.i32:
-    """The sum of all counts, added up with atomics."""
+    """Adds up all counts with atomics."""
     sum = 0
     for y, x in image:
         sum += image[y, x]

@@ -4,7 +4,7 @@ import vulkan as vk
 
 
 def queries(instance):
-    """Prints what can be asked, and returns the first physical device."""
+    """Prints the results of queries, and returns the first physical device."""
     version = vk.vkEnumerateInstanceVersion() if hasattr(vk, "vkEnumerateInstanceVersion") else None
     print("version known:", version is not None)
     for extension in vk.vkEnumerateInstanceExtensionProperties(None):
@@ -49,7 +49,7 @@ def fill(device):
 
 
 def main():
-    """From instance to instance."""
+    """Creates an instance and a device, fills a buffer, and destroys all objects."""
     application = vk.VkApplicationInfo(pApplicationName="client", apiVersion=vk.VK_MAKE_VERSION(1, 1, 0))
     instance = vk.vkCreateInstance(vk.VkInstanceCreateInfo(pApplicationInfo=application), None)
     physical = queries(instance)

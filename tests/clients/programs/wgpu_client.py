@@ -22,7 +22,7 @@ COUNT, SIDE = 1024, 256
 
 
 def compute(device):
-    """The numbers that the compute shader writes."""
+    """Returns the numbers that the compute shader writes."""
     usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
     buffer = device.create_buffer(size=COUNT * 4, usage=usage)
     module = device.create_shader_module(code=COMPUTE)
@@ -40,7 +40,7 @@ def compute(device):
 
 
 def render(device):
-    """The pixels of the picture, four bytes each."""
+    """Returns the pixels of the picture, four bytes each."""
     size = (SIDE, SIDE, 1)
     usage = wgpu.TextureUsage.RENDER_ATTACHMENT | wgpu.TextureUsage.COPY_SRC
     texture = device.create_texture(size=size, format="rgba8unorm", usage=usage)
@@ -67,7 +67,7 @@ def render(device):
 
 
 def main():
-    """Says what the adapter is, and does both."""
+    """Prints the adapter and runs both parts."""
     for adapter in wgpu.gpu.enumerate_adapters_sync():
         print("adapter:", dict(adapter.info))
         print("features:", *sorted(adapter.features))
