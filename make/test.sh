@@ -10,10 +10,11 @@
 
 HANG=3600
 BUDGET=0
-if [ "${CI:-}" = true ]; then
-    BUDGET=4800
-    # CI compiles everything once, so incremental compilation would not help.
-    export CARGO_INCREMENTAL=0
+[ "${CI:-}" != true ] || BUDGET=4800
+# What is compiled once is compiled in four fifths of the time without a record for the next time. In a folder where somebody compiled
+# incrementally, as `quick` does, cargo would compile everything again without that.
+if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
+    export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
 fi
 
 LOGS=$TARGET/test
@@ -144,9 +145,12 @@ real         60  scripted real
 sandbox      20  scripted sandbox
 '
 
-# Stages with build folders of their own. They run in parallel with the others on machines with several cores, after packages are installed.
-BESIDE="fuzz windows"
-BESIDE_AFTER=fixtures
+# Stages that share no build folder with the others. On machines with several cores, those of a row run one after the other, in parallel with
+# the stages after the first word: those that install packages, or build what `bump` runs.
+BESIDE='
+fixtures fuzz windows
+compile bump
+'
 
 # The stages of `test.sh quick`, with the times after a change of one file in loader/.
 QUICK='
@@ -280,12 +284,12 @@ stage() {
     report "$name"
 }
 
-# aside: runs the chosen stages of BESIDE one after the other. Their output is shown after they have ended.
+# aside STAGE...: runs these stages one after the other. Their output is shown after they have ended.
 aside() {
     local name usual command
     while read -r name usual command; do
         # shellcheck disable=SC2086 -- a command and its arguments
-        [[ " ${beside[*]} " != *" $name "* ]] || run_stage "$name" $command
+        [[ " $* " != *" $name "* ]] || run_stage "$name" $command
     done <<<"$STAGES"
 }
 
@@ -396,7 +400,7 @@ trap interrupted INT TERM HUP
 # If all stages run on several cores, the stages with build folders of their own run in parallel.
 beside=()
 if [ $# -eq 0 ] && [ "$(nproc)" -gt 1 ]; then
-    for name in $BESIDE; do
+    for name in $(cut -s -d' ' -f2- <<<"$BESIDE"); do
         [[ " ${names[*]} " != *" $name "* ]] || beside+=("$name")
     done
 fi
@@ -404,19 +408,22 @@ declare -A reported=()
 for name in "${names[@]}"; do rm -f "$LOGS/$name.end" && : >"$LOGS/$name.log"; done
 : >"$LOGS/skipped"
 rm -f "$LOGS/built"
-lane=
+lanes=()
 while read -r name usual command; do
     [[ " ${names[*]} " == *" $name "* && " ${beside[*]} " != *" $name "* ]] || continue
     # shellcheck disable=SC2086 -- a command and its arguments
     stage "$name" "$usual" $command
-    if [ -z "$lane" ] && [ "$name" = "$BESIDE_AFTER" ] && [ ${#beside[@]} -gt 0 ]; then
-        aside &
-        lane=$!
+    others=
+    [ ${#beside[@]} -eq 0 ] || others=$(sed -n "s/^$name //p" <<<"$BESIDE")
+    if [ -n "$others" ]; then
+        # shellcheck disable=SC2086 -- names of stages
+        aside $others &
+        lanes+=($!)
     fi
     ended_aside
 done <<<"$STAGES"
-if [ -n "$lane" ]; then
+for lane in "${lanes[@]}"; do
     wait "$lane" || true
     ended_aside
-fi
+done
 finish
