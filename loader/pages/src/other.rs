@@ -2,7 +2,7 @@
 
 use crate::command::title;
 use clap_mangen::roff::{Roff, bold, italic, roman};
-use promises::variable::{ReadAt, Separator, TABLE, Trust};
+use promises::variable::{DOCUMENTED, ReadAt, Separator, Trust};
 use std::io;
 use std::path::Path;
 
@@ -34,13 +34,14 @@ pub fn write_others(folder: &Path) -> io::Result<()> {
 /// The variables, each with its form and meaning.
 fn variables() -> String {
     let mut list = Roff::new();
-    for row in TABLE {
+    for documented in DOCUMENTED {
+        let row = documented.row;
         let form = match row.separator {
             Separator::Path => "list with \":\"",
             Separator::Comma => "list with \",\"",
             Separator::Whole => "one value",
         };
-        let load = if row.read_at == ReadAt::Load {
+        let load = if documented.read_at == ReadAt::Load {
             "; read when the library is loaded"
         } else {
             ""
@@ -51,7 +52,7 @@ fn variables() -> String {
         };
         list.control("TP", []);
         list.text([bold(row.name)]);
-        list.text([roman(row.meaning), roman(" ")]);
+        list.text([roman(documented.meaning), roman(" ")]);
         list.text([italic(format!("({form}{load}{trust})"))]);
     }
     list.render()

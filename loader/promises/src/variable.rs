@@ -23,7 +23,6 @@ pub enum Separator {
 }
 
 /// Times at which a variable is read (APP-216). The documentation is written from them.
-#[cfg(any(test, feature = "documented"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAt {
     /// Each time it is needed, so a change between two API calls takes effect.
@@ -47,11 +46,16 @@ pub struct Row {
     pub trust: Trust,
     /// Separator of the items in its value.
     pub separator: Separator,
-    /// Time at which the variable is read.
-    #[cfg(any(test, feature = "documented"))]
+}
+
+/// Documentation of a variable. Programs that do not use [`DOCUMENTED`] contain none of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Documented {
+    /// The line of [`TABLE`].
+    pub row: &'static Row,
+    /// Times at which the variable is read.
     pub read_at: ReadAt,
-    /// Purpose of the variable, as one sentence of the documentation.
-    #[cfg(any(test, feature = "documented"))]
+    /// Effect of the variable, in one sentence.
     pub meaning: &'static str,
 }
 
@@ -79,9 +83,14 @@ macro_rules! variables {
                 c_name: terminated(concat!($name, "\0")),
                 trust: Trust::$trust,
                 separator: Separator::$separator,
-                #[cfg(any(test, feature = "documented"))]
+            },)+
+        ];
+
+        /// The documentation of all variables, in the order of [`TABLE`].
+        pub const DOCUMENTED: &[Documented] = &[
+            $($(#[$when])? Documented {
+                row: &TABLE[Variable::$variant as usize],
                 read_at: ReadAt::$read_at,
-                #[cfg(any(test, feature = "documented"))]
                 meaning: $meaning,
             },)+
         ];
@@ -177,12 +186,12 @@ impl Variable {
 
 #[cfg(test)]
 mod tests {
-    use super::TABLE;
+    use super::DOCUMENTED;
 
     #[test]
     fn meanings_end_in_a_full_stop() {
-        for row in TABLE {
-            assert!(row.meaning.ends_with('.'), "{}", row.name);
+        for documented in DOCUMENTED {
+            assert!(documented.meaning.ends_with('.'), "{}", documented.row.name);
         }
     }
 }

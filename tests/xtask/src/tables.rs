@@ -46,18 +46,23 @@ fn table(head: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
 
 /// The variables, for users.
 fn variables(_: &Tree) -> Result<Vec<String>, String> {
-    let rows = promises::variable::TABLE.iter().map(|row| {
+    let rows = promises::variable::DOCUMENTED.iter().map(|documented| {
+        let row = documented.row;
         let form = match row.separator {
             Separator::Path => "list with `:`",
             Separator::Comma => "list with `,`",
             Separator::Whole => "one value",
         };
-        let load = if row.read_at == ReadAt::Load { ", *at load*" } else { "" };
+        let load = if documented.read_at == ReadAt::Load {
+            ", *at load*"
+        } else {
+            ""
+        };
         let trust = match row.trust {
             Trust::Secure => "ignored",
             Trust::Plain => "counts",
         };
-        format!("| `{}` | {} | {form}{load} | {trust} |", row.name, row.meaning)
+        format!("| `{}` | {} | {form}{load} | {trust} |", row.name, documented.meaning)
     });
     Ok(table("| variable | meaning | value | when elevated |", rows))
 }
