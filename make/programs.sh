@@ -5,8 +5,13 @@
 
 [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
 
+# debugging PACKAGE: builds a package for debugging. After a run of tests has compiled the workspace, it asks cargo for all of that again.
+# For one package, cargo would compile shared crates once more, with fewer features.
+debugging() {
+    if [ -n "${XTASK:-}" ]; then python3 tests/run.py; else $CARGO build --locked --quiet -p "$1"; fi
+}
 mock() {
-    $CARGO build --locked --quiet -p mock-driver
+    debugging mock-driver
     # The mock driver reads the text file next to it, so it has a folder of its own.
     local folder=$PROGRAMS/mock
     mkdir -p "$folder"
@@ -24,12 +29,11 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-# Builds the library of a bundle, for debugging. The plain library takes its place in cargo's folder again.
+# Builds the library of a bundle, for debugging, in a folder of its own: the plain library stays in that of cargo.
 aside() {
-    $CARGO build --locked --quiet -p vulkan-loader --features steps-aside
+    $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"
-    cp --remove-destination "$TARGET/debug/libvulkan.so" "$PROGRAMS/aside/libvulkan.so.1"
-    $CARGO build --locked --quiet -p vulkan-loader
+    cp --remove-destination "$TARGET/aside/debug/libvulkan.so" "$PROGRAMS/aside/libvulkan.so.1"
 }
 
 for part in "${@:-all}"; do
@@ -38,7 +42,7 @@ for part in "${@:-all}"; do
     mock) mock ;;
     all)
         mock
-        $CARGO build --locked --quiet -p ash-client
+        debugging ash-client
         [ "$(uname -s)" != Linux ] || aside
         ln -sfn "$TARGET/debug/ash-client" "$PROGRAMS/ash-client"
         build_programs tests/programs "$PROGRAMS"

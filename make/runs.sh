@@ -42,7 +42,8 @@ catalogue() {
         esac
     done
     library_built
-    build_tools vkloader
+    # Both, as make/build.sh does: fewer features of shared crates would have cargo compile these again.
+    build_tools vkloader vk-loader-service
     for mode in current lying; do
         say "The cases of $* with a $mode driver catalogue"
         VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$RELEASE/vkloader \

@@ -145,8 +145,8 @@ real         60  scripted real
 sandbox      20  scripted sandbox
 '
 
-# Stages that share no build folder with the others. On machines with several cores, those of a row run one after the other, in parallel with
-# the stages after the first word: those that install packages, or build what `bump` runs.
+# Stages that share no build folder with the others, to run in parallel with them on machines with several cores. Those of a row run one after
+# the other. They begin after the stage that the row names first, which installs packages, or builds what `bump` runs.
 BESIDE='
 fixtures fuzz windows
 compile bump

@@ -60,10 +60,10 @@ def tool(name):
     return path
 
 
-def xtask():
-    """Returns the command that runs the program `xtask`."""
-    built = os.environ.get("XTASK")
-    return [built] if built else [*os.environ.get("CARGO", "cargo").split(), "run", "--locked", "--quiet", "-p", "xtask", "--"]
+def program(package):
+    """The words that run vkgen or xtask: the program that VKGEN or XTASK names, or else one that cargo builds."""
+    built = os.environ.get(package.upper())
+    return [built] if built else [*os.environ.get("CARGO", "cargo").split(), "run", "--locked", "--quiet", "-p", package, "--"]
 
 
 def start(arguments, **options):

@@ -5,7 +5,7 @@ Each is broken once here, by a library that is made for it, and that is noticed.
 
 import subprocess
 
-from cases import HANG, ROOT, Skip, expect, run, scratch, tool, xtask
+from cases import HANG, ROOT, Skip, expect, program, run, scratch, tool
 from library import names
 
 # An address that is known when the library is loaded, in one that needs the C library at all.
@@ -27,7 +27,7 @@ def judged(status, *arguments, without=None, code="", versions=None):
     built = [tool("cc"), "-shared", "-fPIC", "-w", *arguments, "-o", library, source]
     if subprocess.run(built, capture_output=True, timeout=HANG).returncode:
         raise Skip("this compiler cannot build such a library")
-    return run([*xtask(), "interface", library], HANG, status=status, cwd=ROOT)
+    return run([*program("xtask"), "interface", library], HANG, status=status, cwd=ROOT)
 
 
 def kept():

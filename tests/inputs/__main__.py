@@ -75,10 +75,8 @@ def import_fails(spoil, message):
     def case():
         source, snapshot = pinned(), scratch("snapshot")
         spoil(source)
-        cargo = os.environ.get("CARGO", "cargo").split()
         files = ["--vk-xml", source / "vk.xml", "--video-xml", source / "video.xml", "--snapshot", snapshot]
-        arguments = [*cargo, "run", "--locked", "--quiet", "-p", "vkgen", "--", "import", *files]
-        output = run(arguments, 3 * HANG, status=2, cwd=ROOT)
+        output = run([*cases.program("vkgen"), "import", *files], 3 * HANG, status=2, cwd=ROOT)
         place = re.escape(str(source / "vk.xml")) + r":\d+"
         expect(re.search(place, output), f"the message does not say where:\n{output}")
         expect(re.search(message, output), output)
