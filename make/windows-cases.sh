@@ -67,8 +67,8 @@ startup() {
 # The programs of the cases, as cargo names them, and the library under the name that programs ask for.
 build() {
     [ "$MODE" != i686 ] || startup
-    of_debian cases build -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p vulkan-loader
-    of_debian cases test --no-run -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p loader-tests \
+    # In one call, so that cargo compiles what both share once.
+    of_debian cases build -Zbuild-std=std,panic_unwind,test --target "$TRIPLE" -p vulkan-loader -p loader-tests --lib \
         "${SUITES[@]/#/--test=}" --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' >"$OUT/programs"
     cp "$BUILT/vulkan.dll" "$OUT/vulkan-1.dll"
     local programs
