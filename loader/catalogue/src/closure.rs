@@ -64,6 +64,8 @@ pub struct Object<'a> {
     pub name: &'a [u8],
     /// `DT_RPATH`; empty if there is none or if `DT_RUNPATH` replaces it.
     pub search: &'a [u8],
+    /// `DT_RUNPATH`; empty if there is none.
+    pub own_search: &'a [u8],
 }
 
 /// The process that would open a driver.
@@ -126,6 +128,12 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
         each_folder(process, object.search, object.path, &mut |folder| {
             look_in(process, folder, files, false);
         });
+        // The loader itself opens drivers, so its own folders count for names without a folder.
+        if object.name == LOADER {
+            each_folder(process, object.own_search, object.path, &mut |folder| {
+                look_in(process, folder, files, false);
+            });
+        }
     });
     each_folder(process, search, b"", &mut |folder| {
         look_in(process, folder, files, true);
@@ -139,6 +147,9 @@ pub fn look(process: &impl Process, search: &[u8], files: &mut [Checked<'_>]) {
         doubt_all(files);
     }
 }
+
+/// `DT_SONAME` of the loader.
+const LOADER: &[u8] = b"libvulkan.so.1";
 
 /// Compares a loaded object with the files that have its name, because the linker uses the object for each of them.
 fn hold_against(process: &impl Process, object: &Object<'_>, files: &mut [Checked<'_>]) {
@@ -174,7 +185,9 @@ fn each_folder(process: &impl Process, list: &[u8], own: &[u8], take: &mut dyn F
     for folder in list.split(|byte| matches!(byte, b':' | b';')) {
         let below = [&b"$ORIGIN"[..], b"${ORIGIN}"]
             .into_iter()
-            .find_map(|token| folder.strip_prefix(token));
+            .find_map(|token| folder.strip_prefix(token))
+            // The linker takes a longer word for a name.
+            .filter(|below| below.is_empty() || below.starts_with(b"/"));
         let path = match below {
             Some(below) => origin(process, own, below),
             None if folder.is_empty() => LongPath::of(&[b"."]),
@@ -200,7 +213,7 @@ const HARDWARE_FOLDER: &[u8] = b"glibc-hwcaps";
 
 /// Names of folders that the GNU C library up to version 2.36 searches too. They are one text, because the dynamic linker relocates each address in a
 /// list in every process.
-const OLD_FOLDERS: &[u8] = match () {
+pub const OLD_FOLDERS: &[u8] = match () {
     () if cfg!(target_arch = "x86_64") => b"tls haswell avx512_1 xeon_phi x86_64",
     () if cfg!(target_arch = "x86") => b"tls sse2 i386 i486 i586 i686",
     () if cfg!(target_arch = "aarch64") => b"tls atomics aarch64",

@@ -132,7 +132,12 @@ impl Process for One {
     fn objects(&self, take: &mut dyn FnMut(&Object<'_>)) {
         for (path, name, search) in &self.objects {
             let [path, name, search] = [path, name, search].map(|text| text.as_bytes());
-            take(&Object { path, name, search });
+            take(&Object {
+                path,
+                name,
+                search,
+                own_search: if name == b"libvulkan.so.1" { b"/own" } else { b"" },
+            });
         }
     }
 
@@ -394,4 +399,30 @@ fn names_need_the_same_linker_cache() {
     assert_eq!(One::then().check(&written), doubt);
     written["linker-cache"] = json!("");
     assert_eq!(One::then().check(&written), doubt);
+}
+
+/// The folders of `DT_RUNPATH` count for the loader's own requests: names of drivers without a folder.
+#[test]
+fn folders_of_the_loader_itself_count() {
+    let other = One::then().with("/own/libdrm.so.2", inode(30));
+    assert_eq!(
+        other
+            .clone()
+            .object("/x/libother.so", "libother.so", "")
+            .check(&known()),
+        Ok(())
+    );
+    assert_eq!(
+        other.object("/x/libvulkan.so.1", "libvulkan.so.1", "").check(&known()),
+        SHADOWED
+    );
+}
+
+/// The dynamic linker replaces `$ORIGIN` only before a slash or at the end.
+#[test]
+fn a_longer_word_than_origin_is_not_replaced() {
+    let other = One::then().with("/game/bin/lib/libdrm.so.2", inode(30));
+    assert_eq!(other.clone().search("$ORIGIN/lib").check(&known()), SHADOWED);
+    // A word that only the linker knows leaves everything open.
+    assert_eq!(other.search("$ORIGINAL/lib").check(&known()), SHADOWED);
 }

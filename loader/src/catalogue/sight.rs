@@ -15,6 +15,9 @@ use rust_alloc::vec::Vec;
 /// Number of bytes that are read of files of the kernel, which have one line.
 const LINE: usize = 64;
 
+/// File of the kernel with the variables that the program started with.
+const VARIABLES: &[u8] = b"/proc/self/environ";
+
 /// Upper bound on the bytes of the variables that a program starts with: Linux allows six megabytes.
 const MOST_VARIABLE_BYTES: usize = 6 << 20;
 
@@ -42,16 +45,20 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
-/// Returns the variables that the program started with, each with its null byte; `None` if memory runs out. The dynamic linker read these, and the
-/// program may have changed its own since. If the kernel does not show them, returns the present value of `LD_LIBRARY_PATH`.
+/// Returns the variables that the program started with, each terminated. The dynamic linker read these, and the program may have changed
+/// its own since. `None` when memory runs out, or where the kernel hides them from this process. Without `/proc`, this is the present
+/// value of `LD_LIBRARY_PATH`.
 fn first_variables() -> Option<Vec<u8>> {
     let (mut text, mut is_whole) = (Vec::new(), true);
-    let is_read = Kernel.read(b"/proc/self/environ", MOST_VARIABLE_BYTES, &mut |piece| {
+    let is_read = Kernel.read(VARIABLES, MOST_VARIABLE_BYTES, &mut |piece| {
         is_whole &= text.try_room(piece.len()).is_ok();
         if is_whole {
             text.extend_from_slice(piece);
         }
     });
+    if !is_read && Kernel.exists(VARIABLES) {
+        return None;
+    }
     if !is_read && let Some(value) = os::environment::plain_value(c"LD_LIBRARY_PATH") {
         const NAME: &[u8] = b"LD_LIBRARY_PATH=";
         text.try_exact_room(NAME.len() + value.len()).ok()?;
@@ -99,7 +106,8 @@ pub(super) fn look(loaded: &Loaded, loads: u64) -> Option<Looked> {
     };
     let search = searched(value(b"LD_LIBRARY_PATH=").unwrap_or_default())?;
     closure::look(&Kernel, &search, &mut files);
-    if !is_allowed(b"LD_AUDIT=") || !is_allowed(b"GLIBC_TUNABLES=") {
+    // The options of a linker that was started as a program are unknown here.
+    if os::is_started_by_linker() || !is_allowed(b"LD_AUDIT=") || !is_allowed(b"GLIBC_TUNABLES=") {
         closure::doubt_all(&mut files);
     }
     doubts.extend(files.iter().map(|file| file.doubt));
@@ -141,6 +149,7 @@ impl Process for Kernel {
                 path: found.path,
                 name: found.name,
                 search: found.search,
+                own_search: found.own_search,
             });
         });
     }

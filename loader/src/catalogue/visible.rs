@@ -5,9 +5,6 @@ use ::catalogue::{Device, Entry};
 use discovery::env::device_select::{DeviceWords, Wanted, lower_case, pci_address};
 use discovery::text::file_name;
 
-/// Replacement, in a catalogue, for bytes of a name that are not valid UTF-8.
-const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
-
 /// Returns `true` if a driver has devices, and no word can select any of them.
 #[inline(never)]
 pub(super) fn hides(words: &DeviceWords, entry: Entry<'_, Seen<'_>>) -> bool {
@@ -29,9 +26,8 @@ fn may_be(device: Device<'_>, entry: Entry<'_, Seen<'_>>, wanted: &Wanted) -> bo
             let name = lower_case(file_name(path));
             part.is_empty() || name.windows(part.len()).any(|found| found == part)
         }),
-        Wanted::Name(pattern) => device.name.is_none_or(|known| {
-            pattern.matches(known) || known.windows(REPLACEMENT.len()).any(|found| found == REPLACEMENT)
-        }),
+        // Mesa takes another name from its configuration files, which may have a section for each program.
+        Wanted::Name(_) => true,
     }
 }
 

@@ -50,7 +50,7 @@ pub use library::{Library, file_of};
 #[cfg(not(target_os = "linux"))]
 use no_local::is_local;
 #[cfg(target_os = "linux")]
-pub use objects::{Object, c_library, each_object, is_exported, loads};
+pub use objects::{Object, c_library, each_object, is_exported, is_started_by_linker, loads};
 pub use output::write_to_standard_error;
 pub use panic::report_panic;
 pub use path::{canonical, with_terminated};

@@ -15,6 +15,9 @@ const NAME: isize = 14;
 const SEARCH: isize = 15;
 const LATER_SEARCH: isize = 29;
 
+/// Key of the dynamic linker's address in the auxiliary vector.
+const AT_BASE: libc::c_ulong = 7;
+
 /// An entry of the dynamic section, `ElfW(Dyn)`.
 #[repr(C)]
 struct Dynamic {
@@ -31,6 +34,8 @@ pub struct Object<'a> {
     pub name: &'a [u8],
     /// `DT_RPATH`; empty if it is missing, or if `DT_RUNPATH` replaces it.
     pub search: &'a [u8],
+    /// `DT_RUNPATH`, or empty.
+    pub own_search: &'a [u8],
 }
 
 type Take<'t> = &'t mut dyn FnMut(&libc::dl_phdr_info) -> bool;
@@ -101,7 +106,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
         return object;
     };
     let first = base.wrapping_add(dynamic.p_vaddr as usize) as *const Dynamic;
-    let (mut strings, mut name, mut search, mut is_replaced) = (None, None, None, false);
+    let (mut strings, mut name, mut search, mut own_search) = (None, None, None, None);
     // SAFETY: the dynamic section of a loaded object is at this address, and an entry with the tag 0 ends it.
     let entries = (0..).map(|place| unsafe { &*first.add(place) });
     for entry in entries.take_while(|entry| entry.tag != END) {
@@ -109,7 +114,7 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
             STRINGS => strings = address(base, entry.value, headers),
             NAME => name = Some(entry.value),
             SEARCH => search = Some(entry.value),
-            LATER_SEARCH => is_replaced = true,
+            LATER_SEARCH => own_search = Some(entry.value),
             _ => {}
         }
     }
@@ -119,7 +124,8 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
         _ => &[],
     };
     object.name = text(name);
-    object.search = text(search.filter(|_| !is_replaced));
+    object.search = text(search.filter(|_| own_search.is_none()));
+    object.own_search = text(own_search);
     object
 }
 
@@ -144,6 +150,20 @@ unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
         // SAFETY: the pointer is not null, so the caller promises a terminated text.
         false => unsafe { CStr::from_ptr(text) }.to_bytes(),
     }
+}
+
+/// Returns `true` if the process was started as the dynamic linker with a program as its argument, so that the linker's own options count.
+pub fn is_started_by_linker() -> bool {
+    type Value = unsafe extern "C" fn(libc::c_ulong) -> libc::c_ulong;
+    // SAFETY: the name is a terminated string.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"getauxval".as_ptr()) };
+    if found.is_null() {
+        return false;
+    }
+    // SAFETY: the C library's function of this name has this type, and reads a list that the kernel wrote before the process started.
+    let base = unsafe { core::mem::transmute::<*mut c_void, Value>(found)(AT_BASE) };
+    // The kernel loaded no linker beside the program.
+    base == 0
 }
 
 /// Returns the version of the GNU C library; empty for other C libraries.

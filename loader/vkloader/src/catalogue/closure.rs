@@ -52,28 +52,79 @@ pub(super) fn of(seen: Option<&Seen>, named: &str, path: &str) -> Option<Vec<Sha
     let own = identify::state(Path::new(named)).filter(|_| named.contains('/'));
     let is_own = |path: &str| own.is_some() && identify::state(Path::new(path)) == own;
     let mut files = Vec::new();
-    let mut folders = BTreeSet::new();
-    // Without a cache the linker searches its usual folders each time, and may find a new file there first.
     let has_cache = Path::new(OsStr::from_bytes(catalogue::LINKER_CACHE)).exists();
+    let (mut own_folders, mut folders) = (BTreeSet::new(), BTreeSet::new());
     for one in &belongs {
         let Known { needs, names } = &known[one];
-        folders.extend(elf::folders(Path::new(one), needs));
+        own_folders.extend(elf::folders(Path::new(one), needs));
         if !is_own(one) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             if names.iter().any(|name| name.contains(' ')) {
                 return None;
             }
             files.push(SharedFile::of(one, names.join(" ")));
-            let folder = Path::new(one).parent().filter(|_| !has_cache);
-            folders.extend(folder.and_then(Path::to_str).map(String::from));
+            // The linker searches its usual folders for names that its cache lacks, and may find a new file there first.
+            let folder = Path::new(one).parent();
+            let is_usual = !has_cache || folder.is_some_and(elf::is_usual);
+            if is_usual && !names.iter().any(|name| elf::is_cached(name)) {
+                let folder = folder.and_then(Path::to_str).map(String::from);
+                let usual = elf::usual_folders().filter(|folder| Path::new(folder).exists());
+                folders.extend(folder.into_iter().chain(usual.map(String::from)));
+            }
         }
     }
-    let folders: BTreeSet<String> = folders.iter().flat_map(|folder| with_hardware(folder)).collect();
-    files.extend(folders.iter().map(|folder| SharedFile::of(folder, String::new())));
+    // Such a folder depends on the process: the current folder, or one with a word that the linker replaces.
+    if own_folders
+        .iter()
+        .any(|folder| !folder.starts_with('/') || folder.contains('$'))
+    {
+        return None;
+    }
+    let unused = unused(&own_folders, belongs.iter().map(|one| &known[one]), &belongs);
+    folders.extend(own_folders);
+    let folders: BTreeSet<String> = folders.iter().flat_map(|folder| with_kinds(folder)).collect();
+    let others = folders.union(&unused);
+    files.extend(others.map(|path| SharedFile::of(path, String::new())));
     (files.len() <= catalogue::MOST_FILES).then_some(files)
 }
 
+/// Returns the paths in a driver's own folders that have a needed name and that the dynamic linker skipped: broken links, and files for another
+/// processor.
+fn unused<'a>(
+    folders: &BTreeSet<String>,
+    libraries: impl Iterator<Item = &'a Known>,
+    used: &BTreeSet<&str>,
+) -> BTreeSet<String> {
+    let names: BTreeSet<&String> = libraries.flat_map(|known| &known.needs.names).collect();
+    let paths = folders
+        .iter()
+        .flat_map(|folder| names.iter().map(move |name| format!("{folder}/{name}")));
+    paths
+        .filter(|path| !used.contains(path.as_str()) && fs::symlink_metadata(path).is_ok())
+        .collect()
+}
+
 /// Returns a folder, and the folders below it for kinds of processors, which the dynamic linker searches first.
+fn with_kinds(folder: &str) -> Vec<String> {
+    let mut all = with_hardware(folder);
+    add_old(folder, &mut all);
+    all
+}
+
+/// Adds the existing subfolders that older versions of the GNU C library search, at any depth.
+fn add_old(folder: &str, all: &mut Vec<String>) {
+    for name in catalogue::closure::OLD_FOLDERS.split(|&byte| byte == b' ') {
+        let below = format!("{folder}/{}", String::from_utf8_lossy(name));
+        // A link may lead back to the folder.
+        let is_folder = fs::symlink_metadata(&below).is_ok_and(|status| status.is_dir());
+        if is_folder && all.len() < catalogue::MOST_FILES {
+            all.push(below.clone());
+            add_old(&below, all);
+        }
+    }
+}
+
+/// Returns a folder, and its subfolder `glibc-hwcaps` with the folders in it.
 fn with_hardware(folder: &str) -> Vec<String> {
     let below = format!("{folder}/glibc-hwcaps");
     let kinds = fs::read_dir(&below).into_iter().flatten().flatten();

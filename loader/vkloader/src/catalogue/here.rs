@@ -88,6 +88,7 @@ impl Process for Here {
                 name: needs.own.as_deref().unwrap_or_default().as_bytes(),
                 // The search path of the program that will run is unknown.
                 search: b"",
+                own_search: b"",
             });
         }
     }

@@ -8,8 +8,8 @@ use super::packages;
 use crate::installed;
 use crate::report::{Dropped, rank};
 pub(crate) use closure::{
-    Closure, Identity, Needs, folders, folders_before_variable, interpreter, interpreter_in, is_usual, locate,
-    named_path, read,
+    Closure, Identity, Needs, folders, folders_before_variable, interpreter, interpreter_in, is_cached, is_usual,
+    locate, named_path, read, usual_folders,
 };
 use reasons::Code;
 use rustix::fs::{Access, access};

@@ -245,3 +245,80 @@ fn update_as_root_sees(machine: &Machine, path: &Path) {
     }
     fs::write(file(machine), known.to_string()).expect("a file");
 }
+
+/// Makes a driver that needs a library in its folder `two`, with these words for its search path; and a catalogue.
+fn driver_with_folders(machine: &mut Machine, folders: &str) -> Option<PathBuf> {
+    machine.variable("VK_LOADER_CATALOGUE", "on");
+    machine.driver("needed", "instance_extension VK_KHR_surface 25\ndevice one");
+    let (two, driver) = (machine.path("libraries/two"), machine.path("libraries/libdriver.so"));
+    fs::create_dir_all(&two).expect("folders");
+    let needed = two.join("libmock_needed.so");
+    fs::rename(machine.path("libraries/libmock_needed.so"), &needed).expect("a file");
+    let (folder, search) = (format!("-L{}", two.display()), format!("-Wl,-rpath,{folders}"));
+    if !compile(&driver, "", &["-Wl,--no-as-needed", &folder, "-lmock_needed", &search]) {
+        skip("there is no C compiler");
+        return None;
+    }
+    machine.manifest("needed", &driver, "");
+    Some(needed)
+}
+
+/// DRV-271: a folder that depends on the process or on words of the linker leaves open which file is taken.
+#[test]
+fn a_search_path_that_depends_on_the_process_makes_no_entry_count() {
+    for folders in [
+        "$ORIGIN/$LIB:$ORIGIN/two",
+        "$ORIGIN/$PLATFORM:$ORIGIN/two",
+        ":$ORIGIN/two",
+        "$ORIGINAL:$ORIGIN/two",
+    ] {
+        let mut machine = machine();
+        if driver_with_folders(&mut machine, folders).is_none() {
+            return;
+        }
+        update(&machine);
+        assert_ne!(used(&machine, &[]), "", "{folders}");
+    }
+}
+
+/// DRV-271: a name in an earlier folder that the linker skipped may lead to another library later.
+#[test]
+fn a_name_that_was_skipped_in_an_earlier_folder_is_one_of_the_files() {
+    for is_link in [true, false] {
+        let mut machine = machine();
+        let Some(needed) = driver_with_folders(&mut machine, "$ORIGIN/one:$ORIGIN/two") else {
+            return;
+        };
+        let (early, target) = (
+            machine.path("libraries/one/libmock_needed.so"),
+            machine.path("later.so"),
+        );
+        fs::create_dir_all(early.parent().expect("a folder")).expect("folders");
+        if is_link {
+            std::os::unix::fs::symlink(&target, &early).expect("a link");
+        } else {
+            // A library of the other word size.
+            let mut data = fs::read(&needed).expect("a library");
+            data[4] = 3 - data[4];
+            fs::write(&early, data).expect("a file");
+        }
+        update(&machine);
+        assert_eq!(used(&machine, &[]), "", "link: {is_link}");
+        fs::copy(&needed, if is_link { &target } else { &early }).expect("a file");
+        assert_eq!(used(&machine, &[]), "library", "link: {is_link}");
+    }
+}
+
+/// DRV-271: older versions of the GNU C library search subfolders for kinds of processors.
+#[test]
+fn old_subfolders_of_a_driver_s_folder_are_among_its_files() {
+    let Some((machine, needed)) = machine_of_two() else {
+        return;
+    };
+    let below = machine.path("libraries").join("tls");
+    fs::create_dir_all(&below).expect("folders");
+    update(&machine);
+    assert_eq!(used(&machine, &[]), "");
+    fs::copy(needed, below.join("libmock_needed.so")).expect("a file");
+    assert_eq!(used(&machine, &[]), "library");
+}

@@ -42,6 +42,8 @@ struct Case {
     driver: PathBuf,
     needed: PathBuf,
     program: PathBuf,
+    /// Words in front of the program: a dynamic linker and its options.
+    before: Vec<String>,
 }
 
 /// Result of the program.
@@ -76,6 +78,7 @@ impl Case {
             driver,
             needed,
             program,
+            before: Vec::new(),
         };
         case.link(&[]);
         update(&case.machine);
@@ -106,8 +109,11 @@ impl Case {
         fs::write(&trace, "").expect("a file");
         fs::set_permissions(&trace, fs::Permissions::from_mode(0o666)).expect("the owner may");
         let like = self.machine.command(&[]);
-        let mut command = Command::new(&self.program);
+        let program = self.program.display().to_string();
+        let mut words = self.before.iter().chain([&program]);
+        let mut command = Command::new(words.next().expect("a program"));
         command
+            .args(words)
             .arg(library())
             .arg(&self.driver)
             .arg("libmock_needed")
@@ -205,6 +211,28 @@ fn what_another_file_is_put_in_front_of_does_not_count() {
     }
     chown(file(&case.machine), Some(65534), Some(65534)).expect("the superuser may");
     each_way(&case);
+}
+
+/// Names of the dynamic linker that the C compiler writes into programs.
+const LINKERS: [&str; 3] = [
+    "/lib64/ld-linux-x86-64.so.2",
+    "/lib/ld-linux-aarch64.so.1",
+    "/lib/ld-linux.so.2",
+];
+
+/// DRV-271: options of a linker that is started with the program as its argument are unknown to the library.
+#[test]
+fn a_program_that_the_linker_was_asked_to_start_uses_no_entry() {
+    let Some(mut case) = Case::new() else { return };
+    forget_variables(&case.machine);
+    case.counts(&[]);
+    let Some(linker) = LINKERS.into_iter().find(|path| Path::new(path).exists()) else {
+        return skip("the dynamic linker has another name");
+    };
+    let other = case.other("other");
+    let folders = [other.parent(), case.needed.parent()].map(|folder| folder.expect("a folder").display().to_string());
+    case.before = vec![linker.into(), "--library-path".into(), folders.join(":")];
+    case.takes(&other, &[]);
 }
 
 /// The linker reads the variable when a program starts. Later changes by the program have no effect.

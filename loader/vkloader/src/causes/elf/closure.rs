@@ -168,7 +168,21 @@ pub(crate) fn folders_before_variable(program: &Path) -> Vec<PathBuf> {
 /// Replaces `$ORIGIN` in the name of a folder by the folder of the library.
 fn from(library: &Path, folder: &str) -> String {
     let origin = library.parent().unwrap_or(Path::new("/")).display().to_string();
-    folder.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin)
+    let below = ["$ORIGIN", "${ORIGIN}"]
+        .into_iter()
+        .find_map(|token| folder.strip_prefix(token))
+        .filter(|below| below.is_empty() || below.starts_with('/'));
+    below.map_or_else(|| folder.into(), |below| origin + below)
+}
+
+/// Returns the folder that an element of a search path names: an empty one is the current folder.
+fn folder_of(element: &str) -> String {
+    if element.is_empty() { "." } else { element }.into()
+}
+
+/// Returns `true` if the dynamic linker's cache has the name.
+pub(crate) fn is_cached(name: &str) -> bool {
+    !cache::paths(name).is_empty()
 }
 
 /// Returns the folders of `DT_RPATH` and `DT_RUNPATH` of a library.
@@ -271,7 +285,7 @@ pub(crate) fn is_usual(folder: &Path) -> bool {
 }
 
 /// Returns the folders that the dynamic linker searches last.
-fn usual_folders() -> impl Iterator<Item = &'static str> {
+pub(crate) fn usual_folders() -> impl Iterator<Item = &'static str> {
     [
         "/lib/x86_64-linux-gnu",
         "/usr/lib/x86_64-linux-gnu",
@@ -333,8 +347,8 @@ fn read_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Needs> {
     };
     let folders = |tag: u32| {
         all(tag)
-            .flat_map(|list| list.split(':').map(String::from).collect::<Vec<_>>())
-            .filter(|folder| !folder.is_empty())
+            .filter(|list| !list.is_empty())
+            .flat_map(|list| list.split(':').map(folder_of).collect::<Vec<_>>())
             .collect()
     };
     Some(Needs {
