@@ -204,10 +204,10 @@ impl Device {
         let Some(total) = self.families() else {
             return false;
         };
-        // SAFETY: the caller promises a readable number.
         let room = if is_counted {
             total
         } else {
+            // SAFETY: the caller promises a readable number.
             unsafe { *count }.min(total)
         };
         let key = self.key(Query::QueueFamilies);
