@@ -8,6 +8,8 @@
 
 mod advice;
 mod file;
+#[cfg(all(feature = "lazy", target_arch = "x86_64"))]
+mod records;
 mod sight;
 mod visible;
 
@@ -15,12 +17,12 @@ pub(crate) use advice::{Advice, Purpose, Reserve, Wishes};
 #[cfg(fuzzing)]
 pub(crate) use file::{Content, parse};
 pub(crate) use file::{forget, read_mode};
+#[cfg(all(feature = "lazy", target_arch = "x86_64"))]
+pub(crate) use records::{contradict_record, is_same_file, trace_record};
 
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
-use ::catalogue::{
-    ARCHITECTURE, Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Hardware, Identity, Outcome, SYSTEM_FILE,
-};
+use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome};
 use core::cell::{Cell, OnceCell};
 use discovery::env::Environment;
 use discovery::journal::reason::{Asked, CatalogueReason};
@@ -172,43 +174,6 @@ impl KnownDrivers {
     pub(crate) fn has_devices(&self, known: Option<Known>) -> bool {
         let entry = known.and_then(|known| self.loaded.get()?.entry(known.number));
         entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
-    }
-
-    /// Returns `true` if a policy lets drivers stay closed for a new instance.
-    #[inline]
-    #[cfg_attr(
-        not(all(feature = "lazy", target_arch = "x86_64")),
-        expect(dead_code, reason = "only records of devices need it")
-    )]
-    pub(crate) fn is_lazy(&self) -> bool {
-        let policies = self.wishes.policies;
-        self.purpose == Purpose::Creation
-            && (policies.has(DriverPolicies::LAZY) || policies.has(DriverPolicies::LAZY_ASLEEP))
-    }
-
-    /// Returns the file of the record for an entry that counts, `true` if it may belong to the user, and its checksum. `None` if there is
-    /// no record, or the driver must not stay closed.
-    #[cold]
-    #[inline(never)]
-    #[cfg_attr(
-        not(all(feature = "lazy", target_arch = "x86_64")),
-        expect(dead_code, reason = "only records of devices need it")
-    )]
-    pub(crate) fn record_of(&self, known: Known) -> Option<(rust_alloc::vec::Vec<u8>, bool, u64)> {
-        let loaded = self.loaded.get().filter(|loaded| !loaded.verifies)?;
-        let entry = loaded.entry(known.number)?;
-        let sum = entry.record()?;
-        // The kernel's lists say when the devices of other drivers change; nothing does for drivers of unknown hardware.
-        let is_known = !matches!(entry.hardware(), Hardware::Unknown | Hardware::Absent);
-        let is_wanted = self.wishes.policies.has(DriverPolicies::LAZY) || entry.sleeps(&sight::Kernel);
-        let counts = entry.outcome == Outcome::Answered && is_known && is_wanted && entry.extensions().is_some();
-        if !counts || !self.has_devices(Some(known)) {
-            return None;
-        }
-        let path: &[u8] = &loaded.path;
-        let folder = path.rsplitn(2, |&byte| byte == b'/').nth(1)?;
-        let file = os::render(format_args!("{}/record-{ARCHITECTURE}-{sum:016x}.bin", os::Raw(folder)));
-        Some((file, path != SYSTEM_FILE.to_bytes(), sum))
     }
 
     fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
@@ -473,42 +438,5 @@ fn identity_of(stamp: &os::Stamp) -> Identity {
         size,
         modified,
         changed,
-    }
-}
-
-/// Lets an entry count no longer in this process, because the record of its devices differs from the opened driver.
-#[cold]
-#[cfg_attr(
-    not(all(feature = "lazy", target_arch = "x86_64")),
-    expect(dead_code, reason = "only records of devices need it")
-)]
-pub(crate) fn contradict_record(known: Known, driver: &[u8], what: &str, journal: &Journal<'_>) {
-    contradict(known, driver, what, &|_| true, journal);
-}
-
-/// Writes to the trace that devices are listed from the record.
-#[cold]
-#[cfg_attr(
-    not(all(feature = "lazy", target_arch = "x86_64")),
-    expect(dead_code, reason = "only records of devices need it")
-)]
-pub(crate) fn trace_record(manifest: &DriverManifest) {
-    trace::write("catalogue", |record| {
-        record.text("library", &manifest.library_path);
-        record.text("manifest", &manifest.path);
-        record.word("use", "devices");
-    });
-}
-
-/// Returns `true` if a file or folder has this written identity; an empty one means that it is missing.
-#[cfg_attr(
-    not(all(feature = "lazy", target_arch = "x86_64")),
-    expect(dead_code, reason = "only records of devices need it")
-)]
-pub(crate) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
-    let now = os::with_terminated(path, os::Status::at).ok();
-    match now.and_then(|found| os::Stamp::of(&found)) {
-        Some(stamp) => identity_of(&stamp).is_written(written),
-        None => written.is_empty(),
     }
 }

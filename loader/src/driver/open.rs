@@ -129,8 +129,7 @@ impl OpenDriver {
                 return None;
             }
         };
-        let function = interface.get_instance_proc_addr as *const ();
-        let path = place.real_name(path, function, journal);
+        let path = place.real_name(path, interface.get_instance_proc_addr as *const (), journal);
         warn_about_interface(&path, manifest, &interface, journal);
         journal.keep(|| Decision {
             subject: Subject::DriverLibrary,

@@ -25,7 +25,7 @@ use core::sync::atomic::Ordering;
 use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
-use discovery::log::{self, LogSink};
+use discovery::log::{self, Listener, LogSink};
 use discovery::text::Text;
 use discovery::trace::{self, Step};
 use discovery::version::ApiVersion;
@@ -215,30 +215,8 @@ impl Creation<'_> {
         let (names, forced) = self.extensions_for(&offered, driver.claimed_version, scratch)?;
         let application = self.application_info(driver_version, journal);
         let info = self.info_for(&offered, &names, application.as_ref());
-        let mut handle = InstanceHandle::<Driver>::NULL;
-        let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
-        let result = match &driver.closed {
-            None => {
-                let create = driver.interface.create_instance;
-                // SAFETY: the function belongs to the driver, and the arrays of the create info live until it returns; `pNext` and the
-                // callbacks are unchanged (DRV-109).
-                unsafe { create(&info, self.callbacks, &mut handle) }
-            }
-            Some(closed) => {
-                driver.interface = lazy::interface(closed);
-                // SAFETY: the create info is valid, and its chain and callbacks are the caller's.
-                unsafe {
-                    lazy::create(
-                        closed,
-                        (self.instance, self.instance.allocator),
-                        &info,
-                        self.callbacks,
-                        &mut handle,
-                    )
-                }
-            }
-        };
-        step.end(result.0);
+        // SAFETY: the create info is valid during the call.
+        let (result, handle) = unsafe { self.call(driver, &info) };
         trace::write("driver", |record| {
             record.text("library", &driver.path);
             driver.source.describe(record);
@@ -261,6 +239,31 @@ impl Creation<'_> {
         let enabled = self.enabled_on(&names, driver);
         self.adopt((index, driver), handle, enabled, journal)
             .map(|made| made.map(|made| (made, forced)))
+    }
+
+    /// Calls the driver, or makes the stand-in of a driver that stays closed.
+    ///
+    /// # Safety
+    /// `info` is valid.
+    unsafe fn call(&self, driver: &mut OpenDriver, info: &VkInstanceCreateInfo) -> (VkResult, InstanceHandle<Driver>) {
+        let mut handle = InstanceHandle::<Driver>::NULL;
+        let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
+        let result = match &driver.closed {
+            None => {
+                let create = driver.interface.create_instance;
+                // SAFETY: the function belongs to the driver, and the arrays of the create info live until it returns; `pNext` and the
+                // callbacks are unchanged (DRV-109).
+                unsafe { create(info, self.callbacks, &mut handle) }
+            }
+            Some(closed) => {
+                driver.interface = lazy::interface(closed);
+                let loader: (&'static dyn Listener, _) = (self.instance, self.instance.allocator);
+                // SAFETY: the caller promises a valid create info, whose chain and callbacks are those of this creation.
+                unsafe { lazy::create(closed, loader, info, self.callbacks, &mut handle) }
+            }
+        };
+        step.end(result.0);
+        (result, handle)
     }
 
     /// Returns the create info for one driver: without layers, with only `names` as extensions, and with the portability bit only for drivers that

@@ -204,11 +204,10 @@ impl Device {
         let Some(total) = self.families() else {
             return false;
         };
-        let room = if is_counted {
-            total
-        } else {
+        let room = match is_counted {
+            true => total,
             // SAFETY: the caller promises a readable number.
-            unsafe { *count }.min(total)
+            false => unsafe { *count }.min(total),
         };
         let key = self.key(Query::QueueFamilies);
         if !is_counted && !(0..room).all(|family| fill(key.at(family), family as usize)) {

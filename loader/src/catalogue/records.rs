@@ -1,0 +1,65 @@
+//! Records of devices (`loader/record`), as far as the catalogue decides about them.
+
+use super::{Known, KnownDrivers, Purpose, contradict, identity_of, sight};
+use ::catalogue::{ARCHITECTURE, Hardware, Outcome, SYSTEM_FILE};
+use discovery::journal::Journal;
+use discovery::manifest::DriverManifest;
+use discovery::settings::DriverPolicies;
+use discovery::trace;
+use rust_alloc::vec::Vec;
+
+impl KnownDrivers {
+    /// Returns `true` if a policy lets drivers stay closed for a new instance.
+    #[inline]
+    pub(crate) fn is_lazy(&self) -> bool {
+        let policies = self.wishes.policies;
+        self.purpose == Purpose::Creation
+            && (policies.has(DriverPolicies::LAZY) || policies.has(DriverPolicies::LAZY_ASLEEP))
+    }
+
+    /// Returns the file of the record for an entry that counts, `true` if it may belong to the user, and its checksum. `None` if there is
+    /// no record, or the driver must not stay closed.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn record_of(&self, known: Known) -> Option<(Vec<u8>, bool, u64)> {
+        let loaded = self.loaded.get().filter(|loaded| !loaded.verifies)?;
+        let entry = loaded.entry(known.number)?;
+        let sum = entry.record()?;
+        // The kernel's lists say when the devices of other drivers change; nothing does for drivers of unknown hardware.
+        let is_known = !matches!(entry.hardware(), Hardware::Unknown | Hardware::Absent);
+        let is_wanted = self.wishes.policies.has(DriverPolicies::LAZY) || entry.sleeps(&sight::Kernel);
+        let counts = entry.outcome == Outcome::Answered && is_known && is_wanted && entry.extensions().is_some();
+        if !counts || !self.has_devices(Some(known)) {
+            return None;
+        }
+        let path: &[u8] = &loaded.path;
+        let folder = path.rsplitn(2, |&byte| byte == b'/').nth(1)?;
+        let file = os::render(format_args!("{}/record-{ARCHITECTURE}-{sum:016x}.bin", os::Raw(folder)));
+        Some((file, path != SYSTEM_FILE.to_bytes(), sum))
+    }
+}
+
+/// Lets an entry count no longer in this process, because the record of its devices differs from the opened driver.
+#[cold]
+pub(crate) fn contradict_record(known: Known, driver: &[u8], what: &str, journal: &Journal<'_>) {
+    contradict(known, driver, what, &|_| true, journal);
+}
+
+/// Writes to the trace that devices are listed from the record.
+#[cold]
+pub(crate) fn trace_record(manifest: &DriverManifest) {
+    trace::write("catalogue", |record| {
+        record.text("library", &manifest.library_path);
+        record.text("manifest", &manifest.path);
+        record.word("use", "devices");
+    });
+}
+
+/// Returns `true` if a file or folder has this written identity; an empty one means that it is missing.
+pub(crate) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
+    let now = os::with_terminated(path, os::Status::at).ok();
+    match now.and_then(|found| os::Stamp::of(&found)) {
+        Some(stamp) => identity_of(&stamp).is_written(written),
+        None => written.is_empty(),
+    }
+}
