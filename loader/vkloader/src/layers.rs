@@ -1,12 +1,14 @@
 //! `vkloader layers`: the chain of layers, the origin of each layer, and the needs of widely used layers.
 
+mod order;
+
 use crate::child;
 use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::explain::KEPT;
 use crate::report::{self, ActiveLayer, Received};
 use crate::show;
 use clap::Args;
-use promises::layer_order::{Rule, broken};
+pub(crate) use order::Warning;
 use serde::Serialize;
 use std::io;
 use std::process::ExitCode;
@@ -27,23 +29,6 @@ pub(crate) struct Layers {
     layer: Vec<String>,
 }
 
-/// Two layers in an order that a rule advises against.
-pub(crate) struct Warning<'a> {
-    /// The layer that is nearer to the program.
-    pub(crate) above: &'a str,
-    /// The layer that is nearer to the driver.
-    pub(crate) below: &'a str,
-    /// The rule.
-    pub(crate) rule: &'static Rule,
-}
-
-impl Warning<'_> {
-    /// The value of `VK_LOADER_LAYERS_ORDER` with which the two layers change places.
-    pub(crate) fn order(&self) -> String {
-        format!("{}>{}", self.below, self.above)
-    }
-}
-
 /// The output for scripts.
 #[derive(Serialize)]
 struct Chain<'a> {
@@ -52,6 +37,9 @@ struct Chain<'a> {
     /// The layers from the program down.
     layers: &'a [ActiveLayer],
     warnings: Vec<Advice<'a>>,
+    /// The value of `VK_LOADER_LAYERS_ORDER` that helps, where one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'a str>,
 }
 
 /// A warning, for scripts.
@@ -61,22 +49,23 @@ struct Advice<'a> {
     below: &'a str,
     reason: &'a str,
     source: &'a str,
-    order: String,
+    decided_by: &'static str,
 }
 
 impl<'a> Chain<'a> {
-    fn of(layers: &'a [ActiveLayer], warnings: &[Warning<'a>]) -> Self {
+    fn of(layers: &'a [ActiveLayer], warnings: &[Warning<'a>], order: Option<&'a str>) -> Self {
         let warnings = warnings.iter().map(|warning| Advice {
             above: warning.above,
             below: warning.below,
             reason: warning.rule.reason,
             source: warning.rule.source,
-            order: warning.order(),
+            decided_by: if warning.is_of_program { "program" } else { "variable" },
         });
         Self {
             schema: 1,
             layers,
             warnings: warnings.collect(),
+            order,
         }
     }
 }
@@ -95,27 +84,14 @@ impl Layers {
         if !report::has_chain(&finished.records) {
             return Err(io::Error::other("no instance could be created; see vkloader explain"));
         }
-        let warnings = warnings(&report.layers);
+        let warnings = order::warnings(&report.layers);
+        let before = std::env::var("VK_LOADER_LAYERS_ORDER").unwrap_or_default();
+        let order = order::remedy(&report.layers, &before);
         heard(match self.json {
-            true => print(json(&Chain::of(&report.layers, &warnings))?),
-            false => show::chain(&report.layers, &warnings),
+            true => print(json(&Chain::of(&report.layers, &warnings, order.as_deref()))?),
+            false => show::chain(&report.layers, &warnings, order.as_deref()),
         })?;
         let passed = warnings.is_empty() || !self.check;
         Ok(ExitCode::from(if passed { USABLE } else { NONE }))
     }
-}
-
-/// The rules that a chain breaks.
-fn warnings(chain: &[ActiveLayer]) -> Vec<Warning<'_>> {
-    let mut warnings = Vec::new();
-    for (place, above) in chain.iter().enumerate() {
-        for below in &chain[place + 1..] {
-            warnings.extend(broken(&above.name, &below.name).map(|rule| Warning {
-                above: &above.name,
-                below: &below.name,
-                rule,
-            }));
-        }
-    }
-    warnings
 }

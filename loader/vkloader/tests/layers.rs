@@ -103,3 +103,53 @@ fn without_an_instance_there_is_no_chain() {
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("no instance could be created"), "{text}");
 }
+
+/// One value removes all warnings, also those that would come from the moves, and keeps what the user declared.
+#[test]
+fn several_warnings_have_one_remedy() {
+    let names = [
+        "VK_LAYER_OBS_a",
+        "VK_LAYER_LS_frame_generation",
+        OVERLAY,
+        EFFECTS,
+        "VK_LAYER_LUNARG_api_dump",
+    ];
+    let mut machine = with_layers(&[&names[..], &["VK_LAYER_z", "VK_LAYER_y"]].concat());
+    machine.variable(
+        "VK_LOADER_LAYERS_ORDER",
+        [&names[..], &["VK_LAYER_z", "VK_LAYER_y"]].concat().join(">"),
+    );
+    let (text, code) = layers(&machine, &["--check"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.matches("! ").count() > 3, "{text}");
+    assert_eq!(text.matches("-> ").count(), 1, "{text}");
+    let remedy = text.split("-> VK_LOADER_LAYERS_ORDER='").nth(1).expect("a remedy");
+    let remedy = remedy.split('\'').next().expect("the end of a word").to_owned();
+    machine.unset("VK_LOADER_LAYERS_ORDER");
+    machine.variable("VK_LOADER_LAYERS_ORDER", remedy);
+    let (text, code) = layers(&machine, &["--check"]);
+    assert_eq!(code, 0, "{text}");
+    assert_in_order(&text, &["VK_LAYER_z", "VK_LAYER_y"]);
+}
+
+/// The list of the program is stronger than the variable.
+#[test]
+fn an_order_that_only_the_program_changes_has_no_remedy() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    for name in [OVERLAY, EFFECTS] {
+        machine.working_layer(
+            "explicit",
+            name.strip_prefix("VK_LAYER_").expect("a usual name"),
+            "",
+            "",
+        );
+    }
+    let (text, code) = layers(&machine, &["--check", "--layer", OVERLAY, "--layer", EFFECTS]);
+    assert_eq!(code, 1, "{text}");
+    assert!(!text.contains("->"), "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains("only the order of its own list"), "{text}");
+    let (text, code) = layers(&machine, &["--check", "--layer", EFFECTS, "--layer", OVERLAY]);
+    assert_eq!(code, 0, "{text}");
+}

@@ -157,7 +157,7 @@ fn a_chain_of_layers_is_as_its_schema_says() {
     let warned = chain(&machine);
     assert_eq!(warned["layers"][0]["name"], overlay, "{warned:#}");
     assert_eq!(warned["warnings"][0]["above"], overlay, "{warned:#}");
-    let order = warned["warnings"][0]["order"].as_str().expect("a remedy").to_owned();
+    let order = warned["order"].as_str().expect("a remedy").to_owned();
     assert_eq!(order, format!("{effects}>{overlay}"));
     machine.variable("VK_LOADER_LAYERS_ORDER", order);
     let sorted = chain(&machine);

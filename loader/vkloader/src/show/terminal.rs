@@ -290,7 +290,7 @@ fn active_layer(layer: &ActiveLayer, lines: &mut Lines) -> io::Result<()> {
 ///
 /// # Errors
 /// Writing to standard output fails.
-pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>]) -> io::Result<()> {
+pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>], order: Option<&str>) -> io::Result<()> {
     let mut lines = Lines::new();
     lines.wrapped(("", ""), TITLE, "Program")?;
     for layer in layers {
@@ -300,16 +300,21 @@ pub(crate) fn chain(layers: &[ActiveLayer], warnings: &[Warning<'_>]) -> io::Res
     lines.wrapped(("", ""), TITLE, "Drivers")?;
     for warning in warnings {
         writeln!(lines.out)?;
-        let Warning { above, below, rule } = warning;
+        let Warning { above, below, rule, .. } = warning;
         let (kind, other) = (rule.below.words(), rule.above.words());
-        let text = format!(
+        let mut text = format!(
             "{above} ({kind}) is above {below} ({other}). {} Source: {}.",
             rule.reason, rule.source
         );
+        if warning.is_of_program {
+            text += " The program enables both, so only the order of its own list changes this.";
+        }
         lines.wrapped(("! ", "  "), WARNING, &text)?;
-        // On one line, however long: it is there to be copied into a shell.
-        let order = plain(&warning.order());
-        writeln!(lines.out, "{ADVICE}  -> VK_LOADER_LAYERS_ORDER='{order}'{ADVICE:#}")?;
+    }
+    if let Some(order) = order {
+        // The line is not wrapped, because readers copy it into a shell.
+        let order = plain(order);
+        writeln!(lines.out, "\n{ADVICE}  -> VK_LOADER_LAYERS_ORDER='{order}'{ADVICE:#}")?;
     }
     lines.out.flush()
 }
