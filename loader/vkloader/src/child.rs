@@ -70,6 +70,8 @@ pub(crate) struct Watched {
     pub(crate) descriptor: bool,
     /// Runs a user's program, which gets the terminal and its signals.
     pub(crate) is_program: bool,
+    /// Finds the places of crashes. The command must be one of `crash::command`.
+    pub(crate) is_supervised: bool,
 }
 
 /// Runs a command with the trace on, for at most `limit`.
@@ -132,7 +134,7 @@ enum Running {
 impl Running {
     fn start(mut command: Command, watched: Watched, folder: &TempDir) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        if watched.is_program {
+        if watched.is_supervised {
             let trace = folder.path().join("trace");
             return Ok(Self::Supervised(Supervisor::start(command, folder.path())?, trace));
         }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 
 /// Variable that disables layers.
-const WITHOUT_LAYERS: &str = "VK_LOADER_LAYERS_DISABLE";
+pub(crate) const WITHOUT_LAYERS: &str = "VK_LOADER_LAYERS_DISABLE";
 
 /// Options of `vkloader explain`.
 #[derive(Args)]
@@ -46,14 +46,19 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(mut self) -> io::Result<ExitCode> {
-        let other = self.library.use_carried(self.program.is_empty())?;
+        let mut other = self.library.use_carried(self.program.is_empty())?;
         let folder = match (&self.library.library, self.program.is_empty()) {
             (Some(library), false) => Some(LibraryFolder::of(library)?),
             _ => None,
         };
         let finished = self.watch(folder.as_ref(), Purpose::Run(None))?;
+        let finished = match self.program.is_empty() {
+            true => self.library.locate_crash(finished)?,
+            false => finished,
+        };
         let (seen, mut report) = self.report(&finished)?;
-        if let Some(other) = &other {
+        if let Some(other) = &mut other {
+            other.try_manifests(&self.library, &finished.records, seen.as_ref())?;
             self.add_other(other, &finished, seen.as_ref(), &mut report);
         }
         if self.program.is_empty()
@@ -76,6 +81,9 @@ impl Explain {
         }
         if report.loader.is_none() {
             return Err(without_trace(&report, self.no_trace(seen.as_ref())));
+        }
+        if self.program.is_empty() {
+            self.library.name_layer(&mut report)?;
         }
         self.try_remedy(&mut report)?;
         if self.retry {
@@ -165,6 +173,7 @@ impl Explain {
             linker,
             descriptor: self.descriptor,
             is_program: !linker,
+            is_supervised: !linker,
         };
         let limit = match linker {
             true => Some(self.library.limit()),
@@ -266,7 +275,7 @@ fn plain(program: &OsString, arguments: &[OsString]) -> Process {
 }
 
 /// Adds a word to the value of a variable that lists disabled things.
-fn leave_out(command: &mut Process, variable: &str, value: &str) {
+pub(crate) fn leave_out(command: &mut Process, variable: &str, value: &str) {
     let others = std::env::var(variable).unwrap_or_default();
     command.env(variable, format!("{value},{others}"));
 }
@@ -277,6 +286,7 @@ pub(crate) const KEPT: Watched = Watched {
     linker: false,
     descriptor: false,
     is_program: false,
+    is_supervised: false,
 };
 
 impl Library {
@@ -284,7 +294,8 @@ impl Library {
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
         leave_out(&mut command, WITHOUT_LAYERS, layer);
-        Ok(Seen::last(&child::run(command, self.limit(), KEPT)?.output))
+        let seen = Seen::last(&child::run(command, self.limit(), KEPT)?.output);
+        Ok(seen.filter(|seen| seen.instance.is_some()))
     }
 }
 
@@ -351,7 +362,8 @@ fn culprit<'a>(
 pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
     let other = library.use_carried(true)?;
     let finished = child::run(library.probe()?, library.limit(), KEPT)?;
-    let seen = Seen::last(&finished.output).ok_or_else(|| {
+    let is_whole = |seen: &Seen| seen.instance.is_some() || seen.not_opened.is_some();
+    let seen = Seen::last(&finished.output).filter(is_whole).ok_or_else(|| {
         io::Error::other("the process that lists devices did not end by itself; see vkloader explain")
     })?;
     if let Some(words) = &seen.not_opened {

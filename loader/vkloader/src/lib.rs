@@ -38,6 +38,7 @@ mod show;
 mod signals;
 #[cfg(target_os = "linux")]
 mod single;
+mod suspects;
 mod vulkan;
 
 use clap::{CommandFactory, Parser};

@@ -1,7 +1,8 @@
 //! The libraries that this process has loaded.
 
 #[cfg(target_os = "linux")]
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::c_int;
+use std::ffi::{CStr, c_void};
 
 /// Returns the paths by which the dynamic linker opened them, in its order; empty on systems without catalogues.
 pub(crate) fn loaded() -> Vec<String> {
@@ -27,4 +28,19 @@ unsafe extern "C" fn note(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c
         paths.extend(path.to_str().ok().filter(|path| path.contains('/')).map(String::from));
     }
     0
+}
+
+/// Returns the real path of the library that contains the code at an address.
+pub(crate) fn file_of(address: *const c_void) -> Option<String> {
+    // SAFETY: `Dl_info` consists of nullable pointers.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: `dladdr` only compares the address, and `info` is valid for the call.
+    let is_known = unsafe { libc::dladdr(address, &mut info) } != 0;
+    if !is_known || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: `dli_fname` is a string of the dynamic linker that ends with a null byte and lives as long as the library.
+    let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_str().ok()?;
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+    Some(real.display().to_string())
 }

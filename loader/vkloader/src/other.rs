@@ -1,18 +1,133 @@
 //! The loader that programs on this machine use, if it is another file than the examined library.
 
 use crate::carried;
-use crate::child::{self, Finished, Watched};
+use crate::causes;
+use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
-use crate::events::Event;
-use crate::probe::Seen;
+use crate::events::{Event, Record};
+use crate::names;
+use crate::probe::{self, Seen};
 use serde_json::Value;
 use std::io;
+use std::path::Path;
 use std::process::Command;
 
 /// A run of the probe under the loader that programs use.
 pub(crate) struct Other {
     pub(crate) finished: Finished,
     pub(crate) seen: Seen,
+    /// Manifests that make this loader fail.
+    pub(crate) refused: Vec<Refused>,
+}
+
+/// A manifest of a driver that makes a loader fail, even if it is the only one.
+pub(crate) struct Refused {
+    pub(crate) manifest: String,
+    /// Variable that names the manifest, if one does.
+    pub(crate) variable: Option<String>,
+    /// The failure with this manifest alone.
+    pub(crate) how: String,
+}
+
+/// Upper bound on the manifests that are tried one by one.
+const MOST_TRIED: usize = 16;
+
+/// Variables that replace the search for drivers. Older loaders only know the second one.
+const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+
+/// Variables that list manifests of drivers.
+const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+
+impl Other {
+    /// Tries each manifest alone if this loader fails, and keeps those with which it fails although the loader itself works. `own` has the results
+    /// under the library of this program, and `records` its trace.
+    ///
+    /// # Errors
+    /// The probe cannot be run.
+    pub(crate) fn try_manifests(
+        &mut self,
+        library: &Library,
+        records: &[Record],
+        own: Option<&Seen>,
+    ) -> io::Result<()> {
+        let is_crash = matches!(self.finished.ending, Ending::Signal(_));
+        let works_here = own.is_some_and(|own| own.instance == Some(0));
+        let is_refused = works_here && self.seen.instance.is_some_and(|code| code < 0);
+        if !(is_crash || is_refused) {
+            return Ok(());
+        }
+        let usual = probe::library(None);
+        let Alone::Answered(without_drivers) = alone(library, &usual, "/nowhere/none.json")? else {
+            // A loader that crashes without any driver crashes for another reason.
+            return Ok(());
+        };
+        for (manifest, variable) in manifests(records).into_iter().take(MOST_TRIED) {
+            let how = match alone(library, &usual, manifest)? {
+                Alone::Crashed(signal) => format!("{} ends that loader", names::signal(signal)),
+                // A loader that answers as without any driver skipped the manifest, or always fails.
+                Alone::Answered(code) if code == without_drivers && !causes::is_odd_manifest(manifest) => continue,
+                Alone::Answered(code) if code < 0 && works_alone(library, manifest)? => {
+                    format!("vkCreateInstance gives {} under that loader", names::result(code))
+                }
+                _ => continue,
+            };
+            self.refused.push(Refused {
+                manifest: manifest.into(),
+                variable: variable.map(String::from),
+                how: format!("{how} if this is the only manifest"),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Result of the probe with one manifest.
+enum Alone {
+    /// This signal ended it.
+    Crashed(i32),
+    /// `vkCreateInstance` gave this result.
+    Answered(i32),
+    Unknown,
+}
+
+/// Runs the probe under a loader with one manifest.
+fn alone(library: &Library, loader: &Path, manifest: &str) -> io::Result<Alone> {
+    let mut command = Command::new(crate::itself::path()?);
+    command
+        .arg(probe::ARGUMENT)
+        .arg(loader)
+        .env_remove("VK_ADD_DRIVER_FILES");
+    for name in REPLACING {
+        command.env(name, manifest);
+    }
+    let finished = child::run(command, library.limit(), KEPT)?;
+    let seen = Seen::last(&finished.output).unwrap_or_default();
+    Ok(match (finished.ending, seen.instance) {
+        (Ending::Signal(signal), _) => Alone::Crashed(signal),
+        (_, Some(code)) => Alone::Answered(code),
+        _ => Alone::Unknown,
+    })
+}
+
+/// Returns `true` if an instance can be created with a manifest alone under the library of this program.
+fn works_alone(library: &Library, manifest: &str) -> io::Result<bool> {
+    Ok(matches!(alone(library, &library.path(), manifest)?, Alone::Answered(0)))
+}
+
+/// Returns the manifests of drivers in a trace, each with the variable that names it.
+fn manifests(records: &[Record]) -> Vec<(&str, Option<&str>)> {
+    let mut found: Vec<(&str, Option<&str>)> = Vec::new();
+    for record in records {
+        let Event::Decision(decision) = &record.event else {
+            continue;
+        };
+        let is_new = found.iter().all(|(known, _)| *known != decision.name);
+        if decision.subject == "driver-manifest" && decision.name.starts_with('/') && is_new {
+            let variable = decision.source.variable.as_deref();
+            found.push((&decision.name, variable.filter(|name| NAMING.contains(name))));
+        }
+    }
+    found
 }
 
 impl Library {
@@ -42,7 +157,12 @@ impl Library {
         let seen = Seen::last(&finished.output).unwrap_or_default();
         self.library = Some(own);
         self.is_carried = true;
-        Ok(Some(Other { finished, seen }))
+        let refused = Vec::new();
+        Ok(Some(Other {
+            finished,
+            seen,
+            refused,
+        }))
     }
 }
 
@@ -70,4 +190,5 @@ const KEPT: Watched = Watched {
     linker: false,
     descriptor: false,
     is_program: false,
+    is_supervised: false,
 };

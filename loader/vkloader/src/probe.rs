@@ -148,7 +148,8 @@ pub(crate) fn run(
 ) -> io::Result<()> {
     let mut seen = Seen::default();
     let opened = open(library);
-    seen.library = mapped();
+    // A process without /proc still knows which file it opened; a file that is no Vulkan loader is only known to /proc.
+    seen.library = opened.as_ref().ok().and_then(Entry::file).or_else(mapped);
     match opened {
         Ok(_) if extent == Extent::Nothing => {}
         Ok(entry) if extent == Extent::Program => ask(&entry, layers, &mut seen, tell)?,
@@ -190,6 +191,9 @@ fn ask(
     tell: &mut dyn FnMut(&Seen) -> io::Result<()>,
 ) -> io::Result<()> {
     seen.before = objects::loaded();
+    seen.version = Some(version(entry.version()));
+    // Any manifest, driver or layer may end the process from here on.
+    tell(seen)?;
     let instance = match create(entry, Extent::Program, layers, seen) {
         Ok(instance) => instance,
         Err(code) => {
@@ -350,7 +354,7 @@ pub(crate) fn text(characters: &[u8]) -> String {
     String::from_utf8_lossy(&characters[..end]).into_owned()
 }
 
-/// Returns the file of the Vulkan loader that this process has mapped.
+/// Returns the first file with the name of a Vulkan loader that this process has mapped.
 fn mapped() -> Option<String> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     maps.lines()

@@ -13,6 +13,16 @@ pub(super) fn explain(dropped: &mut Dropped) {
             dropped.findings.insert(0, format!("{path} is a text in UTF-16"));
             dropped.advice = format!("Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {path}");
         }
+        "loader.refuses-manifest" => {
+            if let Some((finding, advice)) = oddity(&path) {
+                dropped.findings.insert(0, finding);
+                let rest = dropped
+                    .advice
+                    .find(", or: unset ")
+                    .map_or("", |at| &dropped.advice[at..]);
+                dropped.advice = format!("{advice}{rest}");
+            }
+        }
         "file.not-opened" => {
             let Err(error) = File::open(&path) else { return };
             dropped.findings.insert(0, format!("{path}: {error}"));
@@ -23,6 +33,45 @@ pub(super) fn explain(dropped: &mut Dropped) {
         }
         _ => {}
     }
+}
+
+/// Returns `true` if a driver's manifest has a property that only some loaders accept.
+pub(crate) fn is_odd(path: &str) -> bool {
+    oddity(path).is_some()
+}
+
+/// Upper bound on the size of a manifest in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Returns the finding and the remedy for a property of a driver's manifest that only some loaders accept.
+fn oddity(path: &str) -> Option<(String, String)> {
+    let status = fs::metadata(path).ok()?;
+    let bytes = (status.is_file() && status.len() <= LARGEST)
+        .then(|| fs::read(path).ok())
+        .flatten()?;
+    if bytes.starts_with(b"\xEF\xBB\xBF") {
+        return Some((
+            "it begins with a byte order mark, which older loaders do not expect".into(),
+            format!("Remove the byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' {path}"),
+        ));
+    }
+    let members = match serde_json::from_slice(&bytes) {
+        Err(error) => return Some((format!("it is not valid JSON: {error}"), "Correct the file".into())),
+        Ok(serde_json::Value::Object(members)) => members,
+        Ok(_) => {
+            return Some((
+                "it contains something else than one object in braces".into(),
+                "Correct the file: a manifest is one object in braces".into(),
+            ));
+        }
+    };
+    let name = members
+        .keys()
+        .find(|name| name.eq_ignore_ascii_case("ICD") && *name != "ICD")?;
+    Some((
+        format!("it has the member {name}, and older loaders look for ICD"),
+        format!("Rename the member {name} to ICD"),
+    ))
 }
 
 /// Returns `true` if a file begins with a byte order mark of UTF-16.

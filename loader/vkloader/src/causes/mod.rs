@@ -16,6 +16,7 @@ mod unsearched;
 pub(crate) mod words;
 
 pub(crate) use linker::worth_watching;
+pub(crate) use manifest::is_odd as is_odd_manifest;
 
 use crate::child::Finished;
 use crate::events::{Event, Record};

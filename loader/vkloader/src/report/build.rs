@@ -65,11 +65,17 @@ fn end(report: &mut Report, finished: &Finished, records: &[&Record]) {
     report.crash = culprit::judged(finished);
     let mut ended = ended::finding(finished.ending, records);
     if let Some(crash) = &report.crash {
-        let found = crash.finding();
+        let mut found = crash.finding();
         match &mut ended {
             // No culprit was found, so the last call in the trace is the best explanation.
             Some(ended) if crash.culprit == culprit::Who::Unknown => ended.findings.extend(found.findings),
-            _ => ended = Some(found),
+            _ => {
+                let last = ended.filter(|ended| ended.name != "the program");
+                found
+                    .findings
+                    .extend(last.map(|ended| format!("the last call: {}", ended.reason)));
+                ended = Some(found);
+            }
         }
     }
     report.ended = ended.as_ref().map(|ended| ended.reason.clone());

@@ -106,6 +106,9 @@ rows! {
     LOADER_FAILED = "loader.failed", "loader", rank::REFUSED - 1,
         "The Vulkan loader that programs get fails where another one works.",
         "Update or reinstall that loader.";
+    LOADER_REFUSES_MANIFEST = "loader.refuses-manifest", "driver manifest", rank::REFUSED - 1,
+        "The Vulkan loader that programs get fails because of this manifest.",
+        "Correct the file, or reinstall the package that it belongs to.";
     DEVICE_MOVED_BY_LAYER = "device.moved-by-layer", "layer", rank::ASIDE,
         "A layer changed the order of the devices.",
         "Start the program without the layer, or change what the layer reads.";

@@ -78,7 +78,7 @@ fn suspect_layers(found: &mut Dropped, records: &[&Record]) {
     if !layers.is_empty() {
         found
             .findings
-            .push(format!("the call went through these layers: {}", layers.join(", ")));
+            .push(format!("{}{}", layers::THROUGH_LAYERS, layers.join(", ")));
         found.advice = format!(
             "To see whether a layer is at fault: VK_LOADER_LAYERS_DISABLE={} PROGRAM",
             layers.join(",")

@@ -1,6 +1,6 @@
 //! The layers of the last instance, and installed layers that are in no chain.
 
-use super::{ActiveLayer, InactiveLayer, codes};
+use super::{ActiveLayer, Dropped, InactiveLayer, Report, codes, ended};
 use crate::events::{Event, Moved, Record};
 use reasons::Code;
 use std::collections::BTreeMap;
@@ -124,6 +124,43 @@ fn with_variable(sentence: &str, variable: Option<&str>) -> String {
         _ => sentence.into(),
     }
 }
+
+impl Report {
+    /// Returns `true` if the first finding is that the process ended in a call that went through layers, and no culprit is known.
+    pub(crate) fn is_ended_in_unknown_layer(&self) -> bool {
+        const CODES: [&str; 3] = [
+            codes::PROGRAM_CRASHED.name,
+            codes::PROGRAM_EXITED.name,
+            codes::PROGRAM_HUNG.name,
+        ];
+        let is_unknown = |found: &Dropped| {
+            let is_of_call = found.findings.iter().any(|finding| finding.starts_with(THROUGH_LAYERS));
+            CODES.contains(&found.code.as_str()) && is_of_call && found.set.is_none()
+        };
+        self.dropped.first().is_some_and(is_unknown)
+    }
+
+    /// Names a layer in the first finding, because the process ends as it should without that layer.
+    pub(crate) fn blame_layer(&mut self, layer: &str) {
+        let library = self
+            .layers
+            .iter()
+            .find(|one| one.name == layer)
+            .map(|one| one.library.clone());
+        if let Some(found) = self.dropped.first_mut() {
+            found.name = layer.into();
+            found.findings.retain(|finding| !finding.starts_with(THROUGH_LAYERS));
+            found
+                .findings
+                .insert(0, format!("without {layer}, the same process ends as it should"));
+            found.advice = ended::without(library.as_deref().unwrap_or(layer), "VK_LOADER_LAYERS_DISABLE", layer);
+            found.file = library;
+        }
+    }
+}
+
+/// Beginning of a finding that lists the layers of a call.
+pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
 /// Mesa's layer that changes the list of devices, and the variables that control it.
 const MESA: (&str, &str) = ("VK_LAYER_MESA_device_select", "MESA_VK_DEVICE_SELECT and DRI_PRIME");

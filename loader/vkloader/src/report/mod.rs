@@ -7,6 +7,7 @@ mod culprit;
 mod decided;
 mod devices;
 mod ended;
+mod failed;
 mod layers;
 pub(crate) mod other;
 pub(crate) mod rank;
@@ -350,10 +351,16 @@ impl fmt::Display for Slow {
 impl OtherLoader {
     /// Returns the heading for the loader that programs use.
     pub(crate) fn title(&self) -> &'static str {
-        match &self.path {
-            Some(_) => "Programs on this machine get another loader",
-            None => "Programs on this machine find no Vulkan loader",
+        match (&self.path, self.is_whole()) {
+            (Some(_), _) => "Programs on this machine get another loader",
+            (None, true) => "Programs on this machine find no Vulkan loader",
+            (None, false) => "Programs on this machine get a Vulkan loader that ends them",
         }
+    }
+
+    /// Returns `true` if the process that ran on this loader ended as it should.
+    fn is_whole(&self) -> bool {
+        (self.ending.by, self.ending.number) == ("status", Some(0))
     }
 
     /// Returns one line about the loader that programs use; empty if they have no loader.
@@ -396,7 +403,7 @@ impl OtherLoader {
     /// Returns the sentence for a comparison without differences.
     pub(crate) fn agreement(&self) -> Option<&'static str> {
         match (self.is_compared, self.differences.is_empty()) {
-            (true, true) if self.version.is_some() => {
+            (true, true) if self.version.is_some() && self.is_whole() => {
                 Some("It gives programs the same devices, layers and extensions as the library asked here.")
             }
             (false, _) => Some(

@@ -2,7 +2,7 @@
 
 use super::build::verdict;
 use super::{
-    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, how_ended,
+    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Name by which programs open their loader.
-const NAME: &str = "libvulkan.so.1";
+pub(super) const NAME: &str = "libvulkan.so.1";
 
 /// Upper bound on the bytes of a loader's file that are searched for names of variables.
 const MOST: u64 = 64 << 20;
@@ -47,7 +47,7 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
         let view = View::of(records, other);
         described.differences = differences(report, own, &other.seen, &view);
         forget_unknown(report, &view);
-        failures(report, own, other, &described);
+        failed::add(report, own, other, &described);
     }
     let path = described.path.clone().unwrap_or_else(|| NAME.into());
     take_devices(report, &other.seen, &path);
@@ -200,6 +200,10 @@ fn differences(report: &Report, own: &Seen, other: &Seen, view: &View<'_>) -> Ve
                 because: None,
             });
         }
+    }
+    if other.instance.is_none() {
+        // That loader ended the probe before it gave any list.
+        return found;
     }
     devices(report, other, view, &mut found);
     drivers(report, view, &mut found);
@@ -373,23 +377,6 @@ fn forget_unknown(report: &mut Report, view: &View<'_>) {
         })
     };
     report.dropped.retain(|dropped| !without_effect(dropped));
-}
-
-/// Adds a finding if programs fail under their loader, but not under the examined library.
-fn failures(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
-    let path = described.path.as_deref().unwrap_or(NAME);
-    let ended = how_ended(&other.finished);
-    let refused = other.seen.instance.filter(|&code| code < 0 && own.instance == Some(0));
-    let words = match (ended, refused) {
-        (Some(words), _) => words,
-        (None, Some(code)) => format!("vkCreateInstance gave {}", names::result(code)),
-        (None, None) => return,
-    };
-    report.dropped.push(Dropped {
-        findings: vec![words],
-        file: described.owner.clone(),
-        ..codes::LOADER_FAILED.about(path)
-    });
 }
 
 /// Returns, for each device of the other loader, its index in the report.

@@ -135,6 +135,11 @@ impl Entry {
         Self { get, global }
     }
 
+    /// Returns the file of the loader, if the system knows it.
+    pub(crate) fn file(&self) -> Option<String> {
+        crate::objects::file_of(self.get as *const c_void)
+    }
+
     /// Returns the Vulkan version that the loader supports.
     pub(crate) fn version(&self) -> u32 {
         // SAFETY: `get` is `vkGetInstanceProcAddr` of a library that stays open, which finds this command without an instance.

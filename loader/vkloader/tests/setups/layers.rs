@@ -110,3 +110,38 @@ pub(super) const ROWS: &[Row] = &[
 fn each_cause_in_a_layer_is_named_and_its_remedy_helps() {
     try_all(ROWS);
 }
+
+/// A layer whose calls end the process or never return, without a fault that has a place. The innocent layer is not named.
+#[test]
+fn a_layer_that_exits_or_hangs_is_named_among_several() {
+    for (code, call) in [("program.exited", "_exit(3)"), ("program.hung", "pause()")] {
+        let mut machine = super::Machine::new();
+        good(&mut machine);
+        machine.working_layer("implicit", "calm", "", "");
+        let library = machine.path("libraries/libstops.so");
+        let source = machine.file(
+            "stops.c",
+            format!(
+                "#include <string.h>\n#include <unistd.h>\nstatic int create(void *a, void *b, void *c) {{ {call}; return 0; }}\n\
+                 void *vkGetInstanceProcAddr(void *a, const char *name) {{ return strcmp(name, \"vkCreateInstance\") ? 0 : create; }}\n"
+            ),
+        );
+        let made = std::process::Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .args([&library, &source])
+            .status();
+        assert!(made.expect("a compiler").success());
+        machine.layer_of("stops", &library);
+        machine.argument("--timeout").argument("8");
+        let explained = machine.explain();
+        assert_eq!((explained.code, explained.first()), (1, code));
+        assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_stops");
+        let advice = explained.advice();
+        assert!(
+            advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_stops PROGRAM"),
+            "{advice}"
+        );
+        machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_stops");
+        assert_eq!(machine.explain().devices(), ["one"]);
+    }
+}

@@ -130,10 +130,23 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups with a test of their own: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 23] = [
+const ELSEWHERE: [(&str, &str); 27] = [
     (
         "setups/surroundings.rs",
         "a_needed_library_in_a_file_system_that_forbids_programs_is_named",
+    ),
+    ("setups/layers.rs", "a_layer_that_exits_or_hangs_is_named_among_several"),
+    (
+        "other_failing.rs",
+        "a_manifest_that_crashes_the_loader_of_programs_is_named",
+    ),
+    (
+        "other_failing.rs",
+        "a_manifest_that_only_the_loader_of_programs_refuses_is_named",
+    ),
+    (
+        "other_failing.rs",
+        "a_layer_that_crashes_under_both_loaders_is_named_and_no_loader",
     ),
     ("explain.rs", "a_file_that_this_user_may_not_read"),
     ("explain.rs", "a_dependency_of_a_dependency_is_missing"),

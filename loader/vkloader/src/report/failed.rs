@@ -1,0 +1,73 @@
+//! Findings about the loader that programs use, if it fails.
+
+use super::other::NAME;
+use super::{Dropped, OtherLoader, Report, codes, rank};
+use crate::child::Ending;
+use crate::names;
+use crate::other::{Other, Refused};
+use crate::probe::Seen;
+
+/// Adds findings if programs fail under their loader. `own` has the results under the examined library.
+pub(super) fn add(report: &mut Report, own: &Seen, other: &Other, described: &OtherLoader) {
+    let path = described.path.as_deref().unwrap_or(NAME);
+    let Some(how) = how(other, own) else { return };
+    if !other.refused.is_empty() {
+        report
+            .dropped
+            .extend(other.refused.iter().map(|one| refused(one, path)));
+        return;
+    }
+    // A process that ends under both has the same cause twice, and the report names it once.
+    if report.ended.is_some() {
+        return;
+    }
+    let works_here = own.instance == Some(0);
+    let mut found = Dropped {
+        findings: vec![how],
+        file: described.owner.clone(),
+        ..codes::LOADER_FAILED.about(path)
+    };
+    if !works_here {
+        found.reason = "The Vulkan loader that programs get ends them, where another one returns an error.".into();
+        found.advice = "See the other findings; an update of that loader may help too.".into();
+        found.rank = rank::CONSEQUENCE;
+    }
+    report.dropped.push(found);
+}
+
+fn refused(refused: &Refused, loader: &str) -> Dropped {
+    let mut found = codes::LOADER_REFUSES_MANIFEST.about(&refused.manifest);
+    found.findings = vec![refused.how.clone(), format!("that loader: {loader}")];
+    if let Some(variable) = &refused.variable {
+        found.advice = format!("{}, or: unset {variable}", found.advice.trim_end_matches('.'));
+    }
+    found
+}
+
+/// Returns how programs fail under their loader; `None` if they do not, or if an error is that of the examined library too.
+fn how(other: &Other, own: &Seen) -> Option<String> {
+    let seen = &other.seen;
+    let step = match (seen.instance, seen.enumeration) {
+        (None, _) => "before it had an instance",
+        (Some(_), None) => "while it listed devices",
+        (Some(_), Some(_)) => "while it created devices",
+    };
+    match other.finished.ending {
+        Ending::Signal(signal) => Some(format!("{} ended the process {step}", names::signal(signal))),
+        Ending::TooLong(limit) => Some(format!(
+            "the process did not end within {} s; time ran out {step}",
+            limit.as_secs_f64()
+        )),
+        Ending::Status(status) if status != 0 => Some(format!(
+            "the process ended itself with {} {step}",
+            names::status(status)
+        )),
+        Ending::Status(_) if seen.instance.is_none() && seen.not_opened.is_none() => {
+            Some(format!("the process ended itself {step}"))
+        }
+        Ending::Status(_) => {
+            let code = seen.instance.filter(|&code| code < 0 && own.instance == Some(0))?;
+            Some(format!("vkCreateInstance gave {}", names::result(code)))
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Finds who ended the probe: repeats it under a supervisor, and without one layer after the other.
+
+use crate::child::{self, Ending, Finished, Watched};
+use crate::commands::Library;
+use crate::crash;
+use crate::explain::{KEPT, WITHOUT_LAYERS, leave_out};
+use crate::probe::{self, Seen};
+use crate::report::Report;
+use std::io;
+use std::time::Duration;
+
+/// Upper bound on the time of a run without one layer. A run that works takes a fraction of it.
+const ENOUGH: Duration = Duration::from_secs(10);
+
+impl Library {
+    /// Repeats the probe under a supervisor if a fault ended it. Returns the second run if it crashed too, because only that run has the place of the
+    /// crash.
+    ///
+    /// # Errors
+    /// The probe cannot be run.
+    pub(crate) fn locate_crash(&self, finished: Finished) -> io::Result<Finished> {
+        if !matches!(finished.ending, Ending::Signal(signal) if crash::is_fault(signal)) {
+            return Ok(finished);
+        }
+        let arguments = [probe::ARGUMENT.into(), self.path().into_os_string()];
+        let command = crash::command(&crate::itself::path()?.into_os_string(), &arguments)?;
+        let watched = Watched {
+            is_supervised: true,
+            ..KEPT
+        };
+        let again = child::run(command, self.limit(), watched)?;
+        Ok(if again.crashes.is_empty() { finished } else { again })
+    }
+
+    /// Names the layer that ended the probe in a call, if the stack did not: the first one without which the probe ends as it should.
+    ///
+    /// # Errors
+    /// The probe cannot be run.
+    pub(crate) fn name_layer(&self, report: &mut Report) -> io::Result<()> {
+        let layers: Vec<String> = match report.is_ended_in_unknown_layer() {
+            true => report.layers.iter().map(|layer| layer.name.clone()).collect(),
+            false => Vec::new(),
+        };
+        for layer in &layers {
+            let mut command = self.probe()?;
+            leave_out(&mut command, WITHOUT_LAYERS, layer);
+            let finished = child::run(command, self.limit().min(ENOUGH), KEPT)?;
+            let has_instance = Seen::last(&finished.output).is_some_and(|seen| seen.instance.is_some());
+            if finished.ending == Ending::Status(0) && has_instance {
+                report.blame_layer(layer);
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! `vkloader explain` where the loader that programs get fails: on a manifest, or as another loader does too.
+
+mod machine;
+
+use machine::Machine;
+use std::fs;
+use std::process::Command;
+
+/// A loader that reads one manifest and creates no instance: it crashes on a list, and refuses a byte order mark.
+const LOADER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int none(void *name, unsigned *count, void *all) { *count = 0; return 0; }
+static int layers(unsigned *count, void *all) { *count = 0; return 0; }
+static int create(void *info, void *allocator, void *instance) {
+    const char *path = getenv("VK_DRIVER_FILES") ? getenv("VK_DRIVER_FILES") : getenv("MANIFEST");
+    FILE *file = path ? fopen(path, "r") : 0;
+    int first = file ? getc(file) : 0;
+    if (first == '[') abort();
+    return first == 0xEF ? -1 : -9;
+}
+void *vkGetInstanceProcAddr(void *instance, const char *name) {
+    if (!strcmp(name, "vkCreateInstance")) return create;
+    if (!strcmp(name, "vkEnumerateInstanceExtensionProperties")) return none;
+    if (!strcmp(name, "vkEnumerateInstanceLayerProperties")) return layers;
+    return 0;
+}
+"#;
+
+/// A machine with `vkloader` installed, where programs get this loader, and a driver that works.
+fn machine(loader: &str) -> Machine {
+    let mut machine = Machine::new();
+    machine.install();
+    machine.driver("card", "device card");
+    fs::create_dir(machine.path("first")).expect("a folder");
+    let source = machine.file("loader.c", loader);
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-o"]);
+    command.arg(machine.path("first/libvulkan.so.1")).arg(source);
+    assert!(command.status().expect("a compiler").success());
+    let folder = machine.path("first");
+    machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
+    machine
+}
+
+/// Changes the text of the driver's manifest. Returns its path.
+fn change(machine: &mut Machine, change: impl Fn(&str) -> String) -> String {
+    let path = machine.path("data/vulkan/icd.d/card.json");
+    let text = fs::read_to_string(&path).expect("just written");
+    fs::write(&path, change(&text)).expect("written");
+    let path = path.to_str().expect("plain").to_owned();
+    machine.variable("MANIFEST", path.clone());
+    path
+}
+
+#[test]
+fn a_manifest_that_crashes_the_loader_of_programs_is_named() {
+    let mut machine = machine(LOADER);
+    let manifest = change(&mut machine, |text| format!("[{text}]"));
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.first()), (1, "loader.refuses-manifest"));
+    let found = &explained.report["dropped"][0];
+    assert_eq!(found["name"], manifest.as_str());
+    assert!(
+        explained.findings().contains("signal 6 (SIGABRT)") && explained.findings().contains("first/libvulkan.so.1"),
+        "{}",
+        explained.findings()
+    );
+    assert_eq!(
+        explained.advice(),
+        "Correct the file: a manifest is one object in braces"
+    );
+    assert!(!explained.codes().contains(&"loader.failed"));
+    // The loader is there, although it crashed.
+    let text = String::from_utf8_lossy(&machine.run(&["explain"]).stdout).into_owned();
+    assert!(text.contains("Programs on this machine get another loader"), "{text}");
+    // Only the file that a variable names counts then, which is what the advice ends with.
+    machine.variable("VK_DRIVER_FILES", manifest);
+    let explained = machine.explain_with(&[]);
+    assert!(
+        explained.advice().ends_with(", or: unset VK_DRIVER_FILES"),
+        "{}",
+        explained.advice()
+    );
+}
+
+#[test]
+fn a_manifest_that_only_the_loader_of_programs_refuses_is_named() {
+    let mut machine = machine(LOADER);
+    let manifest = change(&mut machine, |text| format!("\u{FEFF}{text}"));
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.first()), (1, "loader.refuses-manifest"));
+    assert_eq!(explained.report["dropped"][0]["name"], manifest.as_str());
+    assert!(
+        explained.findings().contains("VK_ERROR_OUT_OF_HOST_MEMORY"),
+        "{}",
+        explained.findings()
+    );
+    let advice = explained.advice();
+    assert!(advice.contains("sed -i '1s/^\\xEF\\xBB\\xBF//'"), "{advice}");
+    let remedy = advice.split_once(": ").expect("a command").1;
+    assert!(
+        Command::new("sh")
+            .args(["-c", remedy])
+            .status()
+            .expect("a shell")
+            .success()
+    );
+    assert!(!fs::read(&manifest).expect("there").starts_with(b"\xEF"));
+}
+
+/// A layer ends the process under every loader, so neither is at fault.
+#[test]
+fn a_layer_that_crashes_under_both_loaders_is_named_and_no_loader() {
+    let mut machine =
+        machine("#include <stdlib.h>\nvoid *vkGetInstanceProcAddr(void *instance, const char *name) { abort(); }\n");
+    let library = machine.path("libraries/libcrash.so");
+    let source = machine.file(
+        "crash.c",
+        "#include <stdlib.h>\nint vkNegotiateLoaderLayerInterfaceVersion(void *version) { abort(); }\n",
+    );
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source);
+    assert!(command.status().expect("a compiler").success());
+    machine.layer_of("crash", &library);
+    machine.working_layer("implicit", "calm", "", "");
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.first()), (1, "program.crashed"));
+    assert_eq!(explained.report["dropped"][0]["name"], "VK_LAYER_crash");
+    assert!(
+        explained
+            .advice()
+            .contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_crash PROGRAM"),
+        "{}",
+        explained.advice()
+    );
+    assert!(!explained.codes().contains(&"loader.failed"), "{:?}", explained.codes());
+    machine.variable("VK_LOADER_LAYERS_DISABLE", "VK_LAYER_crash");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(explained.first(), "loader.failed");
+}
+
+#[test]
+fn the_loader_of_programs_is_known_without_proc() {
+    let mut machine = machine(LOADER);
+    let script = "mount -t tmpfs none /proc && exec \"$@\"";
+    let words = ["unshare", "--mount", "sh", "-c", script, "sh"].map(String::from);
+    if !machine.start_with(words.into()) {
+        return;
+    }
+    let explained = machine.explain_with(&[]);
+    let loader = machine.path("first/libvulkan.so.1");
+    assert_eq!(
+        explained.report["other_loader"]["path"],
+        loader.to_str().expect("plain")
+    );
+    assert_eq!(
+        explained.found("loader.failed")["name"],
+        loader.to_str().expect("plain")
+    );
+}
