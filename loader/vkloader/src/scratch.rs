@@ -38,7 +38,18 @@ fn is_plain(place: &Path) -> bool {
 /// Returns the system's error for the first place if no place takes the folder.
 pub(crate) fn folder() -> io::Result<TempDir> {
     signals::note_requests_to_end();
-    first(|place| tempfile::tempdir_in(place))
+    first(|place| with_room(tempfile::tempdir_in(place)?))
+}
+
+/// Room in bytes that a folder must have. A trace that ends early would look like that of a program that ended early.
+const ROOM: usize = 256 << 10;
+
+/// Returns the folder if files in it can have a content, which a full disk or a quota prevents.
+fn with_room(folder: TempDir) -> io::Result<TempDir> {
+    let file = folder.path().join("room");
+    std::fs::write(&file, vec![0; ROOM])?;
+    std::fs::remove_file(&file)?;
+    Ok(folder)
 }
 
 /// Returns what `make` makes in the first place where it succeeds.

@@ -88,7 +88,7 @@ fn absent(dropped: &mut Dropped, library: &str) {
 }
 
 /// Returns the first folder on a path that this user may not search.
-fn closed_folder(path: &Path) -> Option<&Path> {
+pub(super) fn closed_folder(path: &Path) -> Option<&Path> {
     let mut folders: Vec<&Path> = path.ancestors().skip(1).filter(|folder| folder.is_absolute()).collect();
     folders.reverse();
     folders

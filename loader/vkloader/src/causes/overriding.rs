@@ -62,6 +62,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
         left_by_configurator(dropped);
         listed_by_mesa(dropped);
     }
+    found.extend(closed_folders(records));
     found.extend(twice(records));
     found.extend(none_has_device(report));
     let mut seen = Vec::new();
@@ -105,6 +106,32 @@ fn searched<'a>(records: &'a [&Record]) -> impl Iterator<Item = &'a Searched> {
         Event::Searched(searched) if searched.wanted == "driver" => Some(searched),
         _ => None,
     })
+}
+
+/// Returns findings about folders of manifests that this user may not read.
+fn closed_folders(records: &[&Record]) -> Vec<Dropped> {
+    let mut found = Vec::new();
+    for record in records {
+        let Event::Searched(searched) = &record.event else {
+            continue;
+        };
+        let is_refused = searched.system.is_some();
+        let Some(folder) = is_refused
+            .then(|| unsearched::closed(Path::new(&searched.folder)))
+            .flatten()
+        else {
+            continue;
+        };
+        let folder = folder.display().to_string();
+        let mut one = codes::SEARCH_FOLDER_CLOSED.about(&folder);
+        one.findings = vec![format!("searched for: {}", searched.wanted)];
+        one.advice = format!("Let this user read the folder: chmod o+rx {folder}");
+        if searched.wanted != "driver" {
+            one.rank = rank::ASIDE;
+        }
+        found.push(one);
+    }
+    found
 }
 
 fn has_manifests(records: &[&Record]) -> bool {

@@ -75,6 +75,9 @@ rows! {
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where drivers are looked for.",
         "If this is unintended, unset the variable.";
+    SEARCH_FOLDER_CLOSED = "search.folder-closed", "folder", rank::NOTHING - 1,
+        "This user may not read a folder of manifests.",
+        "Give the user permission to read and search the folder.";
     SETTINGS_ACTIVE = "settings.active", "settings file", rank::SILENT,
         "A settings file decides about layers, drivers or devices.",
         "If this is unintended, delete the file, or change it with the program that wrote it, such as Vulkan Configurator.";

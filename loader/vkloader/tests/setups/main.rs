@@ -130,7 +130,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups with a test of their own: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 27] = [
+const ELSEWHERE: [(&str, &str); 29] = [
     (
         "setups/surroundings.rs",
         "a_needed_library_in_a_file_system_that_forbids_programs_is_named",
@@ -147,6 +147,14 @@ const ELSEWHERE: [(&str, &str); 27] = [
     (
         "other_failing.rs",
         "a_layer_that_crashes_under_both_loaders_is_named_and_no_loader",
+    ),
+    (
+        "setups/surroundings.rs",
+        "a_folder_for_temporary_files_that_is_full_prevents_nothing",
+    ),
+    (
+        "setups/surroundings.rs",
+        "a_folder_of_manifests_that_this_user_may_not_read_is_named",
     ),
     ("explain.rs", "a_file_that_this_user_may_not_read"),
     ("explain.rs", "a_dependency_of_a_dependency_is_missing"),

@@ -1,7 +1,10 @@
 //! Systems around the program: mounts, permissions and space. Each set-up needs a namespace, and is skipped where none can be made.
 
-use super::Machine;
+use super::{Machine, good};
+use crate::machine::library;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 /// Starts `vkloader` in a mount namespace, after a shell script whose `$0` is this folder. Reports the test as skipped and returns `false` if that is
@@ -63,4 +66,58 @@ fn a_needed_library_in_a_file_system_that_forbids_programs_is_named() {
     assert_eq!(explained.advice(), wanted);
     machine.start_with(Vec::new());
     assert!(!machine.explain().codes().contains(&"driver.not-opened"));
+}
+
+#[test]
+fn a_folder_for_temporary_files_that_is_full_prevents_nothing() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let folder = machine.path("full").to_str().expect("plain").to_owned();
+    fs::create_dir(&folder).expect("a folder");
+    let script =
+        "mount -t tmpfs -o size=8k none \"$0\" && { head -c 9000 /dev/zero >\"$0/file\" 2>/dev/null || true; }";
+    if !after_script(&mut machine, script, &folder) {
+        return;
+    }
+    machine.variable("TMPDIR", folder);
+    let library = library();
+    let library = library.to_str().expect("plain");
+    let program = env!("CARGO_BIN_EXE_vkloader");
+    for words in [&[][..], &["--", program, "probe", "libvulkan.so.1"]] {
+        let explained = machine.explain_with(&[&["--library", library], words].concat());
+        assert_eq!((explained.code, explained.devices()), (0, vec!["one"]), "{words:?}");
+    }
+}
+
+#[test]
+fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
+    let mut machine = Machine::new();
+    good(&mut machine);
+    let allow = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("the owner may");
+    for closed in ["data/vulkan/icd.d", "data/vulkan"] {
+        let folder = machine.path(closed);
+        allow(&folder, 0o700);
+        if !machine.unprivileged() {
+            return;
+        }
+        let explained = machine.explain();
+        assert_eq!(
+            (explained.code, explained.first()),
+            (1, "search.folder-closed"),
+            "{closed}"
+        );
+        let wanted = format!("Let this user read the folder: chmod o+rx {}", folder.display());
+        assert_eq!(explained.advice(), wanted);
+        allow(&folder, 0o755);
+        // The mock driver may not write its journal as this user, so it has no device; it is found, however.
+        let codes = machine.explain().report["dropped"].to_string();
+        assert!(
+            !codes.contains("search.folder-closed") && !codes.contains("driver.none-installed"),
+            "{codes}"
+        );
+    }
+    // What is below the folder of another user may not exist, so it is not named.
+    allow(&machine.path("data"), 0o700);
+    assert!(!machine.explain().codes().contains(&"search.folder-closed"));
+    allow(&machine.path("data"), 0o755);
 }
