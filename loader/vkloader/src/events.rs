@@ -89,6 +89,12 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// Returns the result if the command failed. A positive result of a command that creates an instance or device is a failure too.
+    pub(crate) fn failure(&self) -> Option<i32> {
+        let creates = matches!(self.name.as_str(), "vkCreateInstance" | "vkCreateDevice");
+        self.result.filter(|&code| code < 0 || creates && code != 0)
+    }
+
     /// Returns the library whose code runs in this step.
     pub(crate) fn runs(&self) -> Option<&str> {
         match self.step.as_str() {

@@ -1,5 +1,6 @@
 //! `vkloader explain` and `vkloader devices`.
 
+use crate::beside::{Beside, leave_out};
 use crate::child::{self, Finished, Watched};
 use crate::commands::{Library, NONE, USABLE, heard, json, print};
 use crate::library_folder::LibraryFolder;
@@ -12,9 +13,6 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
-
-/// Variable that disables layers.
-pub(crate) const WITHOUT_LAYERS: &str = "VK_LOADER_LAYERS_DISABLE";
 
 /// Options of `vkloader explain`.
 #[derive(Args)]
@@ -120,31 +118,26 @@ impl Explain {
     fn report(&self, finished: &Finished) -> io::Result<(Option<Seen>, Report)> {
         if self.program.is_empty() {
             let seen = Seen::last(&finished.output);
-            let report = of_probe(&self.library, finished, seen.as_ref())?;
+            let mut report = of_probe(&self.library, finished, seen.as_ref())?;
+            if let Some(seen) = &seen {
+                Beside::of(&self.library, &report).blame_layers(seen, &mut report)?;
+            }
             return Ok((seen, report));
         }
-        let alone = report::build(finished, Received::default());
-        if alone.layers.is_empty() || alone.devices.is_empty() && alone.hidden.is_empty() {
+        let mut alone = report::build(finished, Received::default());
+        if alone.layers.is_empty() {
             return Ok((None, alone));
         }
         // The trace lacks the changes that layers made to the list, so a probe with the same layers is run.
-        let beside = self.beside(&alone)?;
-        let own =
-            Seen::last(&beside.output).filter(|_| report::build(&beside, Received::default()).has_layers_of(&alone));
-        let Some(seen) = own else { return Ok((None, alone)) };
-        let report = of_devices(finished, &seen, |layer| self.library.looks_without(layer))?;
-        Ok((None, report))
-    }
-
-    /// Runs the probe with the library and the layers of a program.
-    fn beside(&self, report: &Report) -> io::Result<Finished> {
-        let library = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
-        let mut command = Process::new(crate::itself::path()?);
-        command.arg(crate::probe::ARGUMENT);
-        let asked = report.layers.iter().filter(|layer| layer.is_asked_for);
-        command.args(asked.map(|layer| format!("--layer={}", layer.name)));
-        command.arg(library.map_or_else(|| self.library.path(), PathBuf::from));
-        child::run(command, self.library.limit(), KEPT)
+        let beside = Beside::of(&self.library, &alone);
+        let own = beside.run("")?;
+        let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
+        let Some(seen) = seen else { return Ok((None, alone)) };
+        if !alone.devices.is_empty() || !alone.hidden.is_empty() {
+            alone = of_devices(finished, &seen, |layer| beside.seen(layer))?;
+        }
+        beside.blame_layers(&seen, &mut alone)?;
+        Ok((None, alone))
     }
 
     /// Runs the program, or the probe if no program was named. The program finds the library in `folder`, if given.
@@ -274,12 +267,6 @@ fn plain(program: &OsString, arguments: &[OsString]) -> Process {
     command
 }
 
-/// Adds a word to the value of a variable that lists disabled things.
-pub(crate) fn leave_out(command: &mut Process, variable: &str, value: &str) {
-    let others = std::env::var(variable).unwrap_or_default();
-    command.env(variable, format!("{value},{others}"));
-}
-
 /// Options that keep the output of a process.
 pub(crate) const KEPT: Watched = Watched {
     keeps_output: true,
@@ -293,9 +280,8 @@ impl Library {
     /// Returns the results of the probe without a layer.
     fn looks_without(&self, layer: &str) -> io::Result<Option<Seen>> {
         let mut command = self.probe()?;
-        leave_out(&mut command, WITHOUT_LAYERS, layer);
-        let seen = Seen::last(&child::run(command, self.limit(), KEPT)?.output);
-        Ok(seen.filter(|seen| seen.instance.is_some()))
+        leave_out(&mut command, report::WITHOUT_LAYERS, layer);
+        Ok(Seen::last(&child::run(command, self.limit(), KEPT)?.output))
     }
 }
 

@@ -5,6 +5,7 @@
 //!
 //! The crate has a library so that `loader/pages` can write manual pages and completions from its command line.
 
+mod beside;
 mod carried;
 #[cfg(target_os = "linux")]
 mod catalogue;

@@ -59,6 +59,35 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// Returns the devices that can be created.
+    pub(crate) fn usable(&self) -> impl Iterator<Item = &Device> {
+        self.devices
+            .iter()
+            .filter(|device| device.created == Some(vulkan::SUCCESS))
+    }
+
+    /// Returns `true` if the probe made all its calls up to the first one that failed.
+    pub(crate) fn is_complete(&self) -> bool {
+        let has_devices = || self.devices.iter().all(|device| device.created.is_some());
+        match (self.instance, self.enumeration) {
+            (Some(vulkan::SUCCESS), Some(vulkan::SUCCESS)) => has_devices(),
+            (Some(vulkan::SUCCESS), enumeration) => enumeration.is_some(),
+            (instance, _) => instance.is_some(),
+        }
+    }
+
+    /// Returns the first call that failed, and its result.
+    pub(crate) fn failed_call(&self) -> Option<(&'static str, Code)> {
+        let created = self.devices.iter().filter_map(|device| device.created);
+        let calls = [self.instance, self.enumeration];
+        ["vkCreateInstance", "vkEnumeratePhysicalDevices"]
+            .into_iter()
+            .zip(calls)
+            .filter_map(|(name, code)| Some((name, code?)))
+            .chain(created.map(|code| ("vkCreateDevice", code)))
+            .find(|(_, code)| *code != vulkan::SUCCESS)
+    }
+
     /// Returns the last results that a probe printed. A probe that ended early printed incomplete ones.
     pub(crate) fn last(output: &[u8]) -> Option<Self> {
         let lines = output.split(|&byte| byte == b'\n').rev();

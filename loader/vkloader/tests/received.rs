@@ -118,10 +118,7 @@ fn a_layer_that_reorders_devices_is_named_among_several() {
 fn a_program_whose_layer_drops_a_device() {
     let machine = two_drivers();
     machine.working_layer("implicit", "drops", "devices drop-first", "");
-    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
-    let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
-    let output = machine.run(&program);
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    let report = of_program(&machine);
     let names: Vec<&str> = report["devices"]
         .as_array()
         .expect("a list")
@@ -130,6 +127,53 @@ fn a_program_whose_layer_drops_a_device() {
         .collect();
     assert_eq!(names, ["soft"]);
     assert_eq!(report["hidden"][0]["by"], "VK_LAYER_drops");
+}
+
+/// Runs the probe as a user's program.
+fn of_program(machine: &Machine) -> serde_json::Value {
+    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let program = ["explain", "--json", "--", own, "probe", file.to_str().expect("plain")];
+    serde_json::from_slice(&machine.run(&program).stdout).expect("a report")
+}
+
+#[test]
+fn a_program_whose_layer_fails_a_call() {
+    for (line, code, words) in [
+        (
+            "fail vkEnumeratePhysicalDevices 0",
+            "device.hidden-by-layer",
+            "without the layer, a program can use one",
+        ),
+        (
+            "fail vkEnumeratePhysicalDevices -4",
+            "layer.call-failed",
+            "VK_ERROR_DEVICE_LOST",
+        ),
+        (
+            "fail vkCreateInstance -7",
+            "layer.call-failed",
+            "VK_ERROR_EXTENSION_NOT_PRESENT",
+        ),
+        (
+            "fail vkCreateDevice -3",
+            "layer.call-failed",
+            "VK_ERROR_INITIALIZATION_FAILED",
+        ),
+    ] {
+        let machine = Machine::new();
+        machine.driver("good", "device one");
+        machine.working_layer("implicit", "odd", line, "");
+        let report = of_program(&machine);
+        let first = &report["dropped"][0];
+        let advice = first["advice"].as_str().unwrap_or_default();
+        assert_eq!(first["code"], code, "{line}: {report:#}");
+        assert!(
+            advice.contains("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd"),
+            "{line}: {advice}"
+        );
+        assert!(first["findings"].to_string().contains(words), "{line}: {first:#}");
+        assert!(!report.to_string().contains("device.not-created"), "{line}");
+    }
 }
 
 #[test]

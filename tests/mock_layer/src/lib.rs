@@ -19,7 +19,7 @@
 //! | `through-instance NAME` | find the way down for a device command in the next `vkGetInstanceProcAddr` |
 //! | `answer-null NAME` | answer NULL for a command |
 //! | `intercept NAME` | record each call of a command |
-//! | `fail NAME N` | return a result without calling down |
+//! | `fail NAME N` | return a result without calling down; 0 for success |
 //! | `fail-after NAME N` | `vkCreateInstance`, `vkCreateDevice`: call down, then return a result |
 //! | `retry NAME` | `vkCreateInstance`, `vkCreateDevice`, for the lowest layer: call down once more, after a failure with what came from above, after a success when what came up was destroyed |
 //! | `retries N` | how often `retry vkCreateInstance` does so (default 1) |

@@ -80,6 +80,9 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
 
 /// A function that returns the result `code` whatever it is called with.
 fn failing(code: i64) -> *const c_void {
+    extern "C" fn success() -> i32 {
+        vk::Result::SUCCESS.as_raw()
+    }
     extern "C" fn initialization_failed() -> i32 {
         vk::Result::ERROR_INITIALIZATION_FAILED.as_raw()
     }
@@ -90,6 +93,7 @@ fn failing(code: i64) -> *const c_void {
         vk::Result::ERROR_DEVICE_LOST.as_raw()
     }
     match vk::Result::from_raw(code as i32) {
+        vk::Result::SUCCESS => success as *const c_void,
         vk::Result::ERROR_OUT_OF_HOST_MEMORY => out_of_host_memory as *const c_void,
         vk::Result::ERROR_DEVICE_LOST => device_lost as *const c_void,
         _ => initialization_failed as *const c_void,

@@ -39,15 +39,19 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
 
 /// Returns a finding if the creation of the last instance failed.
 fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
+    let is_known = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
+    if is_known(codes::LAYER_CALL_FAILED) {
+        return None;
+    }
     let mut results = records.iter().filter_map(|record| match &record.event {
         Event::Begin(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(None),
-        Event::End(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(step.result),
+        Event::End(step) if step.step == "call" && step.name == "vkCreateInstance" => Some(step.failure()),
         _ => None,
     });
     let Some(last) = results.next_back() else {
         return Some(codes::PROGRAM_NO_INSTANCE.about("the program"));
     };
-    let code = last.filter(|&code| code < 0)?;
+    let code = last?;
     let row = match code {
         LAYER_NOT_PRESENT => codes::INSTANCE_LAYER_MISSING,
         EXTENSION_NOT_PRESENT => codes::INSTANCE_EXTENSION_MISSING,

@@ -121,17 +121,8 @@ fn idle(decided: &Decided, dropped: &[Dropped]) -> Vec<Dropped> {
 /// Returns the findings about devices that a layer hid or moved, and about devices that cannot be used.
 fn of_devices(report: &Report) -> Vec<Dropped> {
     let mut found = Vec::new();
-    for hidden in report.hidden.iter().filter(|hidden| hidden.by_what == "layer") {
-        found.push(Dropped {
-            file: Some(hidden.driver.clone()).filter(|driver| !driver.is_empty()),
-            reason: match hidden.by.as_str() {
-                "" => "One of the active layers hides the device from the program.".into(),
-                layer => format!("{layer} hides the device from the program."),
-            },
-            advice: layers::without(&hidden.by),
-            ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
-        });
-    }
+    let hidden = report.hidden.iter().filter(|hidden| hidden.by_what == "layer");
+    found.extend(hidden.map(layers::hides));
     let mut movers: Vec<&str> = report
         .devices
         .iter()

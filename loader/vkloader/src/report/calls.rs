@@ -16,9 +16,7 @@ pub(super) fn failed(records: &[&Record]) -> Vec<Call> {
     let mut found: Vec<Call> = Vec::new();
     for record in records {
         let Event::End(step) = &record.event else { continue };
-        let Some(code) = step.result.filter(|&code| code < 0) else {
-            continue;
-        };
+        let Some(code) = step.failure() else { continue };
         let call = Call {
             name: step.name.clone(),
             library: step.library.clone(),

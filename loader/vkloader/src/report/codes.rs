@@ -72,6 +72,9 @@ rows! {
     LAYER_NO_INSTANCE = "layer.no-instance", "layer", rank::ASIDE,
         "No instance was created, so no layer came into play.",
         "";
+    LAYER_CALL_FAILED = "layer.call-failed", "layer", rank::SILENT,
+        "A call fails with the layer, and succeeds without it.",
+        "Update the layer, or start the program without it.";
     SEARCH_REPLACED = "search.replaced", "variable", rank::SILENT,
         "A variable replaces all places where drivers are looked for.",
         "If this is unintended, unset the variable.";

@@ -1,7 +1,9 @@
 //! The layers of the last instance, and installed layers that are in no chain.
 
-use super::{ActiveLayer, Dropped, InactiveLayer, Report, codes, ended};
+use super::{ActiveLayer, Dropped, Hidden, InactiveLayer, Report, codes};
 use crate::events::{Event, Moved, Record};
+use crate::names;
+use crate::probe::Seen;
 use reasons::Code;
 use std::collections::BTreeMap;
 
@@ -174,4 +176,71 @@ pub(super) fn without(layer: &str) -> String {
         }
         _ => format!("To start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM"),
     }
+}
+
+/// Returns the finding about a device that a layer hides.
+pub(super) fn hides(hidden: &Hidden) -> Dropped {
+    Dropped {
+        file: Some(hidden.driver.clone()).filter(|driver| !driver.is_empty()),
+        reason: match hidden.by.as_str() {
+            "" => "One of the active layers hides the device from the program.".into(),
+            layer => format!("{layer} hides the device from the program."),
+        },
+        advice: without(&hidden.by),
+        ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
+    }
+}
+
+/// Adds findings about `layer`, which prevents the use of devices. `with` and `free` are the results of the probe with and without it.
+pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &Seen) {
+    let mut found = match with.failed_call() {
+        Some((call, code)) => vec![fails(layer, call, code)],
+        None => hide_all(report, layer, free),
+    };
+    let usable: Vec<&str> = free.usable().map(|device| device.name.as_str()).collect();
+    let is_asked_for = report.layers.iter().any(|own| own.name == layer && own.is_asked_for);
+    for dropped in &mut found {
+        dropped
+            .findings
+            .push(format!("without the layer, a program can use {}", usable.join(", ")));
+        match is_asked_for {
+            // For the program, the variable would make the layer one that is not installed.
+            true => {
+                dropped.advice = "Update the layer, or start the program without the option that asks for it.".into()
+            }
+            false => dropped.set = Some((WITHOUT.into(), layer.into())),
+        }
+    }
+    // The driver is not at fault for a device that it creates without the layer.
+    report
+        .dropped
+        .retain(|one| one.code != codes::DEVICE_NOT_CREATED.name || !usable.contains(&one.name.as_str()));
+    report.dropped.extend(found);
+}
+
+/// Variable that disables layers.
+pub(crate) const WITHOUT: &str = "VK_LOADER_LAYERS_DISABLE";
+
+fn fails(layer: &str, call: &str, code: i32) -> Dropped {
+    Dropped {
+        reason: format!("{call} fails with {layer}, and succeeds without it."),
+        findings: vec![format!("{call} gave {}", names::result(code))],
+        advice: without(layer),
+        ..codes::LAYER_CALL_FAILED.about(layer)
+    }
+}
+
+/// Records that a layer hides all devices.
+fn hide_all(report: &mut Report, layer: &str, free: &Seen) -> Vec<Dropped> {
+    let hidden = free.devices.iter().map(|device| Hidden {
+        name: device.name.clone(),
+        kind: device.kind.clone(),
+        driver: String::new(),
+        by_what: "layer".into(),
+        by: layer.into(),
+    });
+    let hidden: Vec<Hidden> = hidden.collect();
+    let found = hidden.iter().map(hides).collect();
+    report.hidden.extend(hidden);
+    found
 }

@@ -118,6 +118,14 @@ pub(crate) fn succeeded(code: Code) -> Result<(), Code> {
     if code < SUCCESS { Err(code) } else { Ok(()) }
 }
 
+/// Returns an error for every result except success, also for positive ones, with which no object was created.
+///
+/// # Errors
+/// The code itself.
+fn created(code: Code) -> Result<(), Code> {
+    if code == SUCCESS { Ok(()) } else { Err(code) }
+}
+
 /// The functions of a Vulkan loader that stays open until the process ends.
 pub(crate) struct Entry {
     get: GetProcAddr,
@@ -198,7 +206,7 @@ impl Entry {
         };
         let mut handle = ptr::null_mut();
         // SAFETY: `info` is valid, and `handle` is valid for writes.
-        succeeded(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
+        created(unsafe { (global.create_instance)(&info, NO_ALLOCATOR, &mut handle) })?;
         // SAFETY: `get` finds these commands with the live instance, and the table has their types.
         let commands = unsafe { OfInstance::find(self.get, handle) }.ok_or(INITIALIZATION_FAILED)?;
         // SAFETY: `get` finds these commands with the live instance, and the table has their types.
@@ -323,7 +331,7 @@ impl Physical<'_> {
         let commands = &self.instance.commands;
         let mut handle = ptr::null_mut();
         // SAFETY: the physical device belongs to a live instance, `info` is valid, and `handle` is valid for writes.
-        succeeded(unsafe { (commands.create_device)(self.handle, &info, NO_ALLOCATOR, &mut handle) })?;
+        created(unsafe { (commands.create_device)(self.handle, &info, NO_ALLOCATOR, &mut handle) })?;
         Ok((handle, commands.of_device))
     }
 

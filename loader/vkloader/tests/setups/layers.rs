@@ -88,6 +88,44 @@ pub(super) const ROWS: &[Row] = &[
     .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out)
     .gone(),
     Row::new(
+        "a layer lists no device",
+        |machine| with_layer(machine, "fail vkEnumeratePhysicalDevices 0"),
+        "device.hidden-by-layer",
+    )
+    .about("VK_LAYER_odd hides the device")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
+    Row::new(
+        "a layer fails the list of devices",
+        |machine| with_layer(machine, "fail vkEnumeratePhysicalDevices -4"),
+        "layer.call-failed",
+    )
+    .about("VK_ERROR_DEVICE_LOST")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
+    Row::new(
+        "a layer fails the creation of instances",
+        |machine| with_layer(machine, "fail vkCreateInstance -2"),
+        "layer.call-failed",
+    )
+    .about("VK_ERROR_OUT_OF_DEVICE_MEMORY")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
+    Row::new(
+        "a layer gives a result that is no success and no error",
+        |machine| with_layer(machine, "fail vkCreateInstance 77"),
+        "layer.call-failed",
+    )
+    .about("VkResult 77")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
+    Row::new(
+        "one of two layers fails the creation of devices",
+        |machine| {
+            machine.working_layer("implicit", "calm", "", "");
+            with_layer(machine, "fail vkCreateDevice -3");
+        },
+        "layer.call-failed",
+    )
+    .about("VK_LAYER_odd")
+    .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
+    Row::new(
         "a settings file leaves all drivers out",
         |machine| {
             good(machine);

@@ -1,0 +1,89 @@
+//! The probe beside a program: with the library and the layers that the program has.
+
+use crate::child::{self, Finished};
+use crate::commands::Library;
+use crate::explain::KEPT;
+use crate::probe::Seen;
+use crate::report::{self, Report, WITHOUT_LAYERS};
+use std::ffi::OsStr;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Pattern for all layers.
+const ALL: &str = "~all~";
+
+/// A probe that can be run again, with and without layers.
+pub(crate) struct Beside<'a> {
+    library: &'a Library,
+    /// Path of the library that the program used.
+    path: PathBuf,
+    /// Layers of the program, each with `true` if the program asked for it.
+    layers: Vec<(String, bool)>,
+}
+
+impl<'a> Beside<'a> {
+    /// Returns the probe for the program of a report.
+    pub(crate) fn of(library: &'a Library, report: &Report) -> Self {
+        let path = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+        let layers = report.layers.iter();
+        Self {
+            library,
+            path: path.map_or_else(|| library.path(), PathBuf::from),
+            layers: layers.map(|layer| (layer.name.clone(), layer.is_asked_for)).collect(),
+        }
+    }
+
+    /// Runs the probe without the layers that this pattern names; an empty pattern names none.
+    pub(crate) fn run(&self, without: &str) -> io::Result<Finished> {
+        let mut command = Command::new(crate::itself::path()?);
+        command.arg(crate::probe::ARGUMENT);
+        let wanted = self.layers.iter().filter(|(_, is_asked_for)| *is_asked_for);
+        let wanted = wanted.filter(|(name, _)| without != ALL && without != name);
+        command.args(wanted.map(|(name, _)| format!("--layer={name}")));
+        command.arg(&self.path);
+        if !without.is_empty() {
+            leave_out(&mut command, WITHOUT_LAYERS, without);
+        }
+        child::run(command, self.library.limit(), KEPT)
+    }
+
+    /// Returns the results of the probe without these layers.
+    pub(crate) fn seen(&self, without: &str) -> io::Result<Option<Seen>> {
+        Ok(Seen::last(&self.run(without)?.output))
+    }
+
+    /// Adds the layers without which more devices can be used, if there are such layers. `seen` are the results of the probe with
+    /// all layers.
+    pub(crate) fn blame_layers(&self, seen: &Seen, report: &mut Report) -> io::Result<()> {
+        let usable = seen.usable().count();
+        let is_suspicious = usable == 0 || usable < seen.devices.len();
+        // A layer that ends the process is found by the place where it does so.
+        if self.layers.is_empty() || !is_suspicious || !seen.is_complete() || report.is_changed_by_layer() {
+            return Ok(());
+        }
+        let freed = |pattern: &str| -> io::Result<Option<Seen>> {
+            Ok(self.seen(pattern)?.filter(|free| free.usable().count() > usable))
+        };
+        let Some(free) = freed(ALL)? else { return Ok(()) };
+        for (name, _) in &self.layers {
+            if let Some(free) = freed(name)? {
+                report::obstructed(report, name, seen, &free);
+                return Ok(());
+            }
+        }
+        let names: Vec<&str> = self.layers.iter().map(|(name, _)| name.as_str()).collect();
+        report::obstructed(report, &names.join(","), seen, &free);
+        Ok(())
+    }
+}
+
+/// Adds a word to the value of a variable that lists disabled things.
+pub(crate) fn leave_out(command: &mut Command, variable: &str, value: &str) {
+    let own = command.get_envs().find(|(name, _)| *name == OsStr::new(variable));
+    let others = match own {
+        Some((_, value)) => value.map(|value| value.to_string_lossy().into_owned()),
+        None => std::env::var(variable).ok(),
+    };
+    command.env(variable, format!("{value},{}", others.unwrap_or_default()));
+}
