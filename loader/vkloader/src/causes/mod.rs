@@ -40,7 +40,8 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         }
     }
     multiarch::forget(report);
-    hardware::find(report);
+    let is_replaced = variables(&records).any(|(name, _)| overriding::REPLACING.contains(&name));
+    hardware::find(report, is_replaced);
     if report.loader.is_some() {
         overriding::find(report, &records);
         words::find(report, &records);

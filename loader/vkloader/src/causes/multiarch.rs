@@ -3,7 +3,7 @@
 use crate::report::Report;
 
 /// Codes of drivers and layers for another word size or processor.
-const CODES: [&str; 3] = [
+pub(super) const CODES: [&str; 3] = [
     "driver.wrong-architecture",
     "driver-manifest.architecture",
     "layer-library.wrong-architecture",

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Variables that replace the whole search for drivers.
-const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+pub(super) const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// The layer that Vulkan Configurator installs. It may replace search paths and disable layers.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";

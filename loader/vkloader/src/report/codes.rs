@@ -139,6 +139,15 @@ rows! {
     HARDWARE_NO_NODE = "hardware.no-node", "hardware", rank::HARDWARE,
         "The graphics card has a kernel driver, and its device node is not there.",
         "In a container or sandbox, hand in the node: --device /dev/dri; elsewhere, look in dmesg for messages of the kernel driver.";
+    HARDWARE_NO_DRIVER = "hardware.no-driver", "hardware", rank::HARDWARE,
+        "No Vulkan driver for the graphics card is installed where this program looks.",
+        "Install the Vulkan driver of the card: that of Mesa (mesa-vulkan-drivers in Debian, Ubuntu and Fedora) or that of the card's maker.";
+    HARDWARE_NOT_USED = "hardware.not-used", "hardware", rank::HARDWARE,
+        "The graphics card has a kernel driver and a Vulkan driver, and the Vulkan driver lists no device for it.",
+        "Update the Vulkan driver, because the card may be newer than it; look in dmesg for messages of the kernel driver.";
+    HARDWARE_WITHOUT_VULKAN = "hardware.without-vulkan", "hardware", rank::ASIDE - 6,
+        "The graphics card has a kernel driver for which there is no Vulkan driver.",
+        "Use a software driver, such as Mesa's lavapipe; in a virtual machine, choose a card that can draw, such as virtio-gpu with Venus.";
     HARDWARE_NVIDIA_VERSIONS = "hardware.nvidia-versions", "hardware", rank::HARDWARE,
         "NVIDIA's kernel module and user libraries are of different versions.",
         "Start the machine again after an update of the driver; in a container, install the libraries of the host's version.";

@@ -454,7 +454,7 @@ fn hidden_findings(report: &mut Report, path: &str, differences: &[Difference]) 
 }
 
 /// Returns the library that a manifest names; other paths are returned unchanged.
-fn library_of(path: &str) -> String {
+pub(crate) fn library_of(path: &str) -> String {
     let manifest = path.ends_with(".json").then(|| std::fs::read(path).ok()).flatten();
     let value: Option<serde_json::Value> = manifest.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let library = value.and_then(|value| value["ICD"]["library_path"].as_str().map(String::from));

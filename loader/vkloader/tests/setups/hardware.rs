@@ -1,4 +1,4 @@
-//! Hardware that drivers cannot reach. `vkloader` runs in a namespace in which files of the test replace those of the kernel.
+//! Hardware that drivers cannot reach or do not know. `vkloader` runs in a namespace in which files of the test replace those of the kernel.
 
 use super::Machine;
 use std::fs;
@@ -13,15 +13,37 @@ struct Card {
     node: (bool, bool),
 }
 
-/// A set-up: the card, the kernel's command line, the code of the first cause, a part of the remedy, and the card after the remedy.
+/// A driver without a device: the name of its library, up to `.so`.
+type Driver = &'static str;
+
+/// A set-up: the card, the driver, the kernel's command line, the code of the first cause, a part of the remedy, and both after the remedy.
 struct System {
     name: &'static str,
     before: Card,
+    installed: Driver,
     command_line: &'static str,
     code: &'static str,
     remedy: &'static str,
     after: Card,
+    added: Option<Driver>,
 }
+
+const VIRTUAL: Card = Card {
+    vendor: "0x1af4",
+    driver: Some("virtio-pci"),
+    ..WORKS
+};
+
+const USUAL: System = System {
+    name: "",
+    before: WORKS,
+    installed: "libmock_bad",
+    command_line: "quiet",
+    code: "",
+    remedy: "",
+    after: WORKS,
+    added: None,
+};
 
 const WORKS: Card = Card {
     vendor: "0x1002",
@@ -37,10 +59,9 @@ const SYSTEMS: &[System] = &[
             node: (false, false),
             ..WORKS
         },
-        command_line: "quiet",
         code: "hardware.no-kernel-driver",
         remedy: "Load the kernel module",
-        after: WORKS,
+        ..USUAL
     },
     System {
         name: "the kernel was started with nomodeset",
@@ -52,7 +73,7 @@ const SYSTEMS: &[System] = &[
         command_line: "quiet nomodeset",
         code: "hardware.nomodeset",
         remedy: "Remove nomodeset",
-        after: WORKS,
+        ..USUAL
     },
     System {
         name: "the card is held for a virtual machine",
@@ -61,10 +82,9 @@ const SYSTEMS: &[System] = &[
             node: (false, false),
             ..WORKS
         },
-        command_line: "quiet",
         code: "hardware.for-guests",
         remedy: "Bind the card to its own kernel driver",
-        after: WORKS,
+        ..USUAL
     },
     System {
         name: "the device node is not in the container",
@@ -72,10 +92,9 @@ const SYSTEMS: &[System] = &[
             node: (true, false),
             ..WORKS
         },
-        command_line: "quiet",
         code: "hardware.no-node",
         remedy: "/dev/dri",
-        after: WORKS,
+        ..USUAL
     },
     System {
         name: "the card only shows pictures",
@@ -84,10 +103,61 @@ const SYSTEMS: &[System] = &[
             driver: Some("ast"),
             node: (false, false),
         },
-        command_line: "quiet",
         code: "hardware.display-only",
         remedy: "software driver",
-        after: WORKS,
+        ..USUAL
+    },
+    System {
+        name: "no Vulkan driver for the card is installed",
+        code: "hardware.no-driver",
+        remedy: "vulkan-radeon (Arch)",
+        added: Some("libvulkan_radeon"),
+        ..USUAL
+    },
+    System {
+        name: "the Vulkan driver is older than the card",
+        before: Card {
+            vendor: "0x8086",
+            driver: Some("xe"),
+            ..WORKS
+        },
+        installed: "libvulkan_intel",
+        code: "hardware.not-used",
+        remedy: "Update ",
+        ..USUAL
+    },
+    System {
+        name: "the virtual card has no Vulkan driver, and Intel's looks at it too",
+        before: VIRTUAL,
+        installed: "libvulkan_intel",
+        code: "hardware.no-driver",
+        remedy: "libvulkan_virtio.so",
+        after: VIRTUAL,
+        added: Some("libvulkan_virtio"),
+        ..USUAL
+    },
+    System {
+        name: "there is no Vulkan driver for the kernel driver",
+        before: Card {
+            vendor: "0x1002",
+            driver: Some("radeon"),
+            ..WORKS
+        },
+        code: "hardware.without-vulkan",
+        remedy: "amdgpu.si_support=1",
+        ..USUAL
+    },
+    System {
+        name: "the container has no nodes of NVIDIA's card",
+        before: Card {
+            vendor: "0x10de",
+            driver: Some("nvidia"),
+            node: (true, false),
+        },
+        installed: "libGLX_nvidia",
+        code: "hardware.no-node",
+        remedy: "--gpus all",
+        ..USUAL
     },
 ];
 
@@ -121,13 +191,24 @@ impl Card {
     }
 }
 
+/// Installs a driver without a device, with this file name.
+fn install(machine: &Machine, library: Driver) {
+    machine.driver("bad", "");
+    if library != USUAL.installed {
+        for ending in ["so", "conf"] {
+            let from = machine.path(&format!("libraries/libmock_bad.{ending}"));
+            fs::rename(from, machine.path(&format!("libraries/{library}.{ending}"))).expect("one folder");
+        }
+        machine.manifest("bad", &machine.path(&format!("libraries/{library}.so")), "");
+    }
+}
+
 #[test]
 fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
     let mut failures = Vec::new();
     for system in SYSTEMS {
         let mut machine = Machine::new();
-        // The driver is installed and finds no device.
-        machine.driver("bad", "");
+        install(&machine, system.installed);
         system.before.place(&machine, system.command_line);
         if !machine.in_made_up_system(&["/sys", "/dev/dri", "/proc/cmdline"]) {
             return;
@@ -142,6 +223,9 @@ fn each_cause_in_the_hardware_is_named_and_its_remedy_helps() {
             continue;
         }
         system.after.place(&machine, "quiet");
+        if let Some(driver) = system.added {
+            install(&machine, driver);
+        }
         let explained = machine.explain();
         if explained.codes().contains(&system.code) {
             failures.push(format!("{}: the remedy does not help", system.name));

@@ -1,5 +1,6 @@
 //! Finds why a driver could not reach its hardware: cards, kernel drivers, device nodes, their permissions, and limits of a container.
 
+mod drivers;
 mod machine;
 
 use crate::report::{Card, Dropped, Report, codes, rank};
@@ -14,15 +15,21 @@ const NVIDIA: u32 = 0x10DE;
 const FOR_GUESTS: [&str; 2] = ["vfio-pci", "pci-stub"];
 /// Variable that selects the libraries that NVIDIA's container tools provide.
 const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
+/// Remedy for missing device nodes of NVIDIA's driver.
+const NVIDIA_NODES: &str = "In a container, hand in the card: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
+    --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
+/// Group number that the kernel shows for groups that a user namespace does not map.
+const UNMAPPED: u32 = 65534;
 
-/// Adds the graphics hardware. If no hardware device is usable, adds what keeps drivers from the hardware.
-pub(super) fn find(report: &mut Report) {
+/// Adds the graphics hardware. If no hardware device is usable, adds what keeps drivers from the hardware. `is_replaced` is `true` if a variable
+/// replaces the search for drivers, so that the program does not see all installed ones.
+pub(super) fn find(report: &mut Report, is_replaced: bool) {
     let wanted = std::env::var(CAPABILITIES).ok();
-    find_below(report, Path::new("/"), wanted.as_deref());
+    find_below(report, Path::new("/"), wanted.as_deref(), is_replaced);
 }
 
 /// Does the same for the system below a root. `wanted` is the value of [`CAPABILITIES`].
-fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
+fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
     report.surroundings = machine.surroundings().into_iter().map(String::from).collect();
@@ -34,12 +41,13 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
         return;
     }
     let mut found: Vec<Dropped> = permissions(&machine).into_iter().collect();
-    found.extend(
-        report
-            .hardware
-            .iter()
-            .filter_map(|card| of_card(card, &machine, report)),
-    );
+    let mut reachable = Vec::new();
+    for card in &report.hardware {
+        match of_card(card, &machine, report) {
+            Some(one) => found.push(one),
+            None => reachable.push(card),
+        }
+    }
     if !report.dropped.iter().any(Dropped::is_noise) {
         // No driver was opened, so missing hardware is not the first cause.
         let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
@@ -47,6 +55,12 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>) {
     }
     found.extend(capabilities(&machine, wanted));
     found.extend(versions(&machine));
+    if found.is_empty() {
+        found.extend(reachable.iter().filter_map(|card| drivers::unused(card, report)));
+    }
+    if !is_replaced {
+        found.extend(reachable.iter().filter_map(|card| drivers::missing(card, report)));
+    }
     if found.is_empty() {
         found.extend(no_card(report));
     }
@@ -87,12 +101,32 @@ fn permissions(machine: &Machine) -> Option<Dropped> {
             .iter()
             .map(|node| format!("closed to {user}: {}", node.display()))
             .collect(),
-        advice: match group_of(first, machine) {
-            Some(group) => format!("Add the user to the group {group}, and log in again: usermod -aG {group} {user}"),
-            None => row.remedy.into(),
+        advice: match fs::metadata(first) {
+            Ok(status) => to_open(first, (status.gid(), status.mode()), machine, &user),
+            Err(_) => row.remedy.into(),
         },
         ..row.about(first.display().to_string())
     })
+}
+
+/// Returns the remedy for a node that this user may not open, from the number of its group and its mode.
+fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str) -> String {
+    let lets_group = mode & 0o060 == 0o060;
+    let name = named(&machine.text("etc/group"), &group.to_string());
+    match name.filter(|_| lets_group && group != 0 && group != UNMAPPED) {
+        Some(name) => format!("Add the user to the group {name}, and log in again: usermod -aG {name} {user}"),
+        None if lets_group && group == UNMAPPED => {
+            "The container does not know the node's group: podman run --group-add keep-groups keeps the groups of the user.".into()
+        }
+        None if node.components().any(|part| part.as_os_str() == "dri") && !lets_group | (group == 0) => {
+            let node = node.display();
+            format!(
+                "Let udev give the node its group again: udevadm trigger --subsystem-match=drm; if there is no udev here: chgrp render \
+                 {node} && chmod 0660 {node}. The user must be in that group."
+            )
+        }
+        None => codes::HARDWARE_NO_PERMISSION.remedy.into(),
+    }
 }
 
 /// Returns a finding about the cause that keeps drivers from a card.
@@ -117,16 +151,15 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     if card.node.is_none() && card.vendor != NVIDIA {
         return Some(codes::HARDWARE_DISPLAY_ONLY.about(card.to_string()));
     }
-    let is_reachable = match card.vendor == NVIDIA && driver == "nvidia" {
-        true => machine.has("dev/nvidiactl"),
-        false => card.node.as_deref().is_none_or(|node| machine.has(node)),
+    let row = codes::HARDWARE_NO_NODE;
+    let (node, advice) = match card.vendor == NVIDIA && driver == "nvidia" {
+        true => ("/dev/nvidiactl", NVIDIA_NODES),
+        false => (card.node.as_deref()?, row.remedy),
     };
-    (!is_reachable).then(|| {
-        let mut found = codes::HARDWARE_NO_NODE.about(card.to_string());
-        found
-            .findings
-            .extend(card.node.as_ref().map(|node| format!("{node} is not there")));
-        found
+    (!machine.has(node)).then(|| Dropped {
+        findings: vec![format!("{node} is not there")],
+        advice: advice.into(),
+        ..row.about(card.to_string())
     })
 }
 
@@ -196,8 +229,13 @@ fn explain_drivers(report: &mut Report, machine: &Machine) {
             let driver = card.kernel_driver.as_deref();
             driver.is_some_and(|driver| row.kernel_drivers.contains(&driver))
         };
-        let words = match cards.iter().find(serves) {
-            Some(card) => format!("{card} is there for it, and it does not use that"),
+        let is_meant = |card: &&Card| {
+            let driver = card.kernel_driver.as_deref();
+            serves(card) && driver.is_some_and(|driver| drivers::is_meant_for(row.library, driver))
+        };
+        let words = match cards.iter().find(is_meant).or_else(|| cards.iter().find(serves)) {
+            Some(card) if is_meant(&card) => format!("{card} is there for it, and it does not use that"),
+            Some(card) => format!("{card} is for another driver, unless the host hands its own card to the guest"),
             None if row.nodes.iter().any(|node| machine.has(node)) => {
                 "a node for it is there, and it does not use that".into()
             }
@@ -220,12 +258,6 @@ fn is_nvidia(library: &str) -> bool {
 fn user(machine: &Machine) -> String {
     let number = rustix::process::geteuid().as_raw().to_string();
     named(&machine.text("etc/passwd"), &number).unwrap_or(number)
-}
-
-/// Returns the name of the group that owns a device node.
-fn group_of(node: &Path, machine: &Machine) -> Option<String> {
-    let number = fs::metadata(node).ok()?.gid().to_string();
-    named(&machine.text("etc/group"), &number)
 }
 
 /// Returns the name for a number in `passwd` or `group`.

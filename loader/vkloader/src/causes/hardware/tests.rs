@@ -35,7 +35,7 @@ impl System {
     }
 
     fn found(&self, mut report: Report) -> Report {
-        find_below(&mut report, self.0.path(), None);
+        find_below(&mut report, self.0.path(), None, false);
         report
     }
 
@@ -90,7 +90,7 @@ fn a_card_for_a_virtual_machine_and_one_without_a_node() {
     system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
     assert_eq!(system.codes(), ["hardware.no-node"]);
     system.file("dev/dri/renderD128", "");
-    assert_eq!(system.codes(), Vec::<String>::new());
+    assert_eq!(system.codes(), ["hardware.no-driver"]);
     fs::remove_dir_all(system.0.path().join("sys/bus/pci/devices/0000:01:00.0/drm")).expect("it is there");
     assert_eq!(system.codes(), ["hardware.display-only"]);
 }
@@ -115,7 +115,7 @@ fn nvidias_library_and_module_of_different_versions() {
         "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun May 12 2024\nGCC version: 12.2.0",
     );
     system.file("usr/lib/x86_64-linux-gnu/libnvidia-glcore.so.535.183.01", "");
-    assert_eq!(system.codes(), Vec::<String>::new());
+    assert_eq!(system.codes(), ["hardware.no-driver"]);
     fs::remove_file(
         system
             .0
@@ -193,4 +193,149 @@ fn a_gpu_of_the_platform_is_hardware() {
     let found = system.found(report());
     assert_eq!(found.hardware[0].to_string(), "1000000.gpu (panfrost)");
     assert_eq!(found.dropped[0].code, "hardware.no-node");
+}
+
+/// Returns a report with drivers that listed no device.
+fn idle(libraries: &[&str]) -> Report {
+    let mut report = report();
+    for library in libraries {
+        report.dropped.append(&mut without_device(library).dropped);
+        report.drivers.push(crate::report::Driver {
+            library: (*library).into(),
+            manifest: None,
+            api_version: None,
+            interface_version: None,
+            extensions: None,
+        });
+    }
+    report
+}
+
+#[test]
+fn a_card_without_its_vulkan_driver_comes_with_the_packages() {
+    for (kernel_driver, installed, code, advice) in [
+        (
+            "amdgpu",
+            &["libvulkan_intel.so"][..],
+            "hardware.no-driver",
+            "vulkan-radeon (Arch)",
+        ),
+        (
+            "amdgpu",
+            &["libvulkan_radeon.so"],
+            "hardware.not-used",
+            "Update the Vulkan driver",
+        ),
+        ("nouveau", &["libvulkan_lvp.so"], "hardware.no-driver", "Mesa 24.1"),
+        (
+            "xe",
+            &["libvulkan_radeon.so"],
+            "hardware.no-driver",
+            "vulkan-intel (Arch)",
+        ),
+        ("xe", &["libvulkan_intel.so"], "hardware.not-used", "dmesg"),
+        (
+            "virtio-pci",
+            &["libvulkan_intel.so"],
+            "hardware.no-driver",
+            "vulkan-virtio (Arch)",
+        ),
+        ("virtio-pci", &["libvulkan_virtio.so"], "hardware.not-used", "dmesg"),
+        (
+            "panthor",
+            &["libvulkan_intel.so"],
+            "hardware.no-driver",
+            "libvulkan_panfrost.so",
+        ),
+        (
+            "bochs-drm",
+            &["libvulkan_intel.so"],
+            "hardware.without-vulkan",
+            "lavapipe",
+        ),
+        (
+            "radeon",
+            &["libvulkan_radeon.so"],
+            "hardware.without-vulkan",
+            "amdgpu.si_support=1",
+        ),
+    ] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", "0x1002", Some(kernel_driver));
+        system.file("dev/dri/renderD128", "");
+        let found = system.found(idle(installed));
+        let own = found.dropped.iter().filter(|dropped| dropped.subject == "hardware");
+        let own: Vec<&Dropped> = own.collect();
+        assert_eq!(own.len(), 1, "{kernel_driver}: {own:?}");
+        assert_eq!(own[0].code, code, "{kernel_driver}");
+        assert!(own[0].advice.contains(advice), "{kernel_driver}: {}", own[0].advice);
+    }
+}
+
+#[test]
+fn a_missing_driver_explains_less_than_a_broken_one_that_may_be_it() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+    system.file("dev/dri/renderD128", "");
+    let rank_with = |broken: Option<&str>| {
+        let mut report = idle(&["libvulkan_intel.so"]);
+        report.dropped.extend(broken.map(|library| Dropped {
+            code: "driver.not-opened".into(),
+            rank: rank::BROKEN,
+            ..codes::DRIVER_NONE_HAS_DEVICE.about(library)
+        }));
+        let found = system.found(report).dropped;
+        found
+            .iter()
+            .find(|one| one.code == "hardware.no-driver")
+            .map(|one| one.rank)
+    };
+    assert_eq!(rank_with(None), Some(rank::HARDWARE));
+    assert_eq!(rank_with(Some("/opt/libnew.so")), Some(rank::CONSEQUENCE));
+    assert_eq!(rank_with(Some("libvulkan_nouveau.so")), Some(rank::HARDWARE));
+    assert_eq!(rank_with(Some("libvulkan_radeon.so")), None);
+}
+
+#[test]
+fn a_driver_that_a_variable_leaves_out_is_not_called_missing() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+    system.file("dev/dri/renderD128", "");
+    let mut report = idle(&["libvulkan_lvp.so"]);
+    find_below(&mut report, system.0.path(), None, true);
+    assert!(report.dropped.iter().all(|dropped| dropped.subject != "hardware"));
+}
+
+#[test]
+fn nvidias_missing_nodes_come_with_the_option_of_containers() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+    let found = system.found(report());
+    assert_eq!(found.dropped[0].code, "hardware.no-node");
+    assert_eq!(found.dropped[0].findings, ["/dev/nvidiactl is not there"]);
+    assert!(
+        found.dropped[0].advice.contains("--gpus all"),
+        "{}",
+        found.dropped[0].advice
+    );
+    assert!(!found.dropped[0].advice.contains("/dev/dri"));
+}
+
+#[test]
+fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
+    let system = System::new();
+    system.file("etc/group", "root:x:0:\nrender:x:105:\nnogroup:x:65534:");
+    let machine = Machine::at(system.0.path());
+    for (node, owner, words) in [
+        ("/dev/dri/renderD128", (105, 0o660), "usermod -aG render me"),
+        ("/dev/dri/renderD128", (0, 0o600), "chgrp render /dev/dri/renderD128"),
+        ("/dev/dri/renderD128", (0, 0o660), "udevadm trigger"),
+        ("/dev/dri/renderD128", (105, 0o600), "chmod 0660"),
+        ("/dev/dri/renderD128", (65534, 0o660), "--group-add keep-groups"),
+        ("/dev/dri/renderD128", (77, 0o660), "read and write the node"),
+        ("/dev/nvidiactl", (0, 0o600), "read and write the node"),
+    ] {
+        let advice = to_open(Path::new(node), owner, &machine, "me");
+        assert!(advice.contains(words), "{node} {owner:?}: {advice}");
+    }
 }
