@@ -130,9 +130,9 @@ compile     150  compiled
 generated    10  make/generate.sh check
 documents     3  documents
 unit        150  units
+build       120  built
 inputs        5  scripted inputs
 bump         60  tests/bump.sh
-build       120  built
 features     40  features
 fuzz        150  fuzzed
 behaviour   150  behaviour
