@@ -1,11 +1,12 @@
 //! Finds who ended the probe: repeats it under a supervisor, and without one layer after the other.
 
+use crate::beside::leave_out;
 use crate::child::{self, Ending, Finished, Watched};
 use crate::commands::Library;
 use crate::crash;
-use crate::explain::{KEPT, WITHOUT_LAYERS, leave_out};
+use crate::explain::KEPT;
 use crate::probe::{self, Seen};
-use crate::report::Report;
+use crate::report::{Report, WITHOUT_LAYERS};
 use std::io;
 use std::time::Duration;
 

@@ -155,7 +155,7 @@ impl Report {
             found
                 .findings
                 .insert(0, format!("without {layer}, the same process ends as it should"));
-            found.advice = ended::without(library.as_deref().unwrap_or(layer), "VK_LOADER_LAYERS_DISABLE", layer);
+            found.advice = super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer);
             found.file = library;
         }
     }
