@@ -59,16 +59,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
         files: Vec::new(),
         drivers: Vec::new(),
     };
-    if let Some(more) = manifests
-        .len()
-        .checked_sub(catalogue::MOST_ENTRIES)
-        .filter(|more| *more > 0)
-    {
-        anstream::eprintln!(
-            "vkloader: {more} drivers are not asked: a catalogue holds {}, and programs open all others",
-            catalogue::MOST_ENTRIES
-        );
-    }
+    report_surplus(manifests.len());
     for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
         let known = before
             .as_ref()
@@ -96,6 +87,16 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
         made.forget_machine();
     }
     Ok(made)
+}
+
+/// Reports the number of drivers after the last one that a catalogue can hold.
+fn report_surplus(manifests: usize) {
+    if let Some(more) = manifests.checked_sub(catalogue::MOST_ENTRIES).filter(|more| *more > 0) {
+        anstream::eprintln!(
+            "vkloader: {more} drivers are not asked: a catalogue holds {}, and programs open all others",
+            catalogue::MOST_ENTRIES
+        );
+    }
 }
 
 /// Returns the seconds since 1970.
