@@ -4,17 +4,33 @@ use std::env;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::path::PathBuf;
 
-/// Returns the path of this program. Without `/proc`, the path is computed from the command that started it.
+/// Returns the path of this program. Without `/proc`, the path is the one with which the kernel started the program, or is computed from the command.
 ///
 /// # Errors
 /// Returns the system's error if neither way finds the program.
 pub(crate) fn path() -> io::Result<PathBuf> {
     env::current_exe().or_else(|error| {
-        let named = env::args_os().next().and_then(|name| find(&name));
+        let by_words = || env::args_os().next().and_then(|name| find(&name));
+        let named = started().or_else(by_words);
         std::path::absolute(named.ok_or(error)?)
     })
+}
+
+/// Returns the path with which the kernel started this program.
+#[cfg(target_os = "linux")]
+fn started() -> Option<PathBuf> {
+    let path = Path::new(OsStr::from_bytes(rustix::param::linux_execfn().to_bytes()));
+    path.is_file().then(|| path.to_path_buf())
+}
+
+/// Returns `None`: other kernels do not pass the path.
+#[cfg(not(target_os = "linux"))]
+fn started() -> Option<PathBuf> {
+    None
 }
 
 /// Returns the file that the shell starts for a command.

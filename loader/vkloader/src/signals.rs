@@ -25,7 +25,7 @@ const FROM_KERNEL: libc::c_int = 0x80;
 /// Installs the signal handlers: the first signal that asks this process to end is recorded, and a second one ends the process at
 /// once.
 pub(crate) fn note_requests_to_end() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+    for signal in TO_END {
         let handler = note as extern "C" fn(libc::c_int);
         install(
             signal,
@@ -90,6 +90,35 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int)
         // A signal that the parent process ignored stays ignored.
         // SAFETY: `before` was filled by the `sigaction` call above.
         unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
+    }
+}
+
+/// The signals that ask a process to end.
+const TO_END: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// Holds back the signals that ask this process to end, also while it becomes another program.
+#[cfg(target_os = "linux")]
+pub(crate) fn hold_requests_to_end() {
+    mask(libc::SIG_BLOCK);
+}
+
+/// Lets these signals arrive.
+#[cfg(target_os = "linux")]
+pub(crate) fn release_requests_to_end() {
+    mask(libc::SIG_UNBLOCK);
+}
+
+#[cfg(target_os = "linux")]
+fn mask(how: libc::c_int) {
+    // SAFETY: a signal set consists of integers, for which zero is valid.
+    let mut signals: libc::sigset_t = unsafe { mem::zeroed() };
+    // SAFETY: the set is valid for the calls, the numbers are those of signals, and the previous mask may be null.
+    unsafe {
+        libc::sigemptyset(&mut signals);
+        for signal in TO_END {
+            libc::sigaddset(&mut signals, signal);
+        }
+        libc::pthread_sigmask(how, &signals, ptr::null_mut());
     }
 }
 

@@ -5,14 +5,15 @@
 
 use crate::causes::elf;
 use crate::child::naming;
-use crate::{commands, itself, scratch};
+use crate::{commands, itself, scratch, signals};
 use std::env;
+use std::ffi::{CString, OsString};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{self, Command, ExitCode};
+use std::process::{self, ExitCode};
 
 /// Names of the two files in the folder. The program uses a library beside it.
 const NAMES: [&str; 2] = ["vkloader", "libvulkan.so.1"];
@@ -65,18 +66,32 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
 /// Executes the program of a set. A file system for temporary files may forbid execution, so all places are tried. Returns the error of the first
 /// place.
 fn start(set: &Set) -> io::Error {
+    // The program lets them arrive once it can remove the folder.
+    signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;
-        let mut words = env::args_os();
-        let mut command = Command::new(folder.join(NAMES[0]));
-        if let Some(name) = words.next() {
-            command.arg0(name);
-        }
-        let error = command.args(words).exec();
+        let error = become_program(&folder.join(NAMES[0]), env::args_os());
         remove(&folder);
         Err::<(), _>(error)
     });
+    signals::release_requests_to_end();
     started.err().unwrap_or_else(|| io::ErrorKind::Other.into())
+}
+
+/// Becomes a program with these words, the first of which is its name. The signals that are held back stay so, unlike with
+/// [`std::process::Command`]. Returns the error if that is impossible.
+fn become_program(program: &Path, words: impl Iterator<Item = OsString>) -> io::Error {
+    let text = |word: OsString| CString::new(word.into_vec());
+    let texts: Result<Vec<CString>, _> = words.map(text).collect();
+    let (program, texts) = match (text(program.into()), texts) {
+        (Ok(program), Ok(texts)) => (program, texts),
+        (Err(error), _) | (_, Err(error)) => return error.into(),
+    };
+    let pointers = texts.iter().map(|text| text.as_ptr());
+    let pointers: Vec<_> = pointers.chain([std::ptr::null()]).collect();
+    // SAFETY: the path and the words are texts that end with NUL, and a null pointer ends the list. All of them live until the call returns.
+    unsafe { libc::execv(program.as_ptr(), pointers.as_ptr()) };
+    io::Error::last_os_error()
 }
 
 /// Writes the files of a set into a new folder, which only this user may enter.
@@ -121,7 +136,11 @@ impl Unpacked {
         let folder = itself::path().ok()?.parent()?.to_path_buf();
         let name = folder.file_name()?.to_str()?.to_owned();
         // Dropping the value removes its folder, so no value may exist for a folder that this program did not create.
-        name.starts_with(&prefix()).then(|| Self(folder))
+        let found = name.starts_with(&prefix()).then(|| Self(folder))?;
+        // From here on, the handlers record such a signal, and the folder is removed when the command ends.
+        signals::note_requests_to_end();
+        signals::release_requests_to_end();
+        Some(found)
     }
 }
 
@@ -172,6 +191,34 @@ mod tests {
         let was_there = named.exists();
         assert!(Unpacked::of_this_process().is_none());
         assert_eq!((own.exists(), named.exists()), (true, was_there));
+    }
+
+    /// The test starts itself. The copy becomes a script that prints its signal mask.
+    #[test]
+    fn requests_to_end_wait_for_the_program_that_removes_the_folder() {
+        const COPY: &str = "VKL_TEST_START";
+        let script = b"#!/bin/bash\ngrep SigBlk: /proc/self/status\n";
+        let set = Set {
+            program: script,
+            library: b"library",
+        };
+        if env::var_os(COPY).is_some() {
+            panic!("{}", start(&set));
+        }
+        let place = tempfile::tempdir().expect("a folder");
+        let name = "single::tests::requests_to_end_wait_for_the_program_that_removes_the_folder";
+        let output = std::process::Command::new(env::current_exe().expect("a test has a file"))
+            .args(["--exact", name, "--nocapture"])
+            .env(COPY, "1")
+            .env("TMPDIR", place.path())
+            .output()
+            .expect("it can be started");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let blocked = text.lines().find_map(|line| line.split_once("SigBlk:"));
+        let blocked = blocked.and_then(|(_, mask)| u64::from_str_radix(mask.trim(), 16).ok());
+        // SIGHUP, SIGINT and SIGTERM.
+        let expected = 1 | 1 << 1 | 1 << 14;
+        assert_eq!(blocked.map(|mask| mask & expected), Some(expected), "{text}");
     }
 
     #[test]
