@@ -67,12 +67,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
         match known.map_or_else(|| ask(&asker, &machine, &manifest, (wakes, extent.records)), Ok) {
             Ok((driver, files)) => {
                 if !made.add(driver, files) {
-                    anstream::eprintln!(
-                        "vkloader: {}: nothing is written of this driver: with its files there would be more than the {} that a catalogue \
-                         may name",
-                        plain(&manifest),
-                        catalogue::MOST_FILES
-                    );
+                    report_left_out(&manifest);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
@@ -89,14 +84,13 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     Ok(made)
 }
 
-/// Reports the number of drivers after the last one that a catalogue can hold.
-fn report_surplus(manifests: usize) {
-    if let Some(more) = manifests.checked_sub(catalogue::MOST_ENTRIES).filter(|more| *more > 0) {
-        anstream::eprintln!(
-            "vkloader: {more} drivers are not asked: a catalogue holds {}, and programs open all others",
-            catalogue::MOST_ENTRIES
-        );
-    }
+/// Reports a driver whose files do not fit the catalogue.
+fn report_left_out(manifest: &str) {
+    anstream::eprintln!(
+        "vkloader: {}: nothing is written of this driver: with its files there would be more than the {} that a catalogue may name",
+        plain(manifest),
+        catalogue::MOST_FILES
+    );
 }
 
 /// Returns the seconds since 1970.
