@@ -64,10 +64,9 @@ impl Explain {
         {
             report::other::add_word_size(&mut report, &of_32_bits);
         }
-        let watched = match !report.is_usable() && causes::worth_watching(&report) {
-            true => Some(self.watch(folder.as_ref(), Purpose::Linker)?),
-            false => None,
-        };
+        let is_watched = !report.is_usable() && causes::worth_watching(&report);
+        let watch = || self.watch(folder.as_ref(), Purpose::Linker);
+        let watched = is_watched.then(watch).transpose()?;
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
         // If the program uses another loader of its own, the report is about that one, unless the user named a library.
         let is_known = self.library.is_carried && report.loader.is_some();

@@ -27,7 +27,7 @@ pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     misnamed.chain(elsewhere).collect()
 }
 
-/// Returns the folder whose permissions keep this user from the manifests in `folder`, if it is certain that there is one: the folder itself, or one
+/// Returns the folder whose permissions keep this user from the manifests in `folder`, if there certainly is one. It is the folder itself, or one
 /// above it that is for Vulkan too. Other folders above it, such as the home folder of another user, may lead to nothing.
 pub(super) fn closed(folder: &Path) -> Option<PathBuf> {
     if access(folder, Access::READ_OK | Access::EXEC_OK) != Err(Errno::ACCESS) {
