@@ -115,15 +115,11 @@ fn closed_folders(records: &[&Record]) -> Vec<Dropped> {
         let Event::Searched(searched) = &record.event else {
             continue;
         };
-        let is_refused = searched.system.is_some();
-        let Some(folder) = is_refused
-            .then(|| unsearched::closed(Path::new(&searched.folder)))
-            .flatten()
-        else {
+        let folder = &searched.folder;
+        if searched.system.is_none() || !unsearched::is_closed(Path::new(folder)) {
             continue;
-        };
-        let folder = folder.display().to_string();
-        let mut one = codes::SEARCH_FOLDER_CLOSED.about(&folder);
+        }
+        let mut one = codes::SEARCH_FOLDER_CLOSED.about(folder);
         one.findings = vec![format!("searched for: {}", searched.wanted)];
         one.advice = format!("Let this user read the folder: chmod o+rx {folder}");
         if searched.wanted != "driver" {

@@ -1,11 +1,10 @@
 //! Finds installed driver manifests that the loader does not find, because a variable removes their folder from the search, or because their names
 //! lack the ending of manifests.
 
-use super::elf;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Data folders in which systems keep manifests. `XDG_DATA_DIRS` replaces them.
 const USUAL: [&str; 3] = ["/usr/local/share", "/usr/share", "/run/opengl-driver/share"];
@@ -27,17 +26,9 @@ pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     misnamed.chain(elsewhere).collect()
 }
 
-/// Returns the folder whose permissions keep this user from the manifests in `folder`, if there certainly is one. It is the folder itself, or one
-/// above it that is for Vulkan too. Other folders above it, such as the home folder of another user, may lead to nothing.
-pub(super) fn closed(folder: &Path) -> Option<PathBuf> {
-    if access(folder, Access::READ_OK | Access::EXEC_OK) != Err(Errno::ACCESS) {
-        return None;
-    }
-    if fs::symlink_metadata(folder).is_ok() {
-        return Some(folder.into());
-    }
-    let above = elf::closed_folder(folder)?;
-    above.iter().any(|name| name == "vulkan").then(|| above.into())
+/// Returns `true` if this user may not read a folder that is there. Below the home folder of another user, nothing may be there.
+pub(super) fn is_closed(folder: &Path) -> bool {
+    access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && fs::symlink_metadata(folder).is_ok()
 }
 
 fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
