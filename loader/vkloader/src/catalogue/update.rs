@@ -84,9 +84,9 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     Ok(made)
 }
 
-/// Reports drivers beyond those that a catalogue can have.
-fn report_surplus(count: usize) {
-    if let Some(more) = count.checked_sub(catalogue::MOST_ENTRIES).filter(|more| *more > 0) {
+/// Reports the number of drivers after the last one that a catalogue can hold.
+fn report_surplus(manifests: usize) {
+    if let Some(more) = manifests.checked_sub(catalogue::MOST_ENTRIES).filter(|more| *more > 0) {
         anstream::eprintln!(
             "vkloader: {more} drivers are not asked: a catalogue holds {}, and programs open all others",
             catalogue::MOST_ENTRIES
