@@ -149,26 +149,6 @@ fn a_layer_or_extension_that_is_missing_is_said_as_that() {
 }
 
 #[test]
-fn a_missing_display_is_said_where_a_program_failed() {
-    let mut machine = Machine::new();
-    machine.driver("good", "device one");
-    let explained = of_shell(&machine, "$P; exit 1");
-    assert!(
-        explained.found("display.missing")["findings"]
-            .to_string()
-            .contains("neither DISPLAY")
-    );
-    machine.variable("DISPLAY", ":4711");
-    let explained = of_shell(&machine, "$P; exit 1");
-    assert!(
-        explained.found("display.missing")["findings"]
-            .to_string()
-            .contains("/tmp/.X11-unix/X4711")
-    );
-    assert!(!of_shell(&machine, "$P; exit 0").codes().contains(&"display.missing"));
-}
-
-#[test]
 fn words_that_match_nothing_are_findings() {
     for (name, value, word) in [
         ("VK_INSTANCE_LAYERS", "VK_LAYER_real:VK_LAYER_unreal", "VK_LAYER_unreal"),

@@ -1,16 +1,30 @@
 //! Problems with the display on which a program opens its windows.
 
-use crate::report::{Dropped, Report, codes};
+use super::elf;
+use crate::events::{Event, Record};
+use crate::report::{Dropped, Report, codes, rank};
 use std::env;
 use std::path::Path;
 
-/// Returns a finding for a program that failed without a display, although drivers work.
-pub(super) fn missing(report: &Report) -> Option<Dropped> {
-    let has_failed = report
-        .dropped
-        .iter()
-        .any(|dropped| dropped.code == codes::PROGRAM_FAILED.name);
-    if !has_failed || !report.is_usable() {
+/// Beginnings of the names of libraries with which programs open windows.
+const LIBRARIES: [&str; 7] = [
+    "libX11.so",
+    "libX11-xcb.so",
+    "libxcb.so",
+    "libwayland-client.so",
+    "libSDL2",
+    "libSDL3",
+    "libglfw.so",
+];
+
+/// Returns a finding for a program that failed without a display, although drivers work or no driver was asked.
+pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
+    let has = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
+    let asked_nothing = has(codes::PROGRAM_NO_INSTANCE);
+    if !has(codes::PROGRAM_FAILED) || !report.is_usable() && !asked_nothing {
+        return None;
+    }
+    if !wants_window(report, records) {
         return None;
     }
     let value = |name| env::var(name).ok().filter(|value| !value.is_empty());
@@ -25,8 +39,30 @@ pub(super) fn missing(report: &Report) -> Option<Dropped> {
     };
     (!findings.is_empty()).then(|| Dropped {
         findings,
+        rank: if asked_nothing {
+            rank::NOTHING - 1
+        } else {
+            rank::STATUS - 3
+        },
         ..codes::DISPLAY_MISSING.about("the display")
     })
+}
+
+/// Returns `true` if a program made calls for a surface, or needs a library with which programs open windows.
+fn wants_window(report: &Report, records: &[&Record]) -> bool {
+    let is_of_surface = |record: &&Record| match &record.event {
+        Event::Begin(step) => step.name.contains("Surface") || step.name.contains("PresentationSupport"),
+        _ => false,
+    };
+    let executable = || report.loader.as_ref()?.executable.as_deref();
+    records.iter().any(|record| is_of_surface(record))
+        || executable()
+            .and_then(|program| elf::read(Path::new(program)))
+            .is_some_and(|needs| needs.names.iter().any(|name| is_for_windows(name)))
+}
+
+fn is_for_windows(library: &str) -> bool {
+    LIBRARIES.iter().any(|name| library.starts_with(name))
 }
 
 /// Returns the problem with an X display of this machine, if any. Displays of other machines are not examined.

@@ -24,7 +24,6 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
     }
     if of_program {
         found.extend(records.iter().filter_map(|record| older(record)));
-        found.extend(display::missing(report));
     }
     for one in found {
         if !report
@@ -35,6 +34,28 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
             report.dropped.push(one);
         }
     }
+    if of_program {
+        report.dropped.extend(display::missing(report, records));
+        report.dropped.extend(failed_call(report));
+    }
+}
+
+/// Returns a finding about the failed calls of a program that ended with a failure.
+fn failed_call(report: &Report) -> Option<Dropped> {
+    let has_failed = report
+        .dropped
+        .iter()
+        .any(|dropped| dropped.code == codes::PROGRAM_FAILED.name);
+    let own = report.failed.iter().filter(|call| call.library.is_none());
+    let mut calls = own.filter(|call| call.name != "vkCreateInstance").peekable();
+    let first = calls.peek().filter(|_| has_failed && report.is_usable())?;
+    let mut found = codes::PROGRAM_CALL_FAILED.about(&first.name);
+    found.findings = calls
+        .map(|call| format!("{} gave {}", call.name, call.result))
+        .collect();
+    let errors = report.errors.iter().map(|error| format!("the log says: {error}"));
+    found.findings.extend(errors);
+    Some(found)
 }
 
 /// Returns a finding if the creation of the last instance failed.

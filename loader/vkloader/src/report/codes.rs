@@ -45,6 +45,12 @@ rows! {
     PROGRAM_ENDED = "program.ended", "program", rank::ASIDE,
         "The program was ended from outside, by a signal that asks for that.",
         "";
+    PROGRAM_KILLED = "program.killed", "program", rank::FIRST,
+        "The program was ended from outside by SIGKILL.",
+        "Look in dmesg whether the kernel ended the program because memory ran short; otherwise something ran kill -9.";
+    PROGRAM_CALL_FAILED = "program.call-failed", "program", rank::STATUS - 2,
+        "A call of the program failed, and then the program ended with a failure.",
+        "Compare what the call asks for with what the device has: vulkaninfo lists that.";
     PROGRAM_FAILED = "program.failed", "program", rank::STATUS,
         "The program ended with a status that says that it failed.",
         "Read what the program printed, and the calls that failed.";

@@ -52,6 +52,13 @@ pub(super) fn finding(ending: Ending, records: &[&Record]) -> Option<Dropped> {
             found.reason = format!("The program was ended from outside, by {}.", names::signal(number));
             return Some(found);
         }
+        Ending::Signal(libc::SIGKILL) => {
+            let mut found = codes::PROGRAM_KILLED.about("the program");
+            found
+                .findings
+                .extend(within.map(|step| format!("it was ended {}", place(Some(step)))));
+            return Some(found);
+        }
         Ending::Signal(number) => (
             codes::PROGRAM_CRASHED,
             format!("was ended by {}", names::signal(number)),

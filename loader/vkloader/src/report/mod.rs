@@ -446,7 +446,13 @@ impl Report {
     /// Returns the verdict as one sentence.
     pub(crate) fn headline(&self) -> String {
         let count = self.devices.iter().filter(|device| device.is_usable).count();
+        let is_asked = || {
+            self.dropped
+                .iter()
+                .all(|one| one.code != codes::PROGRAM_NO_INSTANCE.name)
+        };
         match (self.verdict, self.devices.is_empty()) {
+            (Verdict::Nothing, true) if !is_asked() => "The program asked for no device.".into(),
             (Verdict::Nothing, true) => "No device can be used.".into(),
             (Verdict::Nothing, false) => "No device can be used: devices are listed, and none can be created.".into(),
             (Verdict::SoftwareOnly, _) => {

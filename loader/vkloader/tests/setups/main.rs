@@ -130,7 +130,7 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups with a test of their own: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 29] = [
+const ELSEWHERE: [(&str, &str); 30] = [
     (
         "setups/surroundings.rs",
         "a_needed_library_in_a_file_system_that_forbids_programs_is_named",
@@ -165,7 +165,11 @@ const ELSEWHERE: [(&str, &str); 29] = [
     ("explain.rs", "a_program_in_a_sandbox"),
     ("reasons.rs", "a_program_without_an_instance_is_said_as_that"),
     ("reasons.rs", "a_layer_or_extension_that_is_missing_is_said_as_that"),
-    ("reasons.rs", "a_missing_display_is_said_where_a_program_failed"),
+    ("failed.rs", "a_missing_display_is_said_where_a_program_failed"),
+    (
+        "failed.rs",
+        "the_failed_call_of_a_program_without_windows_is_the_first_cause",
+    ),
     ("reasons.rs", "a_layer_that_is_older_than_the_program_is_named"),
     ("reasons.rs", "a_variable_comes_with_the_process_that_set_it"),
     ("reasons.rs", "a_library_that_lacks_a_version_of_a_symbol_is_named"),

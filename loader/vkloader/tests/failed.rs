@@ -1,0 +1,111 @@
+//! `vkloader explain` on programs that end with a failure: without a display, and after a call that failed.
+
+mod machine;
+
+use machine::{Explained, Machine, library};
+use std::process::Command;
+
+/// Compiles a program that opens the library of its first argument, and is linked with a library of this name. With a second argument, it also
+/// creates an instance and asks its driver for a device with an extension that no device
+/// has. With a third argument, it ends itself by SIGKILL before that.
+fn with_library(machine: &Machine, soname: &str) -> String {
+    let folder = machine.path("window");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let source = machine.file("empty.c", "int empty(void) { return 0; }\n");
+    let build = |words: &[&str], out: &str, source: &std::path::Path| {
+        let status = Command::new("cc").args(["-o", out]).arg(source).args(words).status();
+        assert!(status.expect("a compiler").success());
+    };
+    let library = folder.join(soname);
+    let named = format!("-Wl,-soname,{soname}");
+    build(&["-shared", "-fPIC", &named], library.to_str().expect("plain"), &source);
+    let text = "#include <dlfcn.h>\n#include <signal.h>\n#include <stddef.h>\n\
+        struct instance { int type; const void *next; unsigned flags; const void *app; unsigned layers; const void *names; unsigned count; const void *list; };\n\
+        struct queue { int type; const void *next; unsigned flags, family, count; const float *priorities; };\n\
+        struct device { int type; const void *next; unsigned flags, queues; const void *queue; unsigned layers; const void *names; unsigned count; const char **list; const void *features; };\n\
+        int empty(void);\n\
+        int main(int n, char **v) { void *l = dlopen(v[1], 2); if (!l) return 9; if (n < 3) return 1 + empty();\n\
+        int (*create)(const void *, const void *, void **) = dlsym(l, \"vkCreateInstance\");\n\
+        int (*list)(void *, unsigned *, void **) = dlsym(l, \"vkEnumeratePhysicalDevices\");\n\
+        int (*make)(void *, const void *, const void *, void **) = dlsym(l, \"vkCreateDevice\");\n\
+        struct instance i = {1}; void *made, *card, *device; unsigned one = 1; float p = 1;\n\
+        if (create(&i, NULL, &made)) return 8; if (list(made, &one, &card) < 0) return 7;\n\
+        if (n > 3) raise(9); const char *name = \"VK_KHR_nowhere\"; struct queue q = {2, NULL, 0, 0, 1, &p};\n\
+        struct device d = {3, NULL, 0, 1, &q, 0, NULL, 1, &name}; return make(card, &d, NULL, &device) ? 2 : 0; }\n";
+    let source = machine.file("program.c", text);
+    let program = machine.path("program");
+    let path = format!("-Wl,-rpath,{}", folder.display());
+    let library = library.to_str().expect("plain");
+    build(&[library, &path, "-ldl"], program.to_str().expect("plain"), &source);
+    program.to_str().expect("plain").into()
+}
+
+/// Explains a program of [`with_library`].
+fn of_program(machine: &Machine, program: &str, more: &[&str]) -> Explained {
+    let file = library();
+    let words = [
+        &["explain", "--json", "--", program, file.to_str().expect("plain")],
+        more,
+    ]
+    .concat();
+    let output = machine.run(&words);
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&output.stderr)));
+    Explained {
+        report,
+        code: output.status.code().expect("it ends by itself"),
+    }
+}
+
+#[test]
+fn a_missing_display_is_said_where_a_program_failed() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    assert!(
+        explained.findings().contains("neither DISPLAY"),
+        "{}",
+        explained.findings()
+    );
+    machine.variable("DISPLAY", ":4711");
+    let explained = of_program(&machine, &program, &[]);
+    assert!(
+        explained.findings().contains("/tmp/.X11-unix/X4711"),
+        "{}",
+        explained.findings()
+    );
+    // A program without windows fails for another reason.
+    let program = with_library(&machine, "libother.so.1");
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "program.no-instance");
+    assert!(!explained.codes().contains(&"display.missing"));
+}
+
+#[test]
+fn the_failed_call_of_a_program_without_windows_is_the_first_cause() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libother.so.1");
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(explained.first(), "program.call-failed", "{:#}", explained.report);
+    assert!(
+        explained
+            .findings()
+            .contains("vkCreateDevice gave VK_ERROR_EXTENSION_NOT_PRESENT"),
+        "{}",
+        explained.findings()
+    );
+    assert!(!explained.codes().contains(&"display.missing"));
+}
+
+#[test]
+fn a_program_that_sigkill_ended_was_ended_from_outside() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libother.so.1");
+    let explained = of_program(&machine, &program, &["device", "killed"]);
+    assert_eq!(explained.first(), "program.killed", "{:#}", explained.report);
+    assert!(explained.advice().contains("dmesg"), "{}", explained.advice());
+}
