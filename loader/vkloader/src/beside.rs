@@ -1,10 +1,11 @@
-//! The probe beside a program: with the library and the layers that the program has.
+//! The probe beside a program: with the library, the layers and the variables that the program has.
 
 use crate::child::{self, Finished};
 use crate::commands::Library;
 use crate::explain::KEPT;
 use crate::probe::Seen;
 use crate::report::{self, Report, WITHOUT_LAYERS};
+use crate::variables::Variables;
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
@@ -20,17 +21,19 @@ pub(crate) struct Beside<'a> {
     path: PathBuf,
     /// Layers of the program, each with `true` if the program asked for it.
     layers: Vec<(String, bool)>,
+    variables: Variables,
 }
 
 impl<'a> Beside<'a> {
     /// Returns the probe for the program of a report.
-    pub(crate) fn of(library: &'a Library, report: &Report) -> Self {
+    pub(crate) fn of(library: &'a Library, finished: &Finished, report: &Report) -> Self {
         let path = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
         let layers = report.layers.iter();
         Self {
             library,
             path: path.map_or_else(|| library.path(), PathBuf::from),
             layers: layers.map(|layer| (layer.name.clone(), layer.is_asked_for)).collect(),
+            variables: Variables::of(&finished.records),
         }
     }
 
@@ -42,6 +45,7 @@ impl<'a> Beside<'a> {
         let wanted = wanted.filter(|(name, _)| without != ALL && without != name);
         command.args(wanted.map(|(name, _)| format!("--layer={name}")));
         command.arg(&self.path);
+        self.variables.give_to(&mut command);
         if !without.is_empty() {
             leave_out(&mut command, WITHOUT_LAYERS, without);
         }

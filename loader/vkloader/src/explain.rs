@@ -119,7 +119,7 @@ impl Explain {
             let seen = Seen::last(&finished.output);
             let mut report = of_probe(&self.library, finished, seen.as_ref())?;
             if let Some(seen) = &seen {
-                Beside::of(&self.library, &report).blame_layers(seen, &mut report)?;
+                Beside::of(&self.library, finished, &report).blame_layers(seen, &mut report)?;
             }
             return Ok((seen, report));
         }
@@ -128,7 +128,7 @@ impl Explain {
             return Ok((None, alone));
         }
         // The trace lacks the changes that layers made to the list, so a probe with the same layers is run.
-        let beside = Beside::of(&self.library, &alone);
+        let beside = Beside::of(&self.library, finished, &alone);
         let own = beside.run("")?;
         let seen = Seen::last(&own.output).filter(|_| report::build(&own, Received::default()).has_layers_of(&alone));
         let Some(seen) = seen else { return Ok((None, alone)) };

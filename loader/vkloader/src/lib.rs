@@ -40,6 +40,7 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod single;
 mod suspects;
+mod variables;
 mod vulkan;
 
 use clap::{CommandFactory, Parser};

@@ -109,3 +109,27 @@ fn a_program_that_sigkill_ended_was_ended_from_outside() {
     assert_eq!(explained.first(), "program.killed", "{:#}", explained.report);
     assert!(explained.advice().contains("dmesg"), "{}", explained.advice());
 }
+
+#[test]
+fn a_variable_of_a_script_counts_for_the_list_of_devices() {
+    let machine = Machine::new();
+    machine.driver("good", "device one");
+    machine.working_layer("implicit", "calm", "", "");
+    let line = "export VK_LOADER_VENDOR_ID_FILTER=0xdead; exec \"$0\" probe \"$1\" >/dev/null";
+    let (own, file) = (env!("CARGO_BIN_EXE_vkloader"), library());
+    let file = file.to_str().expect("plain");
+    let output = machine.run(&["explain", "--json", "--", "sh", "-c", line, own, file]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(output.status.code(), Some(1), "{report:#}");
+    assert_eq!(report["devices"], serde_json::json!([]));
+    let first = &report["dropped"][0];
+    assert!(
+        first["findings"].to_string().contains("set by the program"),
+        "{first:#}"
+    );
+    let advice = first["advice"].as_str().unwrap_or_default();
+    assert!(
+        advice.ends_with("take VK_LOADER_VENDOR_ID_FILTER out of what starts the program"),
+        "{advice}"
+    );
+}

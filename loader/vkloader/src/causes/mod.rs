@@ -21,6 +21,7 @@ pub(crate) use manifest::is_odd as is_odd_manifest;
 use crate::child::Finished;
 use crate::events::{Event, Record};
 use crate::report::{Report, codes, rank};
+use crate::variables::Variables;
 use std::path::Path;
 
 /// Adds causes to a report that the trace does not contain. `watched` is a second run with the log of the dynamic linker, if there was one.
@@ -46,7 +47,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
         overriding::find(report, &records);
         words::find(report, &records);
         instance::find(report, &records, of_program);
-        origins(report, &records);
+        origins(report, finished, &records);
     }
     for dropped in &mut report.dropped {
         limits::explain(dropped);
@@ -55,12 +56,23 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
 }
 
 /// Adds the origins of the variables that findings mention.
-fn origins(report: &mut Report, records: &[&Record]) {
+fn origins(report: &mut Report, finished: &Finished, records: &[&Record]) {
+    let own = Variables::of(&finished.records);
     for (name, _) in variables(records) {
         let mut origin = None;
         for dropped in &mut report.dropped {
             let is_about = dropped.name == name || dropped.advice.ends_with(&format!("unset {name}"));
             if is_about && dropped.rank < rank::ASIDE {
+                if own.has(name) {
+                    dropped.findings.push(format!(
+                        "{name}: set by the program or a script that starts it, not by the shell of vkloader"
+                    ));
+                    dropped.advice = dropped.advice.replace(
+                        &format!("unset {name}"),
+                        &format!("take {name} out of what starts the program"),
+                    );
+                    continue;
+                }
                 let origin = origin.get_or_insert_with(|| origin::of(name));
                 dropped
                     .findings

@@ -161,7 +161,7 @@ fn real(path: &str) -> PathBuf {
 }
 
 /// Returns the records of the process with the most records. A program may start others that use the library too.
-pub(super) fn busiest(records: &[Record]) -> Vec<&Record> {
+pub(crate) fn busiest(records: &[Record]) -> Vec<&Record> {
     let mut counts = BTreeMap::new();
     for record in records {
         *counts.entry(record.process).or_insert(0_usize) += 1;

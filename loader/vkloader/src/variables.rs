@@ -1,0 +1,48 @@
+//! The variables with which a program used the library, from its trace.
+
+use crate::events::{Event, Record};
+use promises::variable::TABLE;
+use std::env;
+use std::process::Command;
+
+/// Variable that every traced process gets from this program.
+const TRACE: &str = "VK_LOADER_TRACE";
+
+/// The variables of the library whose values in a program differ from those of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Variables(Vec<(&'static str, Option<String>)>);
+
+impl Variables {
+    /// Returns the variables of the process that the report is about. The trace of a library lists all variables that it reads and that are set.
+    pub(crate) fn of(records: &[Record]) -> Self {
+        let loaded = crate::report::busiest(records)
+            .into_iter()
+            .rev()
+            .find_map(|record| match &record.event {
+                Event::Loaded(loaded) => Some(&loaded.variables),
+                _ => None,
+            });
+        let Some(loaded) = loaded else { return Self::default() };
+        let rows = TABLE.iter().filter(|row| row.name != TRACE);
+        let values = rows.map(|row| {
+            let value = loaded.iter().find(|variable| variable.name == row.name);
+            (row.name, value.map(|variable| variable.value.clone()))
+        });
+        Self(values.filter(|(name, value)| env::var(name).ok() != *value).collect())
+    }
+
+    /// Gives these variables to a command.
+    pub(crate) fn give_to(&self, command: &mut Command) {
+        for (name, value) in &self.0 {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+    }
+
+    /// Returns `true` if the program set or changed the variable.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(own, value)| *own == name && value.is_some())
+    }
+}
