@@ -49,11 +49,10 @@ impl Explain {
             (Some(library), false) => Some(LibraryFolder::of(library)?),
             _ => None,
         };
-        let finished = self.watch(folder.as_ref(), Purpose::Run(None))?;
-        let finished = match self.program.is_empty() {
-            true => self.library.locate_crash(finished)?,
-            false => finished,
-        };
+        let mut finished = self.watch(folder.as_ref(), Purpose::Run(None))?;
+        if self.program.is_empty() {
+            finished = self.library.locate_crash(finished)?;
+        }
         let (seen, mut report) = self.report(&finished)?;
         if let Some(other) = &mut other {
             other.try_manifests(&self.library, &finished.records, seen.as_ref())?;
