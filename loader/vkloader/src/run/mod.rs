@@ -1,6 +1,7 @@
 //! `vkloader run`: runs a program with what decides about devices, drivers and layers.
 
 mod settings;
+mod unknown;
 
 use crate::child;
 use crate::commands::{heard, print};
@@ -52,6 +53,7 @@ impl Run {
     /// The program cannot be started, or another settings file exists.
     pub(crate) fn run(&self) -> io::Result<ExitCode> {
         let variables = self.variables()?;
+        unknown::warn(variables.iter().map(|(name, _)| *name));
         let Some((program, arguments)) = self.program.split_first().filter(|_| !self.print) else {
             return print_all(&variables);
         };
