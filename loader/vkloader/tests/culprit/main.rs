@@ -353,6 +353,14 @@ fn a_crash_of_a_process_that_a_script_starts() {
         );
         assert_eq!(explained.first(), "program.crashed");
     }
+    let machine = wrong.machine("program created write", "");
+    let script = format!("{program}; true");
+    let explained = Wrong::explain(&machine, &[], &["/bin/sh", "-c", &script]);
+    let reason = explained.found("program.crashed")["reason"].to_string();
+    assert!(
+        reason.contains(", which the program started, but its own code: "),
+        "{reason}"
+    );
 }
 
 #[test]

@@ -292,15 +292,19 @@ impl Crashed {
             _ => String::new(),
         };
         let place = self.place();
+        // A comma or colon follows the program in two sentences.
+        let before_sign = program.trim_end_matches(',');
         match self.culprit {
             Who::Driver => format!("The driver {} crashed {program}: {signal} {place}{by}.", self.name),
             Who::Layer => format!("The layer {} crashed {program}: {signal} {place}{by}.", self.name),
-            Who::Program => format!("No driver or layer crashed {program}, but its own code: {signal} {place}."),
+            Who::Program => format!("No driver or layer crashed {before_sign}, but its own code: {signal} {place}."),
             Who::Outside => format!(
                 "Another process ({}) ended {program} by {signal}.",
                 self.sender.unwrap_or_default()
             ),
-            Who::Unknown => format!("A crash ended {program}: {signal} {place}. It is unknown whose fault that is."),
+            Who::Unknown => {
+                format!("A crash ended {before_sign}: {signal} {place}. It is unknown whose fault that is.")
+            }
         }
     }
 
