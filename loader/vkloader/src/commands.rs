@@ -240,7 +240,8 @@ impl Library {
 
 #[cfg(target_os = "linux")]
 impl Files {
-    fn run(&self) -> io::Result<ExitCode> {
+    fn run(mut self) -> io::Result<ExitCode> {
+        self.library.use_carried(false)?;
         let wanted = files::Wanted {
             library: &self.library.path(),
             limit: self.library.limit(),

@@ -209,6 +209,37 @@ fn the_library_beside_the_program_is_asked_where_programs_get_another() {
 }
 
 #[test]
+fn files_are_listed_with_the_library_beside_the_program() {
+    let mut machine = not_installed();
+    machine.install_as("build/vkloader", "build/libvulkan.so");
+    machine.file("first/libvulkan.so.1", "no library");
+    let output = machine.run(&["files"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    let listed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(listed.contains("libraries/libmock_card.so"), "{listed}");
+    // The sandbox has a loader of its own.
+    assert!(!listed.contains("build/"), "{listed}");
+}
+
+#[test]
+fn an_option_that_the_loader_of_programs_does_not_know_has_a_warning() {
+    let Some((machine, peer)) = with_peer() else { return };
+    let run = || {
+        let output = machine.run(&["run", "--devices", "none", "--", "true"]);
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let said = run();
+    assert!(said.contains("VK_LOADER_VISIBLE_DEVICES has no effect"), "{said}");
+    let name = peer.file_name().and_then(|name| name.to_str()).expect("a plain name");
+    assert!(said.contains(name), "{said}");
+    fs::remove_file(machine.path("first/libvulkan.so.1")).expect("it is there");
+    symlink(machine::library(), machine.path("first/libvulkan.so.1")).expect("a link");
+    assert_eq!(run(), "");
+}
+
+#[test]
 fn a_library_beside_the_program_that_belongs_to_another_user_is_not_opened() {
     if !steady::is_superuser() {
         return skip("only the superuser can give a file to another user");
