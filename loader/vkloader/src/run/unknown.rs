@@ -13,7 +13,7 @@ const OWN: &str = "VK_LOADER_";
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Prints a warning for each of these variables that has no effect, because the loader that programs get does not contain its name. A program may
-/// still bring another loader, so this is no error.
+/// still bring another loader, so this is not an error.
 pub(super) fn warn<'a>(variables: impl Iterator<Item = &'a str>) {
     let own: Vec<&str> = variables.filter(|name| name.starts_with(OWN)).collect();
     let Some(loader) = (!own.is_empty()).then(loader).flatten() else {
