@@ -224,7 +224,7 @@ fn a_card_without_its_vulkan_driver_comes_with_the_packages() {
             "amdgpu",
             &["libvulkan_radeon.so"],
             "hardware.not-used",
-            "Update the Vulkan driver",
+            "because the card may be newer",
         ),
         ("nouveau", &["libvulkan_lvp.so"], "hardware.no-driver", "Mesa 24.1"),
         (
