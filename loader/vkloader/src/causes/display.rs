@@ -55,7 +55,7 @@ fn wants_window(report: &Report, records: &[&Record]) -> bool {
         _ => false,
     };
     let executable = || report.loader.as_ref()?.executable.as_deref();
-    records.iter().any(|record| is_of_surface(record))
+    records.iter().any(is_of_surface)
         || executable()
             .and_then(|program| elf::read(Path::new(program)))
             .is_some_and(|needs| needs.names.iter().any(|name| is_for_windows(name)))
