@@ -177,7 +177,7 @@ pub(crate) fn run(
 ) -> io::Result<()> {
     let mut seen = Seen::default();
     let opened = open(library);
-    // A process without /proc still knows which file it opened; a file that is not a Vulkan loader is only known to /proc.
+    // A process without /proc still knows which file it opened; only /proc knows a file that is not a Vulkan loader.
     seen.library = opened.as_ref().ok().and_then(Entry::file).or_else(mapped);
     match opened {
         Ok(_) if extent == Extent::Nothing => {}
