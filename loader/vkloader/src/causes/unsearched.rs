@@ -26,17 +26,9 @@ pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     misnamed.chain(elsewhere).collect()
 }
 
-/// Returns the folder whose permissions keep this user from the manifests in `folder`, if such a folder certainly exists. That is the folder itself,
-/// or one above it that is for Vulkan too. Other folders above it, such as the home folder of another user, may lead to nothing.
-pub(super) fn closed(folder: &Path) -> Option<PathBuf> {
-    if access(folder, Access::READ_OK | Access::EXEC_OK) != Err(Errno::ACCESS) {
-        return None;
-    }
-    if fs::symlink_metadata(folder).is_ok() {
-        return Some(folder.into());
-    }
-    let above = elf::closed_folder(folder)?;
-    above.iter().any(|name| name == "vulkan").then(|| above.into())
+/// Returns `true` if this user may not read a folder that is there. Below the home folder of another user, nothing may be there.
+pub(super) fn is_closed(folder: &Path) -> bool {
+    access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && fs::symlink_metadata(folder).is_ok()
 }
 
 fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
