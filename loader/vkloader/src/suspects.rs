@@ -6,7 +6,7 @@ use crate::commands::Library;
 use crate::crash;
 use crate::explain::KEPT;
 use crate::probe::{self, Seen};
-use crate::report::{Report, WITHOUT_LAYERS};
+use crate::report::{self, Report, WITHOUT_LAYERS};
 use std::io;
 use std::time::Duration;
 
@@ -14,13 +14,14 @@ use std::time::Duration;
 const ENOUGH: Duration = Duration::from_secs(10);
 
 impl Library {
-    /// Repeats the probe under a supervisor if a fault ended it. Returns the second run if it crashed too, because only that run has the place of the
+    /// Repeats the probe under a supervisor if a fault ended it outside the opening of a library. Returns the second run if it crashed too, because only that run has the place of the
     /// crash.
     ///
     /// # Errors
     /// The probe cannot be run.
     pub(crate) fn locate_crash(&self, finished: Finished) -> io::Result<Finished> {
-        if !matches!(finished.ending, Ending::Signal(signal) if crash::is_fault(signal)) {
+        let is_fault = matches!(finished.ending, Ending::Signal(signal) if crash::is_fault(signal));
+        if !is_fault || report::is_opening(&finished.records) {
             return Ok(finished);
         }
         let arguments = [probe::ARGUMENT.into(), self.path().into_os_string()];

@@ -123,6 +123,14 @@ pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     format!("{update}; until then, start programs without it: {variable}={value} PROGRAM")
 }
 
+/// Returns `true` if the process ended while a library was opened. The trace names that library, and the stack only the dynamic linker.
+pub(crate) fn is_opening(records: &[Record]) -> bool {
+    let records: Vec<&Record> = records.iter().collect();
+    unfinished(&records)
+        .last()
+        .is_some_and(|step| step.step == "open" && step.runs().is_some())
+}
+
 /// Returns the steps without an end, outermost first, of the thread that has most of them.
 fn unfinished<'a>(records: &[&'a Record]) -> Vec<&'a Step> {
     let mut open: HashMap<&str, Vec<&Step>> = HashMap::new();

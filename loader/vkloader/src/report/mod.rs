@@ -16,6 +16,7 @@ pub(crate) use build::{Received, build};
 pub(crate) use culprit::{Retried, Switch, retried};
 pub(crate) use decided::busiest;
 pub(crate) use ended::how_ended;
+pub(crate) use ended::is_opening;
 pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, has_chain, obstructed};
 
 use serde::Serialize;
