@@ -121,7 +121,15 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
     let program = env::var_os("VKL_VKLOADER").expect("VKL_VKLOADER names the program that makes catalogues");
     let mut command = Command::new(program);
     command
-        .args(["catalogue", "update", "--user", "--timeout", "20", "--library"])
+        .args([
+            "catalogue",
+            "update",
+            "--user",
+            "--no-records",
+            "--timeout",
+            "20",
+            "--library",
+        ])
         .arg(library::under_test())
         .env_clear();
     let set = world

@@ -201,8 +201,9 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             // The UUID of the second one is not known, nor is all of its name.
             ("GPU-ab", "one,two", "card"),
             ("GPU-ac,type:discrete", "one,two", "card"),
+            // The configuration of a driver may give its devices other names.
             ("name:card", "one,two", "card"),
-            ("name:cpu", "two", "cpu"),
+            ("name:cpu", "one,two", "cpu"),
             // No driver is left, so that all are opened.
             ("none", "one,two", ""),
             ("type:virtual", "one,two", ""),

@@ -54,6 +54,9 @@ pub(crate) enum Command {
         /// Ask for devices even if that wakes a sleeping graphics card.
         #[arg(long)]
         wake: bool,
+        /// Do not record what the devices answer, which only the policies lazy and lazy-asleep need.
+        #[arg(long)]
+        no_records: bool,
     },
     /// Prints the entries, and which of them do not count now.
     Show {
@@ -161,12 +164,14 @@ impl Command {
                 asking,
                 all,
                 wake,
+                no_records,
             } => {
                 let path = place.path()?;
                 place.check_owner()?;
                 file::check(&path)?;
                 let before = if all { None } else { file::read(&path).ok() };
-                let records = path.parent();
+                let folder = path.parent();
+                let records = folder.filter(|_| !no_records);
                 let extent = |before| update::Extent { before, wake, records };
                 let mut made = update::make(&place, &asking, extent(before))?;
                 for _ in 0..REPEATS {
@@ -177,7 +182,7 @@ impl Command {
                     made = update::make(&place, &asking, extent(before))?;
                 }
                 file::write(&path, &mut made)?;
-                if let Some(folder) = records {
+                if let Some(folder) = folder {
                     records::clean(folder, Some(&made))?;
                 }
                 if place.user {
@@ -186,7 +191,7 @@ impl Command {
                 show::summary(&path, &made)?;
                 // A library that was named has the word size of this program.
                 if asking.library.is_none() {
-                    let flags = [(all, "--all"), (wake, "--wake")]
+                    let flags = [(all, "--all"), (wake, "--wake"), (no_records, "--no-records")]
                         .into_iter()
                         .filter(|(is_set, _)| *is_set);
                     let words: Vec<&str> = ["update"].into_iter().chain(flags.map(|(_, word)| word)).collect();

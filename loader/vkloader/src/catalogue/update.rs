@@ -153,7 +153,7 @@ fn still_known(
     (wakes, records): (bool, Option<&Path>),
 ) -> Option<Known> {
     let driver = before.drivers.iter().find(|driver| driver.manifest.path == manifest)?;
-    let is_kept = |sum: &String| records.is_some_and(|folder| records::is_there(folder, sum));
+    let is_kept = |sum: &String| records.is_none_or(|folder| records::is_there(folder, sum));
     let complete = (driver.devices.is_some() || !wakes) && driver.record.as_ref().is_none_or(is_kept);
     let files = before.files_of(driver)?;
     let is_searched = !driver.library.named.contains('/') || !files.is_empty();
@@ -190,13 +190,16 @@ fn ask(
         let state = |file: &Option<PathBuf>| (identity(Path::new(manifest)), file.as_deref().and_then(identity));
         let before = state(&file);
         let (mut driver, files) = ask_once(asker, machine, manifest, wakes)?;
-        if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
-            let content = asker.record(&driver.library.named)?;
-            driver.record = content.and_then(|content| records::write(folder, manifest, &content));
-        }
         let asked = Some(PathBuf::from(library_file(&driver.library.named, &driver.library.path)));
-        if asked == file && state(&asked) == before {
-            return Ok((driver, files));
+        let is_same = || asked == file && state(&asked) == before;
+        if is_same() {
+            if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
+                let content = asker.record(&driver.library.named)?;
+                driver.record = content.and_then(|content| records::write(folder, manifest, &content));
+            }
+            if is_same() {
+                return Ok((driver, files));
+            }
         }
         file = asked;
     }

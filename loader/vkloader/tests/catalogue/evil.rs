@@ -261,7 +261,7 @@ fn a_library_that_changes_while_it_is_asked_is_asked_again() {
         once.display()
     );
     machine.driver("a", &format!("{replace}\ndevice one"));
-    update(&machine, &[]);
+    update(&machine, &["--no-records"]);
     let journal = fs::read_to_string(machine.path("journal")).expect("a journal");
     assert_eq!(journal.matches("vkCreateInstance").count(), 2, "{journal}");
     assert_eq!(known(&machine, "a")["outcome"], "answered");
@@ -324,7 +324,7 @@ fn devices_that_change_meanwhile_make_it_one_of_no_machine() {
     let asked = |lines: &str| {
         machine.driver("a", &format!("{lines}\ndevice one"));
         let _ = fs::remove_file(machine.path("journal"));
-        update(&machine, &[]);
+        update(&machine, &["--no-records"]);
         let known: Value = serde_json::from_slice(&fs::read(file(&machine)).expect("a file")).expect("JSON");
         let journal = fs::read_to_string(machine.path("journal")).expect("it was asked");
         let is_of_one = known["machine"]["fingerprint"] != "";
