@@ -242,10 +242,8 @@ fn the_system_file_is_never_that_of_its_reader() {
             let outcome = scene.run_unloaded(|scratch| {
                 // A change of the user hides the variables that the process started with, and no entry counts without them.
                 // SAFETY: the calls only take plain numbers.
-                assert_eq!(
-                    unsafe { libc::setuid(NOBODY) | libc::prctl(libc::PR_SET_DUMPABLE, 1) },
-                    0
-                );
+                let failed = unsafe { libc::setuid(NOBODY) | libc::prctl(libc::PR_SET_DUMPABLE, 1) };
+                assert_eq!(failed, 0);
                 query(&scratch.load());
             });
             assert_eq!(outcome.ok().said("extensions"), [LISTED]);
