@@ -58,6 +58,84 @@ void probes(struct run *run, long unused) {
     run->destroy(instance, NULL);
 }
 
+static const VkApplicationInfo MODERN = {
+    .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+    .apiVersion = VK_API_VERSION_1_1,
+};
+static const VkInstanceCreateInfo MODERN_INSTANCE = {
+    .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+    .pApplicationInfo = &MODERN,
+};
+
+/* Asks a device what programs ask before they choose one. */
+static void describe(const struct run *run, VkPhysicalDevice device) {
+    static VkExtensionProperties extensions[1024];
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    VkPhysicalDeviceProperties old_properties;
+    VkPhysicalDeviceFeatures old_features;
+    VkPhysicalDeviceMemoryProperties memory;
+    VkQueueFamilyProperties families[16];
+    uint32_t count = 16;
+    ((PFN_vkGetPhysicalDeviceProperties)exported(run, "vkGetPhysicalDeviceProperties"))(device, &old_properties);
+    ((PFN_vkGetPhysicalDeviceFeatures)exported(run, "vkGetPhysicalDeviceFeatures"))(device, &old_features);
+    ((PFN_vkGetPhysicalDeviceProperties2)exported(run, "vkGetPhysicalDeviceProperties2"))(device, &properties);
+    ((PFN_vkGetPhysicalDeviceFeatures2)exported(run, "vkGetPhysicalDeviceFeatures2"))(device, &features);
+    ((PFN_vkGetPhysicalDeviceMemoryProperties)exported(run, "vkGetPhysicalDeviceMemoryProperties"))(device, &memory);
+    ((PFN_vkGetPhysicalDeviceQueueFamilyProperties)exported(run, "vkGetPhysicalDeviceQueueFamilyProperties"))(device, &count, families);
+    const PFN_vkGetPhysicalDeviceFormatProperties format = exported(run, "vkGetPhysicalDeviceFormatProperties");
+    for (VkFormat one = VK_FORMAT_R8G8B8A8_UNORM; one < VK_FORMAT_R8G8B8A8_UNORM + 20; one++) {
+        VkFormatProperties found;
+        format(device, one, &found);
+    }
+    const PFN_vkEnumerateDeviceExtensionProperties list = exported(run, "vkEnumerateDeviceExtensionProperties");
+    count = 0;
+    demand(list(device, NULL, &count, NULL) == VK_SUCCESS && count <= 1024, "device extensions");
+    demand(list(device, NULL, &count, extensions) == VK_SUCCESS, "device extensions");
+}
+
+/* Queries the instance, describes each device of it and, with `used`, makes and destroys a device of each. */
+static void walk(const struct run *run, bool used) {
+    const PFN_vkEnumerateInstanceExtensionProperties extensions = exported(run, "vkEnumerateInstanceExtensionProperties");
+    const PFN_vkEnumeratePhysicalDevices enumerate_devices = exported(run, "vkEnumeratePhysicalDevices");
+    const PFN_vkCreateDevice create = exported(run, "vkCreateDevice");
+    const PFN_vkDestroyDevice destroy = exported(run, "vkDestroyDevice");
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueCount = 1, .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .queueCreateInfoCount = 1, .pQueueCreateInfos = &queue};
+    VkInstance instance;
+    VkPhysicalDevice found[MOST_DEVICES];
+    uint32_t count = 0;
+    demand(extensions(NULL, &count, NULL) == VK_SUCCESS, "instance extensions");
+    demand(run->create(&MODERN_INSTANCE, NULL, &instance) == VK_SUCCESS, "vkCreateInstance failed");
+    count = MOST_DEVICES;
+    demand(enumerate_devices(instance, &count, found) == VK_SUCCESS && count > 0, "no physical device");
+    for (uint32_t i = 0; i < count; i++)
+        describe(run, found[i]);
+    for (uint32_t i = 0; used && i < count; i++) {
+        VkDevice device;
+        demand(create(found[i], &info, NULL, &device) == VK_SUCCESS, "vkCreateDevice failed");
+        destroy(device, NULL);
+    }
+    run->destroy(instance, NULL);
+}
+
+void look_at_all(struct run *run, long unused) {
+    (void)unused;
+    begin();
+    walk(run, false);
+    end("looked", 1);
+}
+
+void use_all(struct run *run, long unused) {
+    (void)unused;
+    begin();
+    walk(run, true);
+    end("used", 1);
+}
+
 /* A driver without a loader: what a program would do that knew which one to open. */
 struct driver {
     void *library;

@@ -24,7 +24,7 @@ from scene import Scene
 WARM, COLD = "warm", "cold"
 # Each measurement is a process. Odd, so that a median is one of them.
 PROCESSES = {WARM: 21, COLD: 7}
-KHRONOS, OURS, KNOWN, KEPT, ALONE = COLUMNS = ("Khronos", "ours", "with a catalogue", "and keep-open", "drivers alone")
+KHRONOS, OURS, KNOWN, KEPT, LAZY, ALONE = COLUMNS = ("Khronos", "ours", "with a catalogue", "and keep-open", "and lazy", "drivers alone")
 FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
 MESA = ("libvulkan_lvp", "libvulkan_radeon", "libvulkan_intel.", "libvulkan_intel_hasvk")
 NVIDIA = "libGLX_nvidia"
@@ -51,7 +51,12 @@ COMPUTED = Case("the same, processor time", ("enumerate",), ("processor",), CREA
 PROBES = ("probes",), (KHRONOS, OURS, KNOWN, KEPT), (WARM,)
 AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROBES[1:])
 BOTH = Case("destroy, and the same again", PROBES[0], ("destroy", "again"), *PROBES[1:])
-CASES = (QUERY, CREATION, COMPUTED, AGAIN, BOTH)
+DESCRIBED = (KHRONOS, OURS, KNOWN, LAZY), (WARM,)
+LOOK = Case("query, create, describe each device, destroy", ("look",), ("looked",), *DESCRIBED)
+USE = Case("the same, with a logical device of each", ("use",), ("used",), *DESCRIBED)
+CASES = (QUERY, CREATION, COMPUTED, AGAIN, BOTH, LOOK, USE)
+# The cases whose system calls are counted.
+COUNTED = (QUERY, CREATION, BOTH, LOOK, USE)
 
 
 @dataclass
@@ -197,6 +202,7 @@ class Machine:
             OURS: {"VK_LOADER_CATALOGUE": "off"} if is_made else {},
             KNOWN: known,
             KEPT: {**known, "VK_LOADER_DRIVER_POLICY": "keep-open"},
+            LAZY: {**known, "VK_LOADER_DRIVER_POLICY": "lazy"},
         }.get(column, {})
 
     def library(self, column):
@@ -253,7 +259,7 @@ def measure(bench, libraries, program, scratch, everything=False):
     for files in (WARM, COLD):
         for number in range(PROCESSES[files]):
             progress(f"installed drivers, {files}, process {number + 1}/{PROCESSES[files]} of each")
-            for cases in ((QUERY,), (CREATION, COMPUTED), (AGAIN, BOTH)):
+            for cases in ((QUERY,), (CREATION, COMPUTED), (AGAIN, BOTH), (LOOK,), (USE,)):
                 columns = cases[0].columns if files in cases[0].files else ()
                 for column in columns[:: 1 if number % 2 == 0 else -1]:
                     if files == COLD:
@@ -264,7 +270,7 @@ def measure(bench, libraries, program, scratch, everything=False):
     progress("")
     found.eviction = str(cold)
     if shutil.which("strace"):
-        for case in (QUERY, CREATION, BOTH):
+        for case in COUNTED:
             for column in case.columns:
                 if column != ALONE:
                     found.calls[column, case] = machine.calls(column, case)
@@ -284,9 +290,9 @@ def page(found):
                 rows.append([case.title, files, *(shown(found.times.get((column, case, files))) for column in COLUMNS)])
         lines += [*grid(rows), ""]
         if found.calls:
-            rows = [["system calls, files warm", *COLUMNS[:4]]]
-            for case in (QUERY, CREATION, BOTH):
-                words = (str(found.calls.get((column, case), "")) for column in COLUMNS[:4])
+            rows = [["system calls, files warm", *COLUMNS[:-1]]]
+            for case in COUNTED:
+                words = (str(found.calls.get((column, case), "")) for column in COLUMNS[:-1])
                 rows.append([case.title, *words])
             lines += [*grid(rows), ""]
         lines.append(

@@ -39,6 +39,8 @@ bool counting(void);
 /* Steps of drivers.c. */
 void enumerate(struct run *run, long unused);
 void probes(struct run *run, long unused);
+void look_at_all(struct run *run, long unused);
+void use_all(struct run *run, long unused);
 void direct(struct run *run, long unused);
 void mapped(struct run *run, long unused);
 /* An exported symbol of the library. */

@@ -290,6 +290,8 @@ const struct step STEPS[] = {
     {"growth", growth},
     {"enumerate", enumerate},
     {"probes", probes},
+    {"look", look_at_all},
+    {"use", use_all},
     {"direct", direct},
     {"mapped", mapped},
     {NULL, NULL},

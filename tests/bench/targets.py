@@ -146,10 +146,12 @@ def of_drivers(found):
     if has_nvidia:
         query(0.6)
         goal("destroy, and the same again, with keep-open", found.time(drivers.KEPT, drivers.BOTH), 6)
+        goal("query, create, describe and destroy, lazy", found.time(drivers.LAZY, drivers.LOOK), 2)
     else:
         found.skipped.append("two goals with NVIDIA's driver: it is not installed, or does not open")
         if has_mesa:
             query(0.4)
+            goal("query, create, describe and destroy, lazy", found.time(drivers.LAZY, drivers.LOOK), 1)
     if not has_mesa:
         found.skipped.append("the goals with Mesa's four drivers: not all of them are installed, or open")
     known, alone = (found.time(column, drivers.COMPUTED) for column in (drivers.KNOWN, drivers.ALONE))
@@ -157,6 +159,10 @@ def of_drivers(found):
         # Opening libraries takes long enough for a busy machine to make times by the clock differ by more than that.
         note = "the limit is what the drivers that have devices take alone, and 1 ms; of both the processor time"
         goal("create and enumerate, with a catalogue", known, alone + 1, note)
+    used = found.time(drivers.KNOWN, drivers.USE)
+    if used is not None:
+        note = "the limit is the time without the policy, and 1 ms"
+        goal("the same with a logical device of each, lazy", found.time(drivers.LAZY, drivers.USE), used + 1, note)
     return [verdict for verdict in goals if verdict.met is not None]
 
 
