@@ -362,7 +362,7 @@ fn contradict(
         WARN,
         format_args!(
             "The driver {} has {what} than the driver catalogue says, which does not count for it any longer: run \
-             vkloader catalogue update --all",
+             vkloader catalogue update",
             os::Raw(driver)
         ),
     );

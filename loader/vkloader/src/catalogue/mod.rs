@@ -41,23 +41,8 @@ const REPEATS: usize = 3;
 pub(crate) enum Command {
     /// Asks every installed driver, each in a process of its own, and writes the catalogue.
     ///
-    /// A driver whose files have not changed since it was asked on this machine is not opened again. No driver is asked in a way that wakes
-    /// a sleeping graphics card. On a 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
-    Update {
-        #[command(flatten)]
-        place: Place,
-        #[command(flatten)]
-        asking: Asking,
-        /// Ask drivers again whose files have not changed.
-        #[arg(long)]
-        all: bool,
-        /// Ask for devices even if that wakes a sleeping graphics card.
-        #[arg(long)]
-        wake: bool,
-        /// Do not record what the devices answer, which only the policies lazy and lazy-asleep need.
-        #[arg(long)]
-        no_records: bool,
-    },
+    /// No driver is asked in a way that wakes a sleeping graphics card. While one sleeps, a driver whose files have not changed keeps its entry. On a 64-bit system, 32-bit drivers are asked too if the 32-bit library installed its own vkloader.
+    Update(Update),
     /// Prints the entries, and which of them do not count now.
     Show {
         #[command(flatten)]
@@ -78,6 +63,27 @@ pub(crate) enum Command {
         #[command(flatten)]
         place: Place,
     },
+}
+
+/// Options of an update.
+#[derive(Args)]
+pub(crate) struct Update {
+    #[command(flatten)]
+    place: Place,
+    #[command(flatten)]
+    asking: Asking,
+    /// Ask only drivers whose files have changed since they were asked on this machine.
+    #[arg(long, conflicts_with = "all")]
+    changed: bool,
+    /// Ask every driver, also one whose entry would be kept while a graphics card sleeps.
+    #[arg(long)]
+    all: bool,
+    /// Ask for devices even if that wakes a sleeping graphics card.
+    #[arg(long)]
+    wake: bool,
+    /// Do not record what the devices answer, which only the policies lazy and lazy-asleep need.
+    #[arg(long)]
+    no_records: bool,
 }
 
 /// Selection of a catalogue.
@@ -155,56 +161,73 @@ fn user_folder(variable: &str, usual: &str) -> Option<PathBuf> {
     set(variable).or_else(|| set("HOME").map(|home| home.join(usual)))
 }
 
+impl Update {
+    /// Asks the drivers and writes the catalogue. Returns the exit status.
+    fn run(self) -> io::Result<u8> {
+        let Self {
+            place,
+            asking,
+            changed,
+            all,
+            wake,
+            no_records,
+        } = self;
+        let path = place.path()?;
+        place.check_owner()?;
+        file::check(&path)?;
+        let before = if all { None } else { file::read(&path).ok() };
+        let folder = path.parent();
+        let records = folder.filter(|_| !no_records);
+        let extent = |before, changed| update::Extent {
+            before,
+            changed,
+            wake,
+            records,
+        };
+        let mut made = update::make(&place, &asking, extent(before, changed))?;
+        for _ in 0..REPEATS {
+            if made.is_of_one_machine() {
+                break;
+            }
+            let before = Some(made);
+            made = update::make(&place, &asking, extent(before, true))?;
+        }
+        file::write(&path, &mut made)?;
+        if let Some(folder) = folder {
+            records::clean(folder, Some(&made))?;
+        }
+        if place.user {
+            mark::put();
+        }
+        show::summary(&path, &made)?;
+        // A library that was named has the word size of this program.
+        if asking.library.is_none() {
+            let flags = [
+                (changed, "--changed"),
+                (all, "--all"),
+                (wake, "--wake"),
+                (no_records, "--no-records"),
+            ];
+            let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
+            let words: Vec<&str> = ["update"].into_iter().chain(flags.map(|(_, word)| word)).collect();
+            others::run(&place, &words);
+        }
+        Ok(GOOD)
+    }
+}
+
 impl Command {
     /// Runs the command.
     pub(crate) fn run(self) -> io::Result<ExitCode> {
         let code = match self {
-            Self::Update {
-                place,
-                asking,
-                all,
-                wake,
-                no_records,
-            } => {
-                let path = place.path()?;
-                place.check_owner()?;
-                file::check(&path)?;
-                let before = if all { None } else { file::read(&path).ok() };
-                let folder = path.parent();
-                let records = folder.filter(|_| !no_records);
-                let extent = |before| update::Extent { before, wake, records };
-                let mut made = update::make(&place, &asking, extent(before))?;
-                for _ in 0..REPEATS {
-                    if made.is_of_one_machine() {
-                        break;
-                    }
-                    let before = Some(made);
-                    made = update::make(&place, &asking, extent(before))?;
-                }
-                file::write(&path, &mut made)?;
-                if let Some(folder) = folder {
-                    records::clean(folder, Some(&made))?;
-                }
-                if place.user {
-                    mark::put();
-                }
-                show::summary(&path, &made)?;
-                // A library that was named has the word size of this program.
-                if asking.library.is_none() {
-                    let flags = [(all, "--all"), (wake, "--wake"), (no_records, "--no-records")]
-                        .into_iter()
-                        .filter(|(is_set, _)| *is_set);
-                    let words: Vec<&str> = ["update"].into_iter().chain(flags.map(|(_, word)| word)).collect();
-                    others::run(&place, &words);
-                }
-                GOOD
-            }
+            Self::Update(update) => update.run()?,
             Self::Show { place, json } => show(&place.path()?, &place, json)?,
             Self::Verify { place, asking } => {
                 let path = place.path()?;
                 let known = file::read(&path)?;
                 let everything = update::Extent {
                     before: None,
+                    changed: false,
                     wake: true,
                     records: None,
                 };

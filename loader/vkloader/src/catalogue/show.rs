@@ -223,7 +223,7 @@ pub(super) fn verified(path: &Path, known: &Catalogue, place: &Place, difference
         let _ = writeln!(text, "    {}", plain(difference));
     }
     if !differences.is_empty() {
-        text.push_str("vkloader catalogue update --all corrects it.\n");
+        text.push_str("vkloader catalogue update corrects it.\n");
     }
     let value = serde_json::to_value(known).map_err(io::Error::other)?;
     match judge(&value) {

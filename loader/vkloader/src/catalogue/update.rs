@@ -21,8 +21,10 @@ const ATTEMPTS: usize = 3;
 
 /// Limits of an update.
 pub(super) struct Extent<'a> {
-    /// The last catalogue, whose valid entries need not be asked for again.
+    /// The last catalogue, whose valid entries can be kept.
     pub(super) before: Option<Catalogue>,
+    /// `true` if every valid entry is kept. Otherwise valid entries are only kept while a card sleeps, whose driver cannot be asked for devices.
+    pub(super) changed: bool,
     /// `true` if sleeping cards may be woken.
     pub(super) wake: bool,
     /// The folder for records of devices; `None` where none are made.
@@ -63,6 +65,7 @@ pub(super) fn make(place: &Place, asking: &Asking, extent: Extent<'_>) -> io::Re
     for manifest in manifests.into_iter().take(catalogue::MOST_ENTRIES) {
         let known = before
             .as_ref()
+            .filter(|_| extent.changed || !wakes)
             .and_then(|before| still_known(before, &made, &manifest, (wakes, extent.records)));
         match known.map_or_else(|| ask(&asker, &machine, &manifest, (wakes, extent.records)), Ok) {
             Ok((driver, files)) => {

@@ -227,7 +227,7 @@ fn catalogue(records: &[&Record]) -> Vec<Catalogued> {
             (_, Some("linker-cache")) => {
                 "Its entry does not count, since the dynamic linker's cache has changed: run vkloader catalogue update."
             }
-            (_, Some("differs")) => "It says something else than its entry: run vkloader catalogue update --all.",
+            (_, Some("differs")) => "It says something else than its entry: run vkloader catalogue update.",
             _ => continue,
         };
         let one = Catalogued {

@@ -139,27 +139,28 @@ fn only_what_changed_is_asked_again() {
         good(&machine, words);
         instances(&machine) > before
     };
-    assert!(!asked(&["update"]), "nothing has changed");
+    assert!(!asked(&["update", "--changed"]), "nothing has changed");
+    assert!(asked(&["update"]));
     assert!(asked(&["update", "--all"]));
     // The library is replaced by another file with the same content.
     let copy = machine.path("libraries/copy");
     fs::copy(&radeon, &copy).expect("a copy");
     fs::rename(&copy, &radeon).expect("a rename");
-    assert!(asked(&["update"]));
-    assert!(!asked(&["update"]));
+    assert!(asked(&["update", "--changed"]));
+    assert!(!asked(&["update", "--changed"]));
     // The time of the library changes.
     let touched = fs::File::options().write(true).open(&radeon).expect("a file");
     touched
         .set_modified(std::time::SystemTime::UNIX_EPOCH)
         .expect("the owner may");
-    assert!(asked(&["update"]));
+    assert!(asked(&["update", "--changed"]));
     // The manifest is written again.
     machine.manifest("radeon", &radeon, "");
-    assert!(asked(&["update"]));
+    assert!(asked(&["update", "--changed"]));
     // A device appears.
     fs::create_dir_all(machine.path("root/dev/dri/renderD128")).expect("a node");
-    assert!(asked(&["update"]));
-    assert!(!asked(&["update"]));
+    assert!(asked(&["update", "--changed"]));
+    assert!(!asked(&["update", "--changed"]));
 }
 
 #[test]
@@ -254,6 +255,9 @@ fn no_card_is_woken() {
     assert_eq!(driver(&written(&machine), "radeon")["devices"], serde_json::json!([]));
     card(&machine, "amdgpu", true);
     good(&machine, &["update", "--wake"]);
+    assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
+    // The devices stay known while the card sleeps.
+    good(&machine, &["update"]);
     assert_eq!(driver(&written(&machine), "radeon")["devices"][0]["name"], "one");
     // A card that is awake is asked without an option.
     good(&machine, &["clear"]);
