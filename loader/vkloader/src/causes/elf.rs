@@ -67,7 +67,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     let words = words_of_the_linker(dropped).unwrap_or_default();
     // The message is about the first file that stopped the dynamic linker, so it comes before a search of our own.
     if !refused::explain(dropped, &words, &path, own) && !missing(dropped, &path, own) {
-        in_words_of_the_linker(dropped, &words);
+        in_words_of_the_linker(dropped, &words, own);
     }
 }
 
@@ -156,8 +156,8 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
 }
 
 /// Adds an explanation of the dynamic linker's message about versions and symbols.
-fn in_words_of_the_linker(dropped: &mut Dropped, words: &str) {
-    if let Some((finding, advice)) = too_old(words).or_else(|| undefined(words)) {
+fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity) {
+    if let Some((finding, advice)) = too_old(words).or_else(|| undefined(words, own)) {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
     }
@@ -190,10 +190,19 @@ fn too_old(words: &str) -> Option<(String, String)> {
 }
 
 /// Returns the finding and the remedy for a symbol that no library defines: `LIBRARY: undefined symbol: NAME`.
-fn undefined(words: &str) -> Option<(String, String)> {
+fn undefined(words: &str, own: Identity) -> Option<(String, String)> {
     let (library, symbol) = words.split_once(": undefined symbol: ")?;
     let library = library.rsplit(' ').next()?;
     let symbol = symbol.split([',', ' ']).next()?;
+    if let Some((other, advice)) = closure::replaced_by_variable(Path::new(library), own) {
+        return Some((
+            format!(
+                "{library} needs the symbol {symbol}, which {} does not have",
+                shown(&other)
+            ),
+            advice,
+        ));
+    }
     Some((
         format!("{library} needs the symbol {symbol}, and no library that it is linked with has it"),
         format!(
@@ -235,9 +244,16 @@ mod tests {
             advice.starts_with("/lib/libnone.so.6 is too old for /opt/libdriver.so"),
             "{advice}"
         );
-        let (finding, _) = undefined("/opt/libdriver.so: undefined symbol: drmOpen, version X").expect("a symbol");
+        let (finding, _) = undefined(
+            "/opt/libdriver.so: undefined symbol: drmOpen, version X",
+            Identity::of_this_process(),
+        )
+        .expect("a symbol");
         assert!(finding.contains("needs the symbol drmOpen,"), "{finding}");
-        assert!(too_old("cannot open shared object file").is_none() && undefined("x").is_none());
+        assert!(
+            too_old("cannot open shared object file").is_none()
+                && undefined("x", Identity::of_this_process()).is_none()
+        );
     }
 
     #[test]

@@ -22,9 +22,14 @@ pub(crate) fn worth_watching(report: &Report) -> bool {
         .any(|dropped| CODES.contains(&dropped.code.as_str()))
 }
 
+/// Returns `true` if a finding is about a driver that opened, and then did not work.
+pub(super) fn was_opened(dropped: &Dropped) -> bool {
+    CODES.contains(&dropped.code.as_str())
+}
+
 /// Adds the libraries that a driver searched for without success.
 pub(super) fn explain(dropped: &mut Dropped, outputs: &[String]) {
-    if !CODES.contains(&dropped.code.as_str()) {
+    if !was_opened(dropped) {
         return;
     }
     let missing: BTreeSet<&str> = outputs

@@ -31,6 +31,29 @@ fn versioned(machine: &Machine, folder: &str, version: &str) {
 fn old_library_in_front(machine: &mut Machine) {
     versioned(machine, "system", "VKLT_2");
     versioned(machine, "conda", "VKLT_1");
+    user_of(machine, "vkltversioned");
+}
+
+/// Installs a driver that needs a function which a library of the same name in the folder of another program lacks.
+fn other_library_in_front(machine: &mut Machine) {
+    for (folder, text) in [
+        ("system", "int vklt_value(void) { return 1; }\n"),
+        ("conda", "int other;\n"),
+    ] {
+        let source = machine.file(&format!("{folder}.c"), text);
+        fs::create_dir_all(machine.path(folder)).expect("a folder");
+        let library = machine.path(folder).join("libvkltplain.so");
+        let mut command = Command::new("cc");
+        command
+            .args(["-shared", "-fPIC", "-Wl,-soname,libvkltplain.so", "-o"])
+            .args([&library, &source]);
+        assert!(command.status().expect("a compiler").success());
+    }
+    user_of(machine, "vkltplain");
+}
+
+/// Installs a driver that calls a function of a library in the folder `system`. `LD_LIBRARY_PATH` names the folder `conda`, which comes first.
+fn user_of(machine: &mut Machine, needed: &str) {
     let source = machine.file(
         "user.c",
         "int vklt_value(void);\nint user(void) { return vklt_value(); }\n",
@@ -38,12 +61,12 @@ fn old_library_in_front(machine: &mut Machine) {
     let library = machine.path("libraries/libvkltuser.so");
     let system = machine.path("system");
     let mut command = Command::new("cc");
-    command.args(["-shared", "-fPIC", "-Wl,--enable-new-dtags", "-o"]);
+    command.args(["-shared", "-fPIC", "-Wl,--enable-new-dtags,-z,now", "-o"]);
     command
         .args([&library, &source])
         .arg(format!("-L{}", system.display()))
         .arg(format!("-Wl,-rpath,{}", system.display()))
-        .arg("-lvkltversioned");
+        .arg(format!("-l{needed}"));
     assert!(command.status().expect("a compiler").success());
     machine.manifest("user", &library, "");
     let folder = machine.path("conda");
@@ -188,6 +211,16 @@ pub(super) const ROWS: &[Row] = &[
         fs::remove_file(machine.path(MANIFEST)).expect("removed");
         good(machine);
     }),
+    Row::new(
+        "another program's folder has another library of the same name",
+        other_library_in_front,
+        "driver.not-opened",
+    )
+    .about("conda/libvkltplain.so does not have")
+    .remedy("conda out of LD_LIBRARY_PATH", |machine| {
+        machine.unset("LD_LIBRARY_PATH")
+    })
+    .gone(),
     Row::new(
         "another program's folder has an old library",
         old_library_in_front,

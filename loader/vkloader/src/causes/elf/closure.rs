@@ -228,6 +228,50 @@ pub(super) fn is_in_variable(folder: &Path) -> bool {
     folders_in_variable().iter().any(|one| Path::new(one) == folder)
 }
 
+/// Returns the first library that a library needs and that a variable puts in place of the system's own, with the remedy. The variable is
+/// `LD_PRELOAD` or `LD_LIBRARY_PATH`.
+pub(super) fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, String)> {
+    let needs = read(library)?;
+    let preloaded = preloaded();
+    needs.names.iter().find_map(|name| {
+        let usual = search_in(Vec::new(), name, library, &needs, own)?;
+        let other = |path: &PathBuf| is_other(path, &usual);
+        if let Some(path) = preloaded
+            .iter()
+            .find(|path| is_named(path, name))
+            .filter(|path| other(path))
+        {
+            let advice = format!("Take {} out of LD_PRELOAD.", path.display());
+            return Some((path.clone(), advice));
+        }
+        let found = search(name, library, &needs, own).filter(other)?;
+        let folder = found.parent().filter(|folder| is_in_variable(folder))?;
+        let advice = format!(
+            "Take {} out of LD_LIBRARY_PATH: its {name} is another one.",
+            folder.display()
+        );
+        Some((found, advice))
+    })
+}
+
+/// Returns the libraries in `LD_PRELOAD` that have a path.
+fn preloaded() -> Vec<PathBuf> {
+    let variable = std::env::var("LD_PRELOAD").unwrap_or_default();
+    let paths = variable.split([':', ' ']).filter(|path| path.contains('/'));
+    paths.map(PathBuf::from).collect()
+}
+
+/// Returns `true` if the dynamic linker takes a loaded library for this name.
+fn is_named(library: &Path, name: &str) -> bool {
+    library.file_name().is_some_and(|file| file == name)
+        || read(library).is_some_and(|needs| needs.own.as_deref() == Some(name))
+}
+
+/// Returns `true` if two paths lead to different files.
+fn is_other(path: &Path, usual: &Path) -> bool {
+    path.canonicalize().ok() != usual.canonicalize().ok()
+}
+
 /// Returns the file that `dlopen` finds for a name.
 pub(crate) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
@@ -237,6 +281,11 @@ pub(crate) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
 }
 
 fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<PathBuf> {
+    search_in(folders_in_variable(), name, asking, needs, own)
+}
+
+/// Returns the file that the dynamic linker finds for a name, with these folders in `LD_LIBRARY_PATH`.
+fn search_in(variable: Vec<String>, name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Path::new(name).exists().then(|| name.into());
     }
@@ -249,7 +298,7 @@ fn search(name: &str, asking: &Path, needs: &Needs, own: Identity) -> Option<Pat
     let folders = rpath
         .iter()
         .map(replaced)
-        .chain(folders_in_variable())
+        .chain(variable)
         .chain(needs.runpath.iter().map(replaced));
     let fits = |path: &PathBuf| Identity::of(path).is_some_and(|found| found == own);
     folders

@@ -3,6 +3,7 @@
 mod drivers;
 mod machine;
 
+use super::linker;
 use crate::report::{Card, Dropped, Report, codes, rank};
 use machine::{Machine, is_open_to_us};
 use std::fs;
@@ -40,7 +41,9 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
     if has_hardware || report.loader.is_none() {
         return;
     }
-    let mut found: Vec<Dropped> = permissions(&machine).into_iter().collect();
+    let mut closed = machine.nodes();
+    closed.retain(|node| !is_open_to_us(node));
+    let mut found: Vec<Dropped> = permissions(&machine, &closed).into_iter().collect();
     let mut reachable = Vec::new();
     for card in &report.hardware {
         match of_card(card, &machine, report) {
@@ -48,7 +51,8 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
             None => reachable.push(card),
         }
     }
-    if !report.dropped.iter().any(Dropped::is_noise) {
+    let may_be_cause = |dropped: &Dropped| dropped.is_noise() || lacks_node(dropped, &machine, &closed);
+    if !report.dropped.iter().any(may_be_cause) {
         // No driver was opened, so missing hardware is not the first cause.
         let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
         found.iter_mut().for_each(later);
@@ -90,9 +94,7 @@ fn capabilities(machine: &Machine, value: Option<&str>) -> Option<Dropped> {
 }
 
 /// Returns a finding about device nodes that this user may not open.
-fn permissions(machine: &Machine) -> Option<Dropped> {
-    let nodes = machine.nodes();
-    let closed: Vec<&PathBuf> = nodes.iter().filter(|node| !is_open_to_us(node)).collect();
+fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
     let first = closed.first()?;
     let row = codes::HARDWARE_NO_PERMISSION;
     let user = user(machine);
@@ -107,6 +109,13 @@ fn permissions(machine: &Machine) -> Option<Dropped> {
         },
         ..row.about(first.display().to_string())
     })
+}
+
+/// Returns `true` if a driver was opened and gave no functions or devices, and one of its nodes is among those that this user may not open.
+fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool {
+    let row = catalogue::hardware::of(dropped.name.as_bytes());
+    let row = row.filter(|_| linker::was_opened(dropped));
+    row.is_some_and(|row| row.nodes.iter().any(|node| closed.contains(&machine.path(node))))
 }
 
 /// Returns the remedy for a node that this user may not open, from the number of its group and its mode.

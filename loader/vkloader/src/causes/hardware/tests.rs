@@ -339,3 +339,20 @@ fn nobody_is_added_to_a_group_that_does_not_open_the_node() {
         assert!(advice.contains(words), "{node} {owner:?}: {advice}");
     }
 }
+
+/// NVIDIA's driver gives no functions if the user may not open its nodes.
+#[test]
+fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
+    let system = System::new();
+    let machine = Machine::at(system.0.path());
+    let closed = [machine.path("/dev/nvidiactl")];
+    let mut dropped = without_device("libGLX_nvidia.so.0").dropped.remove(0);
+    dropped.code = "driver.no-global-function".into();
+    assert!(lacks_node(&dropped, &machine, &closed));
+    assert!(!lacks_node(&dropped, &machine, &[machine.path("/dev/dri/renderD128")]));
+    dropped.code = "driver.not-opened".into();
+    assert!(!lacks_node(&dropped, &machine, &closed), "no node was needed so far");
+    dropped.code = "driver.no-global-function".into();
+    dropped.name = "libvulkan_radeon.so".into();
+    assert!(!lacks_node(&dropped, &machine, &closed), "the node of another driver");
+}
