@@ -12,7 +12,7 @@ use syn::Item;
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// The document of each table, the name in its comments, and what writes its lines.
-pub const TABLES: [(&str, &str, Write); 8] = [
+pub const TABLES: [(&str, &str, Write); 9] = [
     ("docs/using.md", "codes", codes),
     ("docs/using.md", "variables", variables),
     ("docs/using.md", "layer-kinds", layer_kinds),
@@ -21,6 +21,7 @@ pub const TABLES: [(&str, &str, Write); 8] = [
     ("docs/limits.md", "limits", limits),
     ("docs/platforms.md", "seen", seen),
     ("docs/figures.md", "bench", bench),
+    ("docs/reference/drivers.md", "closed", closed),
 ];
 
 /// Types of statics that never change after the library is loaded, and so are not state.
@@ -144,6 +145,34 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     lines.push(String::new());
     lines.extend(rows.map(str::to_owned));
     Ok(lines)
+}
+
+/// Returns what the commands of a driver do while it is closed: the ones that the loader's table names are answered, all others open the driver.
+fn closed(tree: &Tree) -> Result<Vec<String>, String> {
+    let named = tree.read("loader/src/lazy/table.rs")?;
+    let all = tree.read("generated/dispatch/driver.rs")?;
+    let kind_of = |name: &str| {
+        let own = format!("    {name}: Some(");
+        match named.lines().find_map(|line| line.strip_prefix(&own)) {
+            Some(function) if function.contains("::") => "answered",
+            Some(_) => "closes",
+            None => "opens",
+        }
+    };
+    let names = all
+        .lines()
+        .filter_map(|line| line.split_once(": PFN_"))
+        .map(|(name, _)| name.trim());
+    let names: Vec<&str> = names.filter(|name| name.starts_with("vk")).collect();
+    let rows = ["answered", "closes", "opens"].map(|kind| {
+        let of_kind: Vec<String> = names
+            .iter()
+            .filter(|name| kind_of(name) == kind)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        format!("| {kind} | {} | {} |", of_kind.len(), of_kind.join(", "))
+    });
+    Ok(table("| a closed driver | number | commands |", rows.into_iter()))
 }
 
 /// Everything that belongs to the process, where it lies, and the first sentence that the source says of it.
