@@ -1,5 +1,6 @@
 //! Runs of every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` asks. With `current`, it has the answers that the drivers of the
-//! scene gave to `vkloader`; with `lying`, every entry says something else.
+//! scene gave to `vkloader`; with `lying`, every entry says something else. With `lazy`, drivers also stay closed because of their records, unless the
+//! case sets the policy itself.
 //!
 //! `catalogue.txt` lists the cases that then cannot have the same result, each with the reason; these must fail.
 
@@ -23,6 +24,7 @@ use crate::{library, process};
 pub(crate) enum Mode {
     Current,
     Lying,
+    Lazy,
 }
 
 impl Mode {
@@ -30,6 +32,7 @@ impl Mode {
         match word {
             "current" => Some(Self::Current),
             "lying" => Some(Self::Lying),
+            "lazy" => Some(Self::Lazy),
             _ => None,
         }
     }
@@ -40,7 +43,10 @@ fn mode() -> Option<Mode> {
     static MODE: OnceLock<Option<Mode>> = OnceLock::new();
     *MODE.get_or_init(|| {
         let word = env::var("VKL_TEST_CATALOGUE").ok().filter(|word| !word.is_empty())?;
-        Some(Mode::parse(&word).unwrap_or_else(|| panic!("VKL_TEST_CATALOGUE: `{word}` is neither current nor lying")))
+        Some(
+            Mode::parse(&word)
+                .unwrap_or_else(|| panic!("VKL_TEST_CATALOGUE: `{word}` is neither current, lying nor lazy")),
+        )
     })
 }
 
@@ -62,15 +68,37 @@ pub(crate) struct World<'s> {
     pub(crate) variables: &'s Variables,
     /// Folders with manifests.
     pub(crate) folders: Vec<PathBuf>,
+    /// `true` for a case about drivers that stay closed.
+    pub(crate) is_lazy: bool,
 }
 
-/// Returns the variables that let a child use the catalogue; empty in a run without one, and for a case about catalogues themselves.
-pub(crate) fn variables(root: &Path, variables: &Variables) -> Vec<(&'static str, OsString)> {
+/// Returns the variables that let a child use the catalogue; empty in a run without one, and for a case about catalogues themselves. `is_lazy` is
+/// `true` for a case about drivers that stay closed.
+pub(crate) fn variables(root: &Path, variables: &Variables, is_lazy: bool) -> Vec<(&'static str, OsString)> {
     let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
-    match mode().is_some() && !own.iter().any(|name| variables.contains_key(OsStr::new(name))) {
-        true => vec![(own[0], "on".into()), (own[1], caches(root).into())],
-        false => Vec::new(),
+    let Some(mode) = wanted(is_lazy).filter(|_| !own.iter().any(|name| variables.contains_key(OsStr::new(name))))
+    else {
+        return Vec::new();
+    };
+    let mut all = vec![(own[0], "on".into()), (own[1], caches(root).into())];
+    if mode == Mode::Lazy {
+        all.push(("VK_LOADER_DRIVER_POLICY", "lazy".into()));
     }
+    all
+}
+
+fn wanted(is_lazy: bool) -> Option<Mode> {
+    match is_lazy {
+        true => Some(Mode::Lazy),
+        false => mode(),
+    }
+}
+
+/// Returns the program that makes catalogues, if there is one: `VKL_VKLOADER`, or the one built beside this program.
+pub(crate) fn maker() -> Option<PathBuf> {
+    let built = || library::built_here().parent().map(|folder| folder.join("vkloader"));
+    let program = env::var_os("VKL_VKLOADER").map(PathBuf::from).or_else(built)?;
+    program.exists().then_some(program)
 }
 
 fn caches(root: &Path) -> PathBuf {
@@ -79,9 +107,9 @@ fn caches(root: &Path) -> PathBuf {
 
 /// Makes `vkloader` ask the drivers of a scene, if a catalogue is wanted.
 pub(crate) fn make(world: &World<'_>) {
-    let Some(mode) = mode() else { return };
+    let Some(mode) = wanted(world.is_lazy) else { return };
     let views = views(world);
-    let ended = process::run(&mut update(world, &views), Duration::from_secs(600));
+    let ended = process::run(&mut update(world, &views, mode), Duration::from_secs(600));
     assert!(
         ended.status.is_some_and(|status| status.success()),
         "vkloader catalogue update: {}{}",
@@ -93,10 +121,15 @@ pub(crate) fn make(world: &World<'_>) {
     for (view, folder) in &views {
         text = text.replace(&format!("{}/", view.display()), &format!("{}/", folder.display()));
     }
-    if mode == Mode::Lying {
+    let change = match mode {
+        Mode::Current => None,
+        Mode::Lying => Some(lie as fn(&mut Value)),
+        Mode::Lazy => Some(know as fn(&mut Value)),
+    };
+    if let Some(change) = change {
         let mut known: Value = serde_json::from_str(&text).expect("it is JSON");
         let drivers = known["drivers"].as_array_mut().expect("a list of drivers");
-        drivers.iter_mut().for_each(lie);
+        drivers.iter_mut().for_each(change);
         text = known.to_string();
     }
     // The file keeps its permissions, which let only its owner write it.
@@ -117,19 +150,15 @@ fn views(world: &World<'_>) -> Vec<(PathBuf, PathBuf)> {
     world.folders.iter().enumerate().map(each).collect()
 }
 
-fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
-    let program = env::var_os("VKL_VKLOADER").expect("VKL_VKLOADER names the program that makes catalogues");
+fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Command {
+    let program = maker().expect("VKL_VKLOADER names the program that makes catalogues");
     let mut command = Command::new(program);
+    command.args(["catalogue", "update", "--user"]);
+    if mode != Mode::Lazy {
+        command.arg("--no-records");
+    }
     command
-        .args([
-            "catalogue",
-            "update",
-            "--user",
-            "--no-records",
-            "--timeout",
-            "20",
-            "--library",
-        ])
+        .args(["--timeout", "20", "--library"])
         .arg(library::under_test())
         .env_clear();
     let set = world
@@ -152,6 +181,13 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)]) -> Command {
         .env("XDG_CACHE_HOME", caches(world.root))
         .current_dir(world.root);
     command
+}
+
+/// Makes an entry one of a driver for the processor, because drivers of unknown hardware are always opened.
+fn know(entry: &mut Value) {
+    if entry["outcome"] == "answered" {
+        entry["hardware"] = json!("software");
+    }
 }
 
 /// Changes an entry to wrong data: two other extensions instead of the driver's own, of which programs see the first, and no device, as if the kernel

@@ -72,7 +72,7 @@ pub fn built(name: &str) -> PathBuf {
 }
 
 /// `target/<profile>/deps`, where test programs and the libraries they depend on lie.
-fn built_here() -> PathBuf {
+pub(crate) fn built_here() -> PathBuf {
     let program = env::current_exe().expect("a process knows its program");
     program.parent().expect("a program lies in a folder").into()
 }

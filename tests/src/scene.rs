@@ -39,6 +39,8 @@ pub struct Scene {
     /// Number of drivers when the catalogue was made.
     #[cfg(target_os = "linux")]
     catalogued: Option<usize>,
+    #[cfg(target_os = "linux")]
+    is_lazy: bool,
 }
 
 /// Waits until the files of a scene are old enough for the library to remember their contents.
@@ -90,6 +92,8 @@ impl Scene {
             built: 0,
             #[cfg(target_os = "linux")]
             catalogued: None,
+            #[cfg(target_os = "linux")]
+            is_lazy: false,
         };
         scene.scrub();
         scene
@@ -203,6 +207,17 @@ impl Scene {
     /// Makes the children use a copy of the library in the scratch folder, because another user may be unable to read the build folder.
     pub fn copies_library(&mut self) -> &mut Self {
         self.copies_library = true;
+        self
+    }
+
+    /// Records the drivers of the scene before the first run, and lets them stay closed in the children. Skips the rest of the case if
+    /// there is no program that records drivers.
+    #[cfg(target_os = "linux")]
+    pub fn lazily(&mut self) -> &mut Self {
+        if !self.is_child() && catalogue::maker().is_none() {
+            skipped::leave("vkloader, which records drivers, is not built");
+        }
+        self.is_lazy = true;
         self
     }
 
@@ -332,6 +347,7 @@ impl Scene {
             root: &self.root,
             variables: &self.variables,
             folders,
+            is_lazy: self.is_lazy,
         });
     }
 
@@ -358,7 +374,7 @@ impl Scene {
             command.env("VK_DRIVER_FILES", system::list("VK_DRIVER_FILES", &self.driver_files()));
         }
         #[cfg(target_os = "linux")]
-        command.envs(catalogue::variables(&self.root, &self.variables));
+        command.envs(catalogue::variables(&self.root, &self.variables, self.is_lazy));
         for (name, value) in &self.variables {
             match value {
                 Some(value) => command.env(name, value),

@@ -5,7 +5,7 @@ use crate::alloc::HostVec;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{
     VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures2, VkPhysicalDeviceMemoryProperties2,
-    VkPhysicalDeviceProperties2, VkQueueFamilyProperties, VkQueueFamilyProperties2,
+    VkPhysicalDeviceProperties2, VkQueueFamilyProperties, VkQueueFamilyProperties2, VkResult,
 };
 use crate::handle::{Driver, PhysicalDeviceHandle};
 use core::ffi::c_void;
@@ -134,11 +134,12 @@ fn fill_family(
     (family < count).then_some(())
 }
 
-/// Returns `true` if the driver lists the recorded device extensions.
+/// Returns `true` if the driver lists the recorded device extensions, or if there is no memory for its list.
 pub(super) fn lists(opened: &Opened, device: PhysicalDeviceHandle<Driver>, value: &[u8]) -> bool {
     let allocator = crate::alloc::HostAllocator::system();
-    let Ok(all): Result<HostVec<_>, _> = crate::driver::device_extensions(&opened.table, device, allocator) else {
-        return false;
+    let all: HostVec<_> = match crate::driver::device_extensions(&opened.table, device, allocator) {
+        Ok(all) => all,
+        Err(result) => return result == VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
     };
     let all = all
         .iter()

@@ -33,7 +33,7 @@ impl Sleeper {
     fn asks(&self, name: &CStr) -> bool {
         let opened = self.wake(name);
         // SAFETY: the look-up function belongs to the driver of this instance, and the name is terminated.
-        opened.is_some_and(|opened| unsafe { (opened.look_up)(opened.handle, name.as_ptr()) }.is_some())
+        opened.is_ok_and(|opened| unsafe { (opened.look_up)(opened.handle, name.as_ptr()) }.is_some())
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) unsafe extern "system" fn look_up_of_physical_devices(
         }
         Some(_) => None,
         None => {
-            let opened = sleeper.wake(text)?;
+            let opened = sleeper.wake(text).ok()?;
             // SAFETY: the look-up function belongs to the driver of this instance, and the name is terminated.
             let function = unsafe { (opened.look_up_of_physical_devices?)(opened.handle, name) }?;
             sleeper.unknown.lock().thunk(text, function)

@@ -218,13 +218,12 @@ impl Device {
         true
     }
 
-    /// Writes zero families if the driver cannot be opened.
+    /// Writes zero families if the driver cannot be opened, or lacks the device.
     ///
     /// # Safety
     /// `count` is writable.
     unsafe fn without_families(&self, count: *mut u32) {
-        let sleeper = self.sleeper();
-        if sleeper.has_failed() || sleeper.opened().is_some() && self.real().is_none() {
+        if self.real().is_none() {
             // SAFETY: the caller promises a writable number.
             unsafe { *count = 0 };
         }

@@ -263,7 +263,10 @@ pub(crate) fn own_device(look_up: GetProcAddr, device: PhysicalDeviceHandle<Driv
     // SAFETY: the driver with this look-up has handles of this module only.
     let device = unsafe { Device::of(device) };
     let opened = device.sleeper().wake(c"a structure with a physical device");
-    opened.and_then(|_| device.real()).unwrap_or(PhysicalDeviceHandle::NULL)
+    opened
+        .ok()
+        .and_then(|_| device.real())
+        .unwrap_or(PhysicalDeviceHandle::NULL)
 }
 
 /// Returns the driver's own handle of an instance in the same way.

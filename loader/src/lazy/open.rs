@@ -19,6 +19,9 @@ use discovery::trace::Step;
 use os::memory::shortage;
 use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
+/// Result of the commands of a driver that cannot be opened.
+pub(super) const FAILED: VkResult = VkResult::VK_ERROR_INITIALIZATION_FAILED;
+
 /// The driver's own instance.
 pub(super) struct Opened {
     /// Its functions.
@@ -48,8 +51,7 @@ impl Opened {
 
     /// Returns the driver's handles of its physical devices.
     pub(super) fn devices(&self, sleeper: &Sleeper) -> Result<HostVec<PhysicalDeviceHandle<Driver>>, VkResult> {
-        let missing = VkResult::VK_ERROR_INITIALIZATION_FAILED;
-        let enumerate = self.table.vkEnumeratePhysicalDevices.ok_or(missing)?;
+        let enumerate = self.table.vkEnumeratePhysicalDevices.ok_or(FAILED)?;
         let asking = TwoCalls {
             most: MOST_OF_ONE_DRIVER,
             attempts: ATTEMPTS,
@@ -73,21 +75,27 @@ impl Opened {
 }
 
 impl Sleeper {
-    /// Returns the driver's instance, and opens the driver first if it is closed. `command` is the reason for the log. `None` if the driver
-    /// cannot be opened, which is reported once.
-    pub(super) fn wake(&self, command: &CStr) -> Option<&Opened> {
+    /// Returns the driver's instance, and opens the driver first if it is closed. `command` is the reason for the log.
+    ///
+    /// # Errors
+    /// - `VK_ERROR_OUT_OF_HOST_MEMORY`: there is not enough memory now; the next call tries again.
+    /// - `VK_ERROR_INITIALIZATION_FAILED`: the driver cannot be opened, which is reported once.
+    pub(super) fn wake(&self, command: &CStr) -> Result<&Opened, VkResult> {
         match self.opened() {
-            Some(opened) => Some(opened),
+            Some(opened) => Ok(opened),
             None => self.wake_now(command),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake_now(&self, command: &CStr) -> Option<&Opened> {
+    fn wake_now(&self, command: &CStr) -> Result<&Opened, VkResult> {
         let _passage = GATE.enter();
-        if self.has_failed() || self.opened().is_some() {
-            return self.opened();
+        if let Some(opened) = self.opened() {
+            return Ok(opened);
+        }
+        if self.has_failed() {
+            return Err(FAILED);
         }
         let _watch = shortage::watch();
         let sink = LogSink(Some(self.listener));
@@ -104,10 +112,13 @@ impl Sleeper {
             Ok(opened) => {
                 self.publish(opened);
                 compare::all(self, &journal);
-                return self.opened();
+                return self.opened().ok_or(FAILED);
             }
             Err(result) => result,
         };
+        if result == VkResult::VK_ERROR_OUT_OF_HOST_MEMORY || shortage::check().is_err() {
+            return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY);
+        }
         self.failed.store(1, Ordering::Relaxed);
         journal.note(
             LogBits::ERROR | LogBits::DRIVER,
@@ -117,7 +128,7 @@ impl Sleeper {
                 result.0
             ),
         );
-        None
+        Err(FAILED)
     }
 
     /// Opens the driver while its instance is created.
@@ -146,6 +157,25 @@ impl Sleeper {
         self.opened.store(opened, Ordering::Release);
     }
 
+    /// Opens the library, which must be the recorded one.
+    fn open_library(&self, journal: &mut Journal<'_>) -> Result<OpenDriver, VkResult> {
+        let closed = &*self.closed;
+        let driver = OpenDriver::open_known(&closed.manifest, Some(closed.known), journal).ok_or(FAILED)?;
+        let interface = driver.interface;
+        let version = interface.instance_version().and_then(Result::ok);
+        let is_same = interface.version == closed.interface()
+            && version.is_none_or(|version| version == closed.version())
+            && interface.get_physical_device_proc_addr.is_some() == closed.has_physical_device_look_up();
+        if is_same {
+            return Ok(driver);
+        }
+        journal.note(
+            LogBits::ERROR | LogBits::DRIVER,
+            format_args!("The driver {} is another one than its record describes", driver.name()),
+        );
+        Err(FAILED)
+    }
+
     /// Opens the library, makes the instance, and finds the recorded devices.
     ///
     /// # Safety
@@ -156,55 +186,42 @@ impl Sleeper {
         callbacks: *const VkAllocationCallbacks,
         journal: &mut Journal<'_>,
     ) -> Result<HostBox<Opened>, VkResult> {
-        let failed = VkResult::VK_ERROR_INITIALIZATION_FAILED;
-        let closed = &*self.closed;
-        let driver = OpenDriver::open_known(&closed.manifest, Some(closed.known), journal).ok_or(failed)?;
+        let driver = self.open_library(journal)?;
         let interface = driver.interface;
-        let version = interface.instance_version().and_then(Result::ok);
-        let is_same = interface.version == closed.interface()
-            && version.is_none_or(|version| version == closed.version())
-            && interface.get_physical_device_proc_addr.is_some() == closed.has_physical_device_look_up();
-        if !is_same {
-            journal.note(
-                LogBits::ERROR | LogBits::DRIVER,
-                format_args!("The driver {} is another one than its record describes", driver.name()),
-            );
-            return Err(failed);
-        }
-        let mut handle = InstanceHandle::<Driver>::NULL;
-        let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
-        // SAFETY: the function belongs to the driver, and the caller promises the parameters.
-        let result = unsafe { (interface.create_instance)(info, callbacks, &mut handle) };
-        step.end(result.0);
-        if result != VkResult::VK_SUCCESS || handle.is_null() {
-            return Err(if result == VkResult::VK_SUCCESS {
-                failed
-            } else {
-                driver::failure(result)
-            });
-        }
         let look_up = interface.get_instance_proc_addr;
+        let step = Step::Driver(&driver.path);
+        // The memory comes first, so that no instance of the driver is lost without it.
         let opened = Opened {
             // SAFETY: null is a valid value of each slot.
-            table: unsafe { DriverTable::build(|row| driver::lookup_known(look_up, handle, row)) },
-            handle,
+            table: unsafe { DriverTable::build(|_| None) },
+            handle: InstanceHandle::NULL,
             look_up,
             look_up_of_physical_devices: interface.get_physical_device_proc_addr,
-            path: driver.path,
+            path: driver.path.clone(),
             _library: driver.library,
         };
-        let found = opened.devices(self).map(|real| self.assign(&opened, &real));
-        let boxed = HostBox::try_new(opened, self.allocator);
-        match (found, boxed) {
-            (Ok(()), Ok(opened)) => Ok(opened),
-            // The instance of a box that could not be made is lost, as is one of a process without memory.
-            (_, Err(error)) => Err(error.into()),
-            (Err(result), Ok(opened)) => {
+        let mut opened = HostBox::try_new(opened, self.allocator)?;
+        let step = step.begin(b"vkCreateInstance");
+        // SAFETY: the function belongs to the driver, and the caller promises the parameters.
+        let result = unsafe { (interface.create_instance)(info, callbacks, &mut opened.handle) };
+        step.end(result.0);
+        let handle = opened.handle;
+        match result {
+            VkResult::VK_SUCCESS if handle.is_null() => return Err(FAILED),
+            VkResult::VK_SUCCESS => {}
+            error => return Err(driver::failure(error)),
+        }
+        // SAFETY: null is a valid value of each slot.
+        opened.table = unsafe { DriverTable::build(|row| driver::lookup_known(look_up, handle, row)) };
+        match opened.devices(self) {
+            Ok(real) => self.assign(&opened, &real),
+            Err(result) => {
                 // SAFETY: nothing uses the new instance, and the caller promises the callbacks.
                 unsafe { opened.destroy(callbacks) };
-                Err(result)
+                return Err(result);
             }
         }
+        Ok(opened)
     }
 
     /// Gives each recorded device its handle in the driver. A device that the driver lacks keeps none.

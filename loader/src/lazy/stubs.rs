@@ -1,5 +1,6 @@
 //! Functions that open the driver and pass a call on with the driver's own handle.
 
+use super::open::FAILED;
 use super::{Device, Sleeper};
 use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::dispatch_table::UNKNOWN_SLOTS;
@@ -22,59 +23,70 @@ pub(crate) trait Late<const SLOT: usize> {
 /// First parameter of a command, by which the driver is found.
 pub(super) trait Owner: Copy {
     /// Returns the driver's function of a slot, and its own handle; opens the driver.
-    fn awake(self, slot: usize) -> Option<(Function, Self)>;
+    ///
+    /// # Errors
+    /// Those of [`Sleeper::wake`]; `VK_ERROR_INITIALIZATION_FAILED` also if the driver lacks the function or the device.
+    fn awake(self, slot: usize) -> Result<(Function, Self), VkResult>;
 }
 
 impl Owner for InstanceHandle<Driver> {
     #[inline(never)]
-    fn awake(self, slot: usize) -> Option<(Function, Self)> {
+    fn awake(self, slot: usize) -> Result<(Function, Self), VkResult> {
         // SAFETY: the loader calls a function of this table with a handle of this module.
         let opened = unsafe { Sleeper::of(self) }.wake(DriverTable::name(slot))?;
-        Some((opened.table.get(slot)?, opened.handle))
+        Ok((opened.table.get(slot).ok_or(FAILED)?, opened.handle))
     }
 }
 
 impl Owner for PhysicalDeviceHandle<Driver> {
     #[inline(never)]
-    fn awake(self, slot: usize) -> Option<(Function, Self)> {
+    fn awake(self, slot: usize) -> Result<(Function, Self), VkResult> {
         // SAFETY: the loader calls a function of this table with a handle of this module.
         let device = unsafe { Device::of(self) };
         let opened = device.sleeper().wake(DriverTable::name(slot))?;
-        Some((opened.table.get(slot)?, device.real()?))
+        Ok((opened.table.get(slot).ok_or(FAILED)?, device.real().ok_or(FAILED)?))
     }
 }
 
 /// No driver is known by its device, and `vkGetDeviceProcAddr` is the only command: [`super::device_look_up`] replaces it.
 impl Owner for VkDevice {
-    fn awake(self, _: usize) -> Option<(Function, Self)> {
-        None
+    fn awake(self, _: usize) -> Result<(Function, Self), VkResult> {
+        Err(FAILED)
     }
 }
 
 /// Result of a command whose driver cannot be opened.
 pub(super) trait Failure {
-    /// The result.
-    const FAILURE: Self;
+    /// Returns what the command returns for an error.
+    fn of(result: VkResult) -> Self;
 }
 
 impl Failure for () {
-    const FAILURE: Self = ();
+    fn of(_: VkResult) -> Self {}
 }
 
 impl Failure for VkResult {
-    const FAILURE: Self = Self::VK_ERROR_INITIALIZATION_FAILED;
+    fn of(result: VkResult) -> Self {
+        result
+    }
 }
 
 impl Failure for u32 {
-    const FAILURE: Self = 0;
+    fn of(_: VkResult) -> Self {
+        0
+    }
 }
 
 impl Failure for u64 {
-    const FAILURE: Self = 0;
+    fn of(_: VkResult) -> Self {
+        0
+    }
 }
 
 impl Failure for PFN_vkVoidFunction {
-    const FAILURE: Self = None;
+    fn of(_: VkResult) -> Self {
+        None
+    }
 }
 
 /// Defines the functions for commands with a number of parameters.
@@ -89,10 +101,10 @@ macro_rules! late {
         ) -> R {
             match owner.awake(SLOT) {
                 // SAFETY: the function has the slot's type, and the caller promises the parameters.
-                Some((function, owner)) => unsafe {
+                Ok((function, owner)) => unsafe {
                     transmute::<Function, unsafe extern "system" fn(O, $($type),*) -> R>(function)(owner $(, $parameter)*)
                 },
-                None => R::FAILURE,
+                Err(result) => R::of(result),
             }
         }
 

@@ -15,9 +15,13 @@ fn the_catalogue_that_was_asked_for_is_in_place() {
             drop(vk.instance());
         });
         let first = outcome.ok().said("first")[0].to_owned();
-        let opened_first = outcome.journal()[0] == "one load";
-        assert_eq!(opened(&outcome), ["one"], "the instance needs it");
+        let opened_first = outcome.journal().first() == Some(&"one load");
         let mode = env::var("VKL_TEST_CATALOGUE").unwrap_or_default();
+        if mode == "lazy" {
+            assert!(first == "VK_KHR_surface" && opened(&outcome).is_empty());
+            return;
+        }
+        assert_eq!(opened(&outcome), ["one"], "the instance needs it");
         match mode.as_str() {
             "current" => assert!(first == "VK_KHR_surface" && !opened_first),
             "lying" => assert!(first == "VK_GOOGLE_surfaceless_query" && !opened_first),

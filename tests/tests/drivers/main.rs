@@ -40,6 +40,8 @@ mod group_attempts;
 mod groups;
 mod id_filters;
 mod instance_extensions;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod lazy;
 mod manifest;
 mod many_devices;
 mod negotiation;

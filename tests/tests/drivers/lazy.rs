@@ -1,0 +1,348 @@
+//! Drivers that stay closed, with records that `vkloader` makes (DRV-282 to DRV-286).
+
+use super::catalogue::opened;
+use loader_tests::ash::vk;
+use loader_tests::vk::{Heap, Instance, Refusal};
+use loader_tests::{Outcome, Scene, Vk, call, case};
+use record::{DRIVER, Key, Query, Record};
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::{fs, mem, ptr, thread};
+
+const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+const WRONG: &str = "Answers before the driver was opened came from the record, which is wrong";
+
+/// One recorded driver with two devices, which are a group.
+fn two_devices(scene: &mut Scene) {
+    scene
+        .driver("a")
+        .device_with("one", |device| device.uuids(1, 9))
+        .device_with("two", |device| device.uuids(2, 9))
+        .line("group", "two one");
+    scene.lazily();
+}
+
+/// Number of calls of a command in the driver, and of openings with `load`.
+fn calls(vk: &Vk, call: &str) -> usize {
+    let begin = format!("a {call}");
+    let is_call = |line: &&String| {
+        line.strip_prefix(&begin)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    vk.journal().iter().filter(is_call).count()
+}
+
+/// DRV-283: threads that are first at the same time open the driver once, and all get its answer.
+#[test]
+fn drv_283_threads_that_are_first_get_one_opening() {
+    case(|scene| {
+        two_devices(scene);
+        for threads in [2, 8] {
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with("1.1", &[]);
+                let device = instance.first();
+                assert_eq!(calls(vk, "load"), 0);
+                let address = vk.get(instance.raw, "vkGetPhysicalDeviceSparseImageFormatProperties");
+                // SAFETY: the function has the type that belongs to its name.
+                let ask =
+                    unsafe { mem::transmute::<usize, vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties>(address) };
+                let all = Barrier::new(threads);
+                thread::scope(|scope| {
+                    for _ in 0..threads {
+                        scope.spawn(|| {
+                            let (mut count, format) = (77, vk::Format::R8G8B8A8_UNORM);
+                            let (kind, samples) = (vk::ImageType::TYPE_2D, vk::SampleCountFlags::TYPE_1);
+                            let (usage, tiling) = (vk::ImageUsageFlags::SAMPLED, vk::ImageTiling::OPTIMAL);
+                            all.wait();
+                            // SAFETY: the device belongs to the instance, and the count is writable.
+                            unsafe {
+                                ask(
+                                    device,
+                                    format,
+                                    kind,
+                                    samples,
+                                    usage,
+                                    tiling,
+                                    &mut count,
+                                    ptr::null_mut(),
+                                )
+                            };
+                            assert_ne!(count, 77, "the driver has answered");
+                        });
+                    }
+                });
+            });
+            let made = outcome.ok().calls("a", "vkCreateInstance");
+            assert_eq!(
+                (outcome.calls("a", "load").len(), made.len()),
+                (1, 1),
+                "{}",
+                outcome.all()
+            );
+            outcome.not_logged(WRONG);
+        }
+    });
+}
+
+/// DRV-282: groups come from the record, in the driver's order.
+#[test]
+fn drv_282_groups_are_listed_without_the_driver() {
+    case(|scene| {
+        two_devices(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            assert_eq!(instance.group_names(), [["two", "one"]]);
+            assert_eq!(calls(vk, "load"), 0);
+            drop(instance.device(instance.named("two"), &[]));
+            assert_eq!(instance.group_names(), [["two", "one"]]);
+        });
+        assert_eq!(opened(outcome.ok()), ["a"]);
+        outcome.not_logged(WRONG);
+    });
+}
+
+/// DRV-286: a direct driver has no record, and stands beside one that stays closed.
+#[test]
+fn drv_286_direct_drivers_are_always_open() {
+    case(|scene| {
+        two_devices(scene);
+        scene.driver("direct").device("three").unlisted();
+        let outcome = scene.run(|vk| {
+            let infos = [vk::DirectDriverLoadingInfoLUNARG {
+                pfn_get_instance_proc_addr: vk.direct_driver("direct"),
+                ..Default::default()
+            }];
+            let list = vk::DirectDriverLoadingListLUNARG::default()
+                .mode(vk::DirectDriverLoadingModeLUNARG::INCLUSIVE)
+                .drivers(&infos);
+            let spec = vk.spec().api("1.1").extensions(&["VK_LUNARG_direct_driver_loading"]);
+            let (list, mut names) = match spec.create() {
+                // The extension alone changes nothing.
+                Ok(instance) => (list, instance.device_names()),
+                Err(error) => panic!("{error}"),
+            };
+            names.sort();
+            assert_eq!(names, ["one", "two"]);
+            let spec = vk.spec().api("1.1").extensions(&["VK_LUNARG_direct_driver_loading"]);
+            let instance = spec.next(&list).create().expect("vkCreateInstance");
+            let mut names = instance.device_names();
+            names.sort();
+            assert_eq!(names, ["one", "three", "two"]);
+        });
+        assert_eq!(outcome.ok().calls("direct", "vkCreateInstance").len(), 1);
+    });
+}
+
+/// DRV-285: a device that is gone cannot be created; the entry no longer counts in the process.
+#[test]
+fn drv_285_a_doubtful_entry_does_not_count_again() {
+    case(|scene| {
+        two_devices(scene);
+        let outcome = scene.run(|vk| {
+            let first = vk.instance_with("1.1", &[]);
+            assert_eq!(first.device_names(), ["one", "two"]);
+            vk.configure("a", |text| {
+                text.replace("device two", "device other")
+                    .replace("device.uuid 2", "device.uuid 3")
+            });
+            vk.configure("a", |text| text.replace("group two one\n", ""));
+            let (one, two) = (first.named("one"), first.named("two"));
+            assert_eq!(first.device_spec(two).create().map(drop), Err(FAILED));
+            assert_eq!(first.device_spec(one).create().map(drop), Ok(()));
+            assert_eq!(first.device_spec(two).create().map(drop), Err(FAILED));
+            assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["one", "other"]);
+        });
+        assert!(outcome.ok().all().contains(WRONG), "{}", outcome.all());
+        let closed = outcome
+            .all()
+            .matches("yet: its devices are listed from the record")
+            .count();
+        assert_eq!(closed, 1, "the second instance opens the driver: {}", outcome.all());
+    });
+}
+
+/// The record of a scene's driver, and the same with another byte.
+struct Whole {
+    bytes: Vec<u8>,
+    text: String,
+    folder: PathBuf,
+}
+
+impl Whole {
+    /// Reads the files of the first run, which `save` keeps.
+    fn of(scene: &Scene) -> Self {
+        let (bytes, text) = (scene.path("whole.bin"), scene.path("whole.json"));
+        let folder = scene.path("catalogue/cache/vulkan-loader");
+        scene.on_disk(|| {
+            for entry in fs::read_dir(&folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let to = if path.extension().is_some_and(|end| end == "bin") {
+                    &bytes
+                } else {
+                    &text
+                };
+                fs::copy(&path, to).expect("a copy");
+            }
+        });
+        Self {
+            bytes: fs::read(bytes).expect("a record"),
+            text: fs::read_to_string(text).expect("a catalogue"),
+            folder,
+        }
+    }
+
+    fn record(&self) -> Record<'_> {
+        Record::again(&self.bytes).expect("a record")
+    }
+
+    /// Rows with content, one of each structure.
+    fn rows(&self) -> Vec<(Key, usize)> {
+        let record = self.record();
+        let mut all: Vec<(Key, usize)> = Vec::new();
+        for place in 0..record.len() {
+            let (key, value) = record.row(place).expect("a row");
+            let is_new = all
+                .iter()
+                .all(|(known, _)| (known.query, known.kind) != (key.query, key.kind));
+            if key.device != DRIVER && key.query <= Query::Extensions as u16 && value.len() > 4 && is_new {
+                all.push((key, place));
+            }
+        }
+        all
+    }
+
+    /// Writes a record whose row at this place has another last byte.
+    fn alter(&self, place: usize) {
+        let (_, value) = self.record().row(place).expect("a row");
+        let last = value.as_ptr_range().end as usize - self.bytes.as_ptr() as usize - 1;
+        let mut bytes = self.bytes.clone();
+        bytes[last] ^= 1;
+        let [old, sum] = [&self.bytes, &bytes].map(|bytes| record::checksum(&bytes[24..]));
+        bytes[16..24].copy_from_slice(&sum.to_le_bytes());
+        let [old, new] = [old, sum].map(|sum| format!("{sum:016x}"));
+        let name = |end: &str| self.folder.join(format!("{end}-{}", catalogue::ARCHITECTURE));
+        let path = |sum: &str| PathBuf::from(format!("{}-{sum}.bin", name("record").display()));
+        fs::write(path(&new), bytes).expect("a file");
+        fs::write(
+            format!("{}.json", name("catalogue").display()),
+            self.text.replace(&old, &new),
+        )
+        .expect("a file");
+    }
+}
+
+/// Asks for the structure of a row.
+fn ask(instance: &Instance<'_>, device: vk::PhysicalDevice, key: Key) {
+    let mut room = vec![0_u64; 1024];
+    room[0] = key.kind.into();
+    let next = match key.kind {
+        0 => ptr::null_mut(),
+        _ => room.as_mut_ptr().cast(),
+    };
+    macro_rules! ask {
+        ($type:ident, $function:ident $(, $more:expr)?) => {{
+            let mut asked = vk::$type { p_next: next, ..Default::default() };
+            call!(instance, $function(device, $($more,)? &mut asked));
+        }};
+    }
+    match key.query {
+        1 => ask!(PhysicalDeviceProperties2, PFN_vkGetPhysicalDeviceProperties2),
+        2 => ask!(PhysicalDeviceFeatures2, PFN_vkGetPhysicalDeviceFeatures2),
+        3 => ask!(
+            PhysicalDeviceMemoryProperties2,
+            PFN_vkGetPhysicalDeviceMemoryProperties2
+        ),
+        4 => {
+            let mut count = key.index + 1;
+            let mut all = vec![vk::QueueFamilyProperties2::default(); count as usize];
+            all[key.index as usize].p_next = next;
+            let array = all.as_mut_ptr();
+            call!(
+                instance,
+                PFN_vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, array)
+            );
+        }
+        5 => {
+            let format = vk::Format::from_raw(key.index.cast_signed());
+            ask!(FormatProperties2, PFN_vkGetPhysicalDeviceFormatProperties2, format);
+        }
+        _ => drop(instance.device_extensions(device)),
+    }
+}
+
+/// `VkPhysicalDeviceIDProperties`, by which devices are found again.
+const IDENTITY: u32 = 1_000_071_004;
+
+/// DRV-285: each structure of a record is compared, if it was an answer.
+#[test]
+fn drv_285_each_altered_structure_is_found() {
+    case(|scene| {
+        scene.driver("a").api("1.3").device_with("one", |device| {
+            device.api("1.3").uuids(1, 9).extension("VK_KHR_swapchain")
+        });
+        scene.lazily().limit(30);
+        scene.run(|vk| drop(vk.instance())).ok();
+        let whole = Whole::of(scene);
+        let rows = whole.rows();
+        assert!(rows.len() > 5, "{}", rows.len());
+        let program = |scene: &mut Scene, keys: &[Key]| -> Outcome {
+            scene.run(|vk| {
+                let instance = vk.instance_with("1.3", &[]);
+                let device = instance.first();
+                keys.iter().for_each(|key| ask(&instance, device, *key));
+                assert_eq!(calls(vk, "load"), 0, "{keys:?}");
+                let is_gone = keys.len() == 1 && keys[0].kind == IDENTITY;
+                let created = if is_gone { Err(FAILED) } else { Ok(()) };
+                assert_eq!(instance.device_spec(device).create().map(drop), created);
+            })
+        };
+        let keys: Vec<Key> = rows.iter().map(|(key, _)| *key).collect();
+        program(scene, &keys).ok().not_logged(WRONG);
+        for (key, place) in rows {
+            scene.on_disk(|| whole.alter(place));
+            let outcome = program(scene, &[key]);
+            assert!(outcome.ok().all().contains(WRONG), "{key:?}: {}", outcome.all());
+        }
+    });
+}
+
+/// DRV-283, DRV-4: whichever allocation of a late opening is refused, the call says so, nothing is left of the driver, and the next call
+/// opens it.
+#[test]
+fn drv_283_each_allocation_of_a_late_opening_refused() {
+    case(|scene| {
+        two_devices(scene);
+        scene.unset("VK_LOADER_DEBUG").limit(120);
+        let outcome = scene.run_unloaded(|scratch| {
+            let mut vk = scratch.load();
+            let heap = Heap::of(&vk);
+            let mut refused = 0;
+            for kind in [Refusal::Only as fn(usize) -> Refusal, Refusal::From] {
+                for number in 1.. {
+                    let (instance, before) = (vk.instance_with("1.1", &[]), calls(&vk, "load"));
+                    let device = instance.named("two");
+                    assert_eq!(instance.device_extensions(device).map(drop), Ok(()));
+                    assert_eq!(calls(&vk, "load"), before, "{number}: the driver is closed");
+                    heap.refuse(kind(number));
+                    let result = instance.device_spec(device).create().map(drop);
+                    let is_last = heap.count() < number;
+                    heap.refuse_none();
+                    assert!(matches!(result, Ok(()) | Err(OOM)), "{number}: {result:?}");
+                    refused += usize::from(result.is_err());
+                    assert_eq!(instance.device_spec(device).create().map(drop), Ok(()), "{number}");
+                    instance.destroy();
+                    let made = calls(&vk, "vkCreateInstance");
+                    assert_eq!(made, calls(&vk, "vkDestroyInstance"), "{number}: an instance is left");
+                    if is_last {
+                        break;
+                    }
+                }
+            }
+            assert!(refused > 4, "{refused}");
+            vk.unload();
+            assert_eq!(heap.live(), 0, "blocks are left");
+        });
+        outcome.ok();
+    });
+}
