@@ -55,7 +55,7 @@ pub fn load_with_overlays(
     }
 }
 
-/// Which constructs that no rule judges yet are reported.
+/// Constructs that no rule covers and that are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unknown {
     Each,

@@ -27,7 +27,7 @@ pub(crate) struct Place<'a> {
     pub(crate) column: u32,
 }
 
-/// Which files a text was put together from, so that a mistake is reported where its author wrote it.
+/// The files of which a text consists, so that an error names the file and line that the author wrote.
 #[derive(Debug)]
 pub(crate) struct Origins<'a> {
     files: Vec<(Source<'a>, LineTable)>,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use vk_registry::Diagnostic;
 use vk_registry::model::Registry;
 
-/// One of the two registries.
+/// A side of the comparison: the old or the new registry.
 pub struct Side {
     /// Its facts.
     pub registry: Registry,

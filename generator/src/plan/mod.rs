@@ -37,7 +37,7 @@ pub struct Plan<'a> {
     pub registry: &'a Registry,
     /// The exceptions.
     pub policy: &'a Policy,
-    /// Which types are emitted and how.
+    /// The emitted types, with the form of each.
     pub types: TypePlan<'a>,
     /// A plan for each command, sorted by name.
     pub commands: Vec<CommandPlan<'a>>,

@@ -33,7 +33,7 @@ impl Place {
     }
 }
 
-/// Which types are emitted and how.
+/// The emitted types, with the form of each.
 pub struct TypePlan<'a> {
     registry: &'a Registry,
     policy: &'a Policy,

@@ -19,12 +19,12 @@ pub struct Policy {
     /// Extensions whose instance-level commands the loader implements itself (GEN-71g).
     #[serde(default)]
     pub implemented_extensions: Vec<String>,
-    /// Which extensions' commands are exported beside core (GEN-53).
+    /// Extensions whose commands are exported beside those of core (GEN-53).
     pub exports: Exports,
     /// Operating systems of the registry's platforms.
     #[serde(default)]
     pub platforms: BTreeMap<String, PlatformPolicy>,
-    /// Which types are emitted in full.
+    /// Types that are emitted with all members.
     pub types: TypePolicy,
     /// Treatment of special commands.
     #[serde(default, rename = "treatment")]
@@ -75,7 +75,7 @@ pub enum ExportList {
     Macos,
 }
 
-/// Which types are emitted in full.
+/// Types that are emitted with all members.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TypePolicy {
@@ -115,7 +115,7 @@ pub enum Entry {
     Handwritten,
     /// The trampoline of the alias target serves both names.
     Shared,
-    /// As generated; afterwards, the returned objects get their dispatch pointer.
+    /// The generated body, after which the returned objects get their dispatch pointers.
     OutputHandles,
 }
 

@@ -1,4 +1,4 @@
-//! `--check FOLDER`: what would become of a package, without a service (LSV-32).
+//! The option `--check FOLDER`: reports whether a package can be used, without a service (LSV-32).
 
 use crate::library::HandOut;
 use crate::memory::Memory;
@@ -6,10 +6,10 @@ use crate::package::{Class, Fault, Folder, Owner};
 use crate::reader::Reader;
 use std::path::Path;
 
-/// Reads the package in a folder as the service would, and says what it would publish as its first instance.
+/// Reads the package in a folder as the service does. Returns the text that the service would publish for its first instance.
 ///
 /// # Errors
-/// What is wrong with the package.
+/// The fault of the package.
 pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, Fault> {
     let reader = Reader {
         roots: Vec::new(),

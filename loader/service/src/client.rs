@@ -1,4 +1,4 @@
-//! A client's socket: packets in, packets out, and never a wait (LSV-46).
+//! The socket of a client: receives and sends packets, and never waits (LSV-46).
 
 use crate::accounts::account_of;
 use crate::drivers::Driver;
@@ -29,7 +29,7 @@ const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
 /// Bytes that may wait in the socket: fewer than the system allows, so that its smallest buffer is used, which takes some six replies.
 /// Unread replies hold descriptors, of which there is a limit for all clients together: `harden::DESCRIPTORS`.
 const SEND_BUFFER: usize = 1;
-/// The same for a reply that is longer than the smallest buffer. The system takes twice as much, which has room for the longest reply.
+/// The size of the buffer for a reply that is longer than the smallest buffer. The system doubles it, which is enough for the longest reply.
 const SEND_BUFFER_FOR_LONG: usize = wire::MOST_IN_REPLY / 2 + 4096;
 /// Bytes of the stack of a thread that closes a connection.
 const CLOSING_STACK: usize = 128 << 10;
@@ -92,7 +92,7 @@ pub struct Client {
     socket: OwnedFd,
     /// The user, as this process sees the number and the system vouches for it.
     pub user: u32,
-    /// Whose limits count.
+    /// The account whose limits count.
     pub account: u32,
     /// The last time at which the client was heard.
     pub heard: Instant,
@@ -110,10 +110,10 @@ struct Queued {
 }
 
 impl Client {
-    /// A connection that was accepted.
+    /// Creates a client from an accepted connection.
     ///
     /// # Errors
-    /// The socket, and why the system does not say whose it is.
+    /// The socket, with the error of the system when it was asked for the client's user.
     pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
         // The type of rustix cannot hold the process 0, which is one outside of this process's namespace.
         let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
@@ -136,8 +136,8 @@ impl Client {
         !self.queue.is_empty()
     }
 
-    /// Looks at the next packet and leaves it where it is; `None` if there is none yet. It is left because closing a descriptor
-    /// in it can take long, and because a client that asked too much is heard later.
+    /// Returns the next packet without removing it; `None` if no packet has come. The packet stays because closing one of its descriptors
+    /// can take long, and because a client over its limit is answered later.
     ///
     /// # Errors
     /// The connection is over.
@@ -166,12 +166,12 @@ impl Client {
         discard(&self.socket);
     }
 
-    /// Returns `true` if the client has not read all that was sent.
+    /// Returns `true` if the client has not read all replies.
     pub fn has_unread(&self) -> bool {
         has_unread(&self.socket)
     }
 
-    /// Ends the connection for both ends, and returns the socket if the client has not read all that was sent.
+    /// Ends the connection for both ends. Returns the socket if the client has not read all replies.
     pub fn close(self) -> Option<OwnedFd> {
         let is_over = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_ok();
         if is_over && self.has_unread() {
@@ -199,7 +199,7 @@ impl Client {
         }
     }
 
-    /// Sends what waits, as far as the client takes it.
+    /// Sends waiting packets until the client's buffer is full.
     ///
     /// # Errors
     /// The connection is over.

@@ -1,4 +1,4 @@
-//! What the administrator decides: the configuration file (LSV-26), over which the command line goes.
+//! The administrator's decisions: the configuration file (LSV-26). Options of the command line take precedence over it.
 
 use crate::drivers::{Rule, Rules};
 use crate::json;
@@ -11,18 +11,18 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// Where the file is if nothing says otherwise.
+/// The path of the file, if no option names another one.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
 /// The user that a daemon of root becomes by default: none that a system gives to a person or a service.
 pub const USER: u32 = 65530;
 /// Bytes of the longest file.
 const MOST: u64 = 1 << 20;
 
-/// All settings, as the file has them.
+/// The settings of the service.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where clients connect.
+    /// The path of the socket to which clients connect.
     #[serde(with = "place")]
     pub socket: PathBuf,
     /// The folders that packages are in, in the order in which they are searched.
@@ -31,19 +31,19 @@ pub struct Config {
     /// The folder of device nodes.
     #[serde(with = "place")]
     pub dri: PathBuf,
-    /// Where sysfs is.
+    /// The folder where sysfs is mounted.
     #[serde(with = "place")]
     pub sys: PathBuf,
     /// The folder in which `debug` is written.
     #[serde(with = "place")]
     pub run: PathBuf,
-    /// Whether device nodes are watched without udev.
+    /// `true` if the service watches device nodes itself, without udev.
     #[serde(rename = "no-udev")]
     pub no_udev: bool,
     /// The user that a daemon of root becomes; root to stay root.
     #[serde(deserialize_with = "user")]
     pub user: u32,
-    /// How libraries are handed out.
+    /// The way in which clients get libraries.
     pub libraries: HandOut,
     devices: Vec<Entry>,
     #[serde(deserialize_with = "package")]
@@ -90,12 +90,12 @@ impl Default for Config {
     }
 }
 
-/// What is wrong with the file.
+/// An error in the configuration file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ConfigError {
-    /// It cannot be read.
+    /// The file cannot be read. The fields are its path and the system's message.
     Io(PathBuf, String),
-    /// It is malformed, or has an unknown member or one of the wrong type.
+    /// The file is malformed, or has an unknown member or one of the wrong type.
     Json(PathBuf, String),
 }
 
@@ -109,10 +109,10 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
-    /// The settings of a file. The one that is read by default need not be there.
+    /// Reads the settings in a file. The default file may be absent.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the file.
     pub fn read(file: Option<&Path>) -> Result<Self, ConfigError> {
         let path = file.unwrap_or(Path::new(FILE));
         let failed = |error: String| ConfigError::Io(path.to_owned(), error);
@@ -126,26 +126,26 @@ impl Config {
         Self::parse(path, &text)
     }
 
-    /// The settings in a text; `file` is its name in messages.
+    /// Parses the settings in a text. `file` is its name in messages.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the file.
     pub fn parse(file: &Path, text: &[u8]) -> Result<Self, ConfigError> {
         json::object(text).map_err(|error| ConfigError::Json(file.to_owned(), error.to_string()))
     }
 
-    /// The settings as a text that [`Config::parse`] reads.
+    /// Returns the settings as a text that [`Config::parse`] reads.
     pub fn text(&self) -> String {
         // Members are texts, numbers and lists of them, which are always JSON.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The settings as a value.
+    /// Returns the settings as a JSON value.
     pub fn value(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Which packages serve which devices.
+    /// Returns the table of packages for devices.
     pub fn rules(&self) -> Rules {
         let rule = |entry: &Entry| Rule {
             driver: entry.driver.clone(),

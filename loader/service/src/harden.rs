@@ -1,5 +1,5 @@
-//! What the process gives up before it serves anybody (LSV-24, LSV-51): privileges, core dumps, programs, and all calls of the system
-//! that it does not make itself.
+//! The rights that the process gives up before it serves a client (LSV-24, LSV-51): privileges, core dumps, the start of programs, and all
+//! system calls that it does not make itself.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;
@@ -13,11 +13,11 @@ use tracing::warn;
 /// Upper bound on descriptors that are open or on their way to clients: what 512 clients can leave unread, some 96 replies each.
 const DESCRIPTORS: u64 = 65536;
 
-/// Gives up what threads inherit, and becomes `user` unless that is root or this process is not root's: to be called before any thread
-/// is started.
+/// Gives up the rights that threads inherit. Becomes `user`, unless that is root or the process does not run as root. Must be called before
+/// any thread starts.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn drop_privileges(user: u32) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     limit(Resource::Core, 0)?;
@@ -75,10 +75,10 @@ fn drop_capabilities() -> io::Result<()> {
     )?)
 }
 
-/// Forbids all calls but those of the table, in all threads: to be called when they run.
+/// Forbids all system calls but those of the table, in all threads. Must be called when all threads run.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 pub fn filter_calls() -> io::Result<()> {
     for program in [calls::no_clone3(), calls::program()] {
@@ -88,7 +88,7 @@ pub fn filter_calls() -> io::Result<()> {
     Ok(())
 }
 
-/// Says that there is no filter for this processor.
+/// Does nothing, because there is no filter for this processor.
 ///
 /// # Errors
 /// None.

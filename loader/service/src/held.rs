@@ -1,4 +1,4 @@
-//! Requests whose answers depend on what is still going on (LSV-3, LSV-35): when each is answered, and how.
+//! Requests whose answers depend on unfinished work (LSV-3, LSV-35), with the time and the content of each answer.
 
 use crate::drivers::{Driver, Drivers, Lookup};
 use crate::package::Class;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Instant;
 use wire::Header;
 
-/// What a client waits for.
+/// The event that a client waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// The library with this key.
@@ -36,7 +36,7 @@ pub struct Held {
 /// The outcome of a request.
 #[derive(Debug)]
 pub enum Answer<L> {
-    /// Nothing yet.
+    /// No answer exists yet.
     Wait,
     /// This library.
     Library(Rc<Driver<L>>),

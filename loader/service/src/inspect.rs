@@ -1,4 +1,4 @@
-//! The state of the service for people (LSV-43 to LSV-45): one JSON text, and the same as files. Nothing in it names a client.
+//! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. It never names a client.
 
 use crate::drivers::{Drivers, Identity, State};
 use crate::package::{Metadata, Published};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// The text of LSV-44. `config` is what the administrator wrote.
+/// Returns the text of LSV-44. `config` holds the settings.
 pub fn state<L>(drivers: &Drivers<L>, config: &Value, clients: usize) -> Value {
     let devices = drivers.served().iter().map(|served| {
         let packages = served.packages.iter();
@@ -60,11 +60,11 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Makes the folder and those in it. Root and this process's user alone can look into it, as they alone may ask for the state
-    /// (LSV-45); `user` is the one that this process becomes.
+    /// Creates the folder and its subfolders. Only root and `user`, which this process becomes, can read it: only they may ask for the
+    /// state (LSV-45).
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new(folder: &Path, user: u32) -> io::Result<Self> {
         let is_given = user != 0 && rustix::process::geteuid().is_root();
         let owner = is_given.then(|| (Uid::from_raw(user), Gid::from_raw(user)));
@@ -93,7 +93,7 @@ impl Debug {
     /// Writes the state.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn write<L>(&self, drivers: &Drivers<L>, state: &Value) -> io::Result<()> {
         let manifests = drivers.published().iter().map(|driver| {
             let Published { name, contents, .. } = &driver.published;
@@ -133,7 +133,7 @@ fn fill(folder: &OwnedFd, files: Vec<(String, String)>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file in one step: whoever reads it sees the old bytes or the new ones.
+/// Replaces a file in one step, so that readers see the old or the new bytes.
 fn replace(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     const NEW: &str = ".new";
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -6,10 +6,10 @@
 
 use serde::de::{DeserializeOwned, Error};
 
-/// Returns what an object says.
+/// Parses an object.
 ///
 /// # Errors
-/// What is wrong with the text, with line and column.
+/// The fault of the text, with line and column.
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
     // An array would be read as the members of an object without their names.
     if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {

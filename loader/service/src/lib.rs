@@ -1,19 +1,25 @@
-//! The service that hands Vulkan drivers to sandboxed programs (LSV-24 to LSV-36, LSV-43 to LSV-46, LSV-49 to LSV-51), as a library, so
+//! The service that hands Vulkan drivers to sandboxed programs (LSV-24 to LSV-36, LSV-43 to LSV-46, LSV-49 to LSV-51). It is a library, so
 //! that tests and fuzz targets reach its parts.
 //!
-//! [`drivers`] decides and does nothing else: it is told what was seen and what time it is. Around it [`watch`] hears of devices and
-//! packages, [`reader`] reads packages on a thread of [`worker`], [`client`] and [`protocol`] speak with clients, [`held`] and
-//! [`limits`] say when a client is answered, and which one makes room, [`inspect`] writes down how things are, [`log`] what happens, and
-//! [`server`] is the loop that turns all of it.
+//! | module | task |
+//! |---|---|
+//! | [`drivers`] | makes all decisions from observations and the time, without any input or output of its own |
+//! | [`watch`] | notices changes of devices and packages |
+//! | [`reader`], [`worker`] | read packages on a thread |
+//! | [`client`], [`protocol`] | exchange packets with clients |
+//! | [`held`], [`limits`] | decide when a client gets its answer, and which client makes room |
+//! | [`unread`], [`accounts`] | count the replies that clients have not read, for each user |
+//! | [`inspect`], [`log`] | write the state and the events for people |
+//! | [`server`] | runs the loop over all of them |
 //!
-//! What a client left in a connection is never waited for ([`client::close`]). What it did not read keeps its place ([`unread`]), as
-//! it costs the service descriptors; [`accounts`] says whose place.
+//! The service never waits for data that a client left in a connection ([`client::close`]). Unread replies count as a connection of their
+//! user, because they hold descriptors of the service.
 //!
 //! # Why there is no async runtime
 //!
-//! There are at most 512 clients, each request is answered from what is in memory, and what takes long, reading packages and writing the
-//! log, has a thread each. A loop over `epoll` says in one place when anything is done, needs no
-//! task or timer of its own for a client, and leaves a list of system calls that is short enough to be a filter (`harden`).
+//! There are at most 512 clients, and each request is answered from memory. Slow work, which is reading packages and writing the log, has a
+//! thread of its own. A loop over `epoll` shows in one place when anything is done, and needs no task or timer for each client. Its list of
+//! system calls is short enough for a filter (`harden`).
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,5 @@
-//! What clients get: a library in a sealed memory file or as the file itself (LSV-30), and texts that are too long for a packet, in
-//! sealed memory files too (LSV-34).
+//! The files that clients get: a library, in a sealed memory file or as the file itself (LSV-30), and texts that are too long for a packet,
+//! also in sealed memory files (LSV-34).
 
 use crate::memory::{Copies, Memory, reopened, write_at};
 use crate::package::{Elf, Fault, File, HEADER_BYTES, is_cut_off};
@@ -13,28 +13,28 @@ use std::io;
 /// Bytes that are read at once.
 const PORTION: usize = 1 << 20;
 
-/// How libraries are handed out.
+/// The way in which clients get libraries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HandOut {
-    /// As copies in memory files.
+    /// Clients get copies in memory files.
     #[default]
     Memory,
-    /// As the files themselves, where only root can change them and programs may be run from there; otherwise as copies.
+    /// Clients get the file itself if only root can change it and its mount allows programs. Otherwise they get a copy.
     File,
 }
 
-/// A library that can be handed out.
+/// A library for clients.
 #[derive(Debug)]
 pub struct Library {
-    /// The file itself, where other users than root get that.
+    /// The file itself, if users other than root get it.
     file: Option<OwnedFd>,
     copies: Copies,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Of its bytes, in hexadecimal digits.
+    /// The checksum of the bytes, in hexadecimal digits.
     pub sha256: String,
-    /// What it is for.
+    /// The processor and word size that the library is for.
     pub elf: Elf,
 }
 
@@ -42,7 +42,7 @@ impl Library {
     /// Copies a file into memory.
     ///
     /// # Errors
-    /// It is too large, no library, or changed meanwhile; or there is no memory, or none that may be executed.
+    /// The file is too large, invalid, or changed meanwhile; or executable memory is not available.
     pub fn copy(file: &File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(file)?;
         let copies = Copies::new(memory, size, true);
@@ -66,10 +66,10 @@ impl Library {
         })
     }
 
-    /// The file itself, which the caller knows to be root's alone.
+    /// Uses the file itself. The caller has checked that only root can change it.
     ///
     /// # Errors
-    /// It is too large, no library, or changed meanwhile.
+    /// The file is too large, invalid, or changed meanwhile.
     pub fn itself(file: File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(&file)?;
         let (elf, sha256) = read(&file, size, &mut |_| Ok(()))?;
@@ -87,10 +87,10 @@ impl Library {
         self.file.is_none()
     }
 
-    /// A descriptor for a client: read-only, with a position of its own.
+    /// Returns a read-only descriptor for a client, with its own position.
     ///
     /// # Errors
-    /// What the system says, or that copies are spoilt faster than they are made.
+    /// The error of the system, or the fact that clients spoil copies faster than the service makes them.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
         // Root could open the file behind the descriptor for writing, unless it is on a file system that can only be read.
         if let Some(file) = &self.file
@@ -134,7 +134,7 @@ fn checked_size(file: &File) -> Result<u64, Fault> {
     Ok(size)
 }
 
-/// Reads a library of so many bytes and gives each portion away: what it is for, and its hash.
+/// Reads a library in portions and passes each to a function. Returns its processor and its hash.
 fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(Elf, String), Fault> {
     let changed = || Fault::Changed(file.shown.clone());
     let mut buffer = vec![0; PORTION];

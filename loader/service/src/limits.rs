@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Clients in all.
+/// Upper bound on clients.
 pub const CLIENTS: usize = 512;
-/// Clients of one user.
+/// Upper bound on clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
 /// Closed connections with unread replies, of all users together, from which on no user who has one gets another connection. Each holds
 /// some six descriptors of `harden::DESCRIPTORS`.
@@ -93,7 +93,7 @@ fn most_silent<'a>(places: impl Iterator<Item = &'a Place>) -> Option<u64> {
     Some(places.min_by_key(|place| (place.is_waiting, place.heard))?.client)
 }
 
-/// Something that may happen so often in a period, and as often at once.
+/// A limit of events in a period. All of them may happen at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     most: u32,
@@ -103,7 +103,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Nothing happened yet.
+    /// Creates a limit of `most` events in each `period`, without any event so far.
     pub fn new(most: u32, period: Duration, now: Instant) -> Self {
         Self {
             most,
@@ -113,7 +113,7 @@ impl Rate {
         }
     }
 
-    /// Returns `true` if once more is within the limit.
+    /// Returns `true` if another event is within the limit, and counts it.
     pub fn admits(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
@@ -138,7 +138,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Nobody asked for anything yet.
+    /// Creates the rates, without a request so far.
     pub fn new(now: Instant) -> Self {
         Self {
             users: BTreeMap::new(),

@@ -1,5 +1,5 @@
-//! The log on standard error, which nobody else waits for (LSV-64): a thread writes it, so a pipe that is full holds up that thread alone,
-//! errors of writing are ignored, and messages beyond a rate are counted and left out.
+//! The log on standard error (LSV-64). A thread of its own writes it, so a full pipe stops only that thread. Errors of writing are ignored.
+//! Messages beyond a rate are counted and left out.
 
 use crate::limits::Rate;
 use std::io::{self, Write};
@@ -39,10 +39,10 @@ impl Default for Log {
 }
 
 impl Log {
-    /// Starts the thread that writes from now on: to be called when the process has given up what threads inherit.
+    /// Starts the thread that writes the log. Must be called after the process has given up the rights that threads inherit.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn start(&self) -> io::Result<()> {
         let (to, messages) = sync_channel::<String>(WAITING);
         let thread = std::thread::Builder::new().name("log".to_owned());
@@ -71,7 +71,7 @@ impl State {
     }
 }
 
-/// A message as one line: what a package or a client brought into it cannot begin another line, or move the cursor of a terminal.
+/// Returns a message as one line. Text of a package or a client in it cannot begin another line or move the cursor of a terminal.
 fn line(message: &str) -> String {
     let message = message.strip_suffix('\n').unwrap_or(message);
     let mut line = String::new();
@@ -86,9 +86,9 @@ fn line(message: &str) -> String {
     line
 }
 
-/// Writes to standard error, if that can be done.
+/// Writes to standard error. Ignores errors.
 pub fn print(text: &str) {
-    // Nobody could be told that nobody can be told.
+    // There is no place to report the error.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

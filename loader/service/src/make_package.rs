@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 
 /// The manifest's name in a package.
 const MANIFEST: &str = "manifest.json";
-/// Where the description of a package is.
+/// The places of the description in a package.
 const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
-/// Why there is no package.
+/// The reason why no package was made.
 #[derive(Debug)]
 pub enum MakeError {
     /// Something cannot be read or written.
     Io(PathBuf, io::Error),
-    /// What is to be packaged is no driver.
+    /// The input is not a driver.
     Fault(Fault),
     /// No folder has a library of this name.
     NotFound(String),
@@ -184,7 +184,7 @@ pub(crate) fn installed(library: &Path) -> Result<PathBuf, MakeError> {
     found.ok_or_else(|| MakeError::NotFound(library.to_string_lossy().into_owned()))
 }
 
-/// Where the system has libraries: what the linker's configuration names, and where they are if it names nothing.
+/// Returns the system's folders of libraries: those in the linker's configuration, or the usual ones if it names none.
 fn folders() -> Vec<PathBuf> {
     let mut files = vec![PathBuf::from("/etc/ld.so.conf")];
     if let Ok(more) = fs::read_dir("/etc/ld.so.conf.d") {

@@ -1,5 +1,5 @@
-//! What is in the packets (LSV-34, LSV-35): the payload of a request to what it asks for, and what is answered to the payload of a reply.
-//! The packets themselves are those of `vulkan-loader-wire`.
+//! The contents of packets (LSV-34, LSV-35): parses the payload of a request, and writes the payload of a reply. `vulkan-loader-wire`
+//! defines the packets themselves.
 
 use crate::json;
 use crate::package::Class;

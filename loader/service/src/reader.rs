@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::package::{Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
 
-/// How far a package has been read (LSV-44).
+/// The progress of reading a package (LSV-44).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `metadata.json` is looked for.
@@ -19,11 +19,11 @@ pub enum Step {
 /// A package that was read.
 #[derive(Debug)]
 pub struct Package {
-    /// Where the library is in it.
+    /// The path of the library in the package.
     pub file_path: String,
     /// The manifest as it is in it.
     pub manifest: Manifest,
-    /// What clients load.
+    /// The library that clients load.
     pub library: Library,
     /// To find out whether it is still the same.
     pub stamp: Stamps,
@@ -43,9 +43,9 @@ pub struct Reader {
     pub roots: Vec<PathBuf>,
     /// Whose packages are trusted.
     pub owner: Owner,
-    /// How libraries are handed out.
+    /// The way in which clients get libraries.
     pub hand_out: HandOut,
-    /// Where copies go.
+    /// The memory for copies of libraries.
     pub memory: Memory,
 }
 
@@ -55,7 +55,7 @@ struct Files {
     manifest: Manifest,
     library: File,
     stamp: Stamps,
-    /// Whether nobody but root can put another library there, up to the root of the file system.
+    /// `true` if only root can replace the library or a folder above it.
     is_safe: bool,
 }
 

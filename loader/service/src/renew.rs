@@ -115,7 +115,7 @@ fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
     Ok(parts.join(", "))
 }
 
-/// What a package was made of; `None` if it is no package, or one that somebody else made.
+/// Returns the checksum of a package's sources, or `None` if the folder is not a package that this program made.
 fn made_of(package: &Path) -> Option<String> {
     let text = fs::read(package.join("metadata/metadata.json")).ok()?;
     Some(

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 256;
-/// Where inherited sockets begin.
+/// The number of the first inherited socket.
 const FIRST_INHERITED: i32 = 3;
 
 /// A socket that listens, and the lock that keeps a second service off it.
@@ -23,14 +23,14 @@ pub struct Listener {
     _lock: Option<OwnedFd>,
 }
 
-/// Why there is no socket.
+/// The reason why there is no socket.
 #[derive(Debug)]
 pub enum ListenError {
     /// Another service has it.
     Taken(PathBuf),
     /// Something else is at its place.
     NoSocket(PathBuf),
-    /// What was inherited is not one socket of the right kind.
+    /// The inherited descriptors are not one socket of the right kind.
     Inherited(String),
     /// The system says so.
     Io(PathBuf, io::Error),
@@ -149,7 +149,7 @@ fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError>
     }
 }
 
-/// Whether what is at a path is a socket.
+/// Returns `true` if a path leads to a socket.
 pub fn is_socket(path: &Path) -> bool {
     rustix::fs::lstat(path).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
 }

@@ -12,17 +12,17 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// What a thread has to say.
+/// A message of a worker thread.
 #[derive(Debug)]
 pub enum Report {
-    /// How far a package is.
+    /// The progress of a package.
     Step {
         /// Its name.
         package: String,
-        /// What is done now.
+        /// The current step.
         step: Step,
     },
-    /// What became of a job.
+    /// The result of a job.
     Finished {
         /// The name of the package.
         package: String,
@@ -31,7 +31,7 @@ pub enum Report {
     },
 }
 
-/// Where reports go.
+/// The channel for reports.
 #[derive(Clone)]
 struct Reports {
     sender: Sender<Report>,
@@ -101,7 +101,7 @@ impl AsFd for Workers {
     }
 }
 
-/// What a package was the last time.
+/// The last known state of a package.
 enum Known {
     Loaded(Stamps),
     Failed(Fault),

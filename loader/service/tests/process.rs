@@ -1,5 +1,5 @@
-//! The program as a process: what it gives up (LSV-24, LSV-51), what it opens, the socket that it takes or inherits (LSV-33), what it
-//! writes for people (LSV-43 to LSV-45), and its commands (LSV-32).
+//! The service as a process: the rights that it gives up (LSV-24, LSV-51), the files that it opens, and its socket (LSV-33). Also its texts
+//! for people (LSV-43 to LSV-45) and its commands (LSV-32).
 
 mod machine;
 

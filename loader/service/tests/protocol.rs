@@ -394,7 +394,7 @@ fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     });
 }
 
-/// What sockets connect to that never reads.
+/// A listener to which sockets connect, and that never reads.
 struct Lingering(std::net::TcpListener);
 
 impl Lingering {

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 /// A way to spoil the package `a`, and a word of the reason.
 type Row = (&'static str, fn(&Machine), &'static str);
 
-/// What may be wrong with a package.
+/// Faults of a package.
 const ROWS: &[Row] = &[
     (
         "no metadata",

@@ -1,4 +1,4 @@
-//! Where the service is, and who may run it (LSV-37, LSV-47, LSV-48).
+//! The address of the service, and the check of its user (LSV-37, LSV-47, LSV-48).
 
 use super::failure::Failure;
 use discovery::env::{Environment, Variable};
@@ -9,7 +9,7 @@ use os::memory::OutOfMemory;
 use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 use os::{Errno, render};
 
-/// Where the service listens if nothing says otherwise.
+/// The path of the service's socket, if the environment names no other one.
 const SOCKET: &str = match SERVICE_SOCKET {
     Some(socket) => socket,
     None => wire::SOCKET,
@@ -32,7 +32,7 @@ const fn number(digits: &str) -> u32 {
 #[derive(Debug)]
 pub(super) struct Address {
     path: Text,
-    /// Whether the environment named it.
+    /// `true` if the environment named the address.
     is_named: bool,
 }
 
@@ -62,7 +62,7 @@ impl Address {
         })
     }
 
-    /// What messages call it.
+    /// Returns the name of the service in messages.
     pub(super) fn name(&self) -> Text {
         self.path.clone()
     }

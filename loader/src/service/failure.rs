@@ -1,9 +1,9 @@
-//! Why there is no answer.
+//! The reasons why a request has no usable answer.
 
 use discovery::journal::reason::ServiceReason;
 use os::memory::{OutOfMemory, shortage};
 
-/// Why there is no answer.
+/// The reason why a request has no usable answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// Something about the service.

@@ -84,8 +84,8 @@ pub(super) fn check(file: &File, described: &Described) -> Result<(), Failure> {
     }
 }
 
-/// Whether a library is for processes of another word size, which the system refuses by itself without running any of it. A service that
-/// does not see what a program is offers both, and reading all bytes of the other one at each scan takes far longer than all else.
+/// Returns `true` if a library is for processes of another word size. The system would refuse it without running any of it. A service that
+/// cannot see the word size of a program offers both libraries, and hashing the other one takes longer than the rest of a scan.
 fn is_of_other_class(file: &File) -> bool {
     const OTHER: u8 = if size_of::<usize>() == 8 { 1 } else { 2 };
     let mut head = [0; 5];

@@ -22,19 +22,19 @@ use rust_alloc::vec::Vec;
 /// Prefix of the paths of manifests and libraries of a service in messages.
 const PREFIX: &str = "service:";
 
-/// How long scans ask no service that kept a thread waiting in vain: a program makes a handful of scans when it starts (LSV-42).
+/// The time for which scans ask no service after a thread waited in vain. A program makes a few scans when it starts (LSV-42).
 const REST: Duration = Duration::from_secs(30);
 
-/// Whether this process was found to ask no service.
+/// `true` if this process never asks a service.
 static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// Where this process asks.
+/// The service of this process.
 static PLACE: Mutex<Place> = Mutex::new(Place {
     address: None,
     silent: None,
 });
 
-/// Where a process asks, and since when nothing answers there.
+/// The address of a service, and the time since which it does not answer.
 struct Place {
     /// The address, once it was looked for.
     address: Option<Address>,
@@ -43,14 +43,14 @@ struct Place {
 }
 
 impl Place {
-    /// Whether scans ask no service at a moment.
+    /// Returns `true` if scans ask no service at this time.
     fn rests(&self, now: u64) -> bool {
         let silent = self.silent.map(|since| Duration::from_nanos(now.saturating_sub(since)));
         silent.is_some_and(|silent| silent < REST)
     }
 }
 
-/// What the service offers to one scan, as long as the connection lasts.
+/// The drivers that the service offers to one scan. They can be requested as long as the connection lasts.
 pub(crate) struct Offer {
     session: Session,
     manifests: Vec<Manifest>,
@@ -61,7 +61,7 @@ pub(crate) struct Offer {
 pub(crate) struct Publication {
     /// The name under which it was published.
     pub name: Text,
-    /// What messages call it.
+    /// The name of the manifest in messages.
     pub path: Text,
     /// Its text.
     pub content: Vec<u8>,
@@ -71,12 +71,12 @@ pub(crate) struct Publication {
 
 /// The library of a driver, before any of its code runs.
 pub(crate) struct Fetched {
-    /// What messages call it.
+    /// The name of the library in messages.
     pub name: Text,
     library: Result<Received, ServiceReason>,
 }
 
-/// What came for a key.
+/// The answer for a key.
 enum Received {
     /// This library, which is open already.
     Open(SharedLibrary),
@@ -84,16 +84,16 @@ enum Received {
     File(File, Described),
 }
 
-/// Why the library of a driver did not open.
+/// The reason why the library of a driver did not open.
 #[derive(Debug)]
 pub(crate) enum Unopened {
-    /// It did not come.
+    /// The service did not send the library.
     NotSent(ServiceReason),
     /// The system does not take it.
     Refused(OpenError),
 }
 
-/// Whether this process was found to ask no service.
+/// Returns `true` if this process never asks a service.
 #[inline]
 pub(crate) fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
@@ -149,7 +149,7 @@ fn note_silence(failure: &Failure) {
     }
 }
 
-/// Where the service is, which is looked for once in a process and its copies.
+/// Returns the address of the service. A process and its copies look for it once.
 fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory> {
     if let Some(known) = &PLACE.lock().address {
         return known.try_copy().map(Some);
@@ -219,7 +219,7 @@ impl Fetched {
     }
 }
 
-/// What messages call something that the service has a name for.
+/// Returns the name in messages for an object that the service names.
 fn named(name: &Text) -> Text {
     render(format_args!("{PREFIX}{name}")).into()
 }

@@ -1,4 +1,4 @@
-//! What a service sent, read without belief in it (LSV-34, LSV-35).
+//! Parsers for answers of a service, which may be malformed or lie (LSV-34, LSV-35).
 
 use super::failure::Failure;
 use discovery::journal::reason::ServiceReason;
@@ -27,7 +27,7 @@ pub(crate) struct Manifest {
     pub sum: Option<Sum>,
 }
 
-/// What a library is said to be.
+/// The service's description of a library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Described {
     /// Bytes.
@@ -52,10 +52,10 @@ pub(crate) fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> 
     }
 }
 
-/// What an answer says, if it says that all is well.
+/// Returns the document in a successful answer.
 ///
 /// # Errors
-/// What is wrong with it, or what the service has to say instead.
+/// The fault of the answer, or the error that the service reports.
 pub(crate) fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
     let document = json(copy(payload)?)?;
     let reply = document.root().as_object().ok_or_else(|| bad("no object"))?;
@@ -111,10 +111,10 @@ fn is_file_name(name: &[u8]) -> bool {
         && core::str::from_utf8(name).is_ok()
 }
 
-/// What the answer to a request for a library says of it.
+/// Returns the description in the answer to a request for a library.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the answer.
 pub(crate) fn described_library(reply: &Document) -> Result<Described, Failure> {
     let reply = reply.root().as_object().ok_or_else(|| bad("no object"))?;
     if reply.get("status").is_none() {

@@ -1,4 +1,4 @@
-//! One row a way in which an answer can be wrong.
+//! Tests of malformed answers, with one row for each fault.
 
 use super::*;
 use wire::Operation;

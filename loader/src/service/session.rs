@@ -13,11 +13,11 @@ use promises::limits::MAX_FILE_BYTES;
 use rust_alloc::vec::Vec;
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
-/// How long all answers to one scan may take together: a service that is just quick enough each time must not hold a program up for
-/// minutes.
+/// The time limit of all answers to one scan together. A service that answers each request shortly before its own limit must not delay a
+/// program for minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
-/// How long a client waits before it repeats a request that the service was too busy for. Each further pause is twice as long.
+/// The pause before a client repeats a request for which the service was too busy. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
 /// The longest of these pauses.
@@ -30,7 +30,7 @@ pub(super) struct Session {
     request: u32,
     /// The end of the time for all answers.
     deadline: Deadline,
-    /// Whether the next packet may belong to an earlier request, so that the connection is of no use.
+    /// `true` if the next packet may belong to an earlier request, so that the connection cannot be used any longer.
     is_broken: bool,
     /// Threads that are cancelled leave no connection open.
     _uncancelled: CancellationOff,

@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::io;
 use std::process::ExitCode;
 
-/// Which chain to print, and what decides how the command ends.
+/// The chain to print, and the conditions for the exit status.
 #[derive(Args)]
 pub(crate) struct Layers {
     #[command(flatten)]

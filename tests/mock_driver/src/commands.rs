@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::config::Config;
 use crate::{debug, device, display, global, lookup, naming, physical, physical2, plain, surface, swapchain};
 
-/// Which lookup functions may answer a command.
+/// The look-up functions that may answer a command.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Level {
     Global,

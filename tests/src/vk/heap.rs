@@ -28,7 +28,7 @@ static LIVE: AtomicIsize = AtomicIsize::new(0);
 /// Size in bytes of the library's emergency pool. A larger request is a large one.
 const POOL: usize = 1 << 18;
 
-/// Which requests are refused.
+/// The requests that the allocator refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The n-th.

@@ -2,7 +2,7 @@
 
 use super::Vk;
 
-/// Which requests are refused.
+/// The requests that the allocator refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The n-th.

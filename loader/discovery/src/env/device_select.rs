@@ -22,7 +22,7 @@ pub const END_OF_WORD: u8 = 0;
 /// The word that shows no device.
 const NOTHING: &[u8] = b"none";
 
-/// One thing that a device may be asked for by.
+/// A property by which a user asks for a device.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// `vendor:device`: the numbers of the vendor and of the device, both hexadecimal.

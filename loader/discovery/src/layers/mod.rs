@@ -60,7 +60,7 @@ pub struct DiscoveredLayers {
     /// The layers that can be enumerated and enabled, in the order in which they are enumerated. The extensions of a valid
     /// meta-layer include those of its components (LAY-164).
     pub layers: Vec<LayerManifest>,
-    /// Which of them the settings file enables, whatever else is said about them; empty where there is none.
+    /// For each layer, `true` if the settings file enables it regardless of other variables and lists; empty without a settings file.
     pub forced_on: Vec<bool>,
     /// `true` if that order is also the order of the chain (LAY-154).
     pub ordered_by_settings: bool,
@@ -108,7 +108,7 @@ impl DiscoveredLayers {
     }
 }
 
-/// Which layers are of interest.
+/// The layers that a scan looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All of them.

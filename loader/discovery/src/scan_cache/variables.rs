@@ -1,4 +1,4 @@
-//! Which variables were read, and whether they still have the values that were found.
+//! The variables that a scan read, and a check that they still have the same values.
 
 use crate::env::variable::Trust;
 use crate::env::{Process, Source};

@@ -22,7 +22,7 @@ impl Deadline {
         Self(since_start().saturating_add(limit))
     }
 
-    /// What is left of the time, which may be nothing.
+    /// Returns the rest of the time limit, which may be zero.
     fn left(self) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(since_start()))
     }
@@ -54,7 +54,7 @@ impl Drop for Connection {
     }
 }
 
-/// What one packet brought.
+/// The content of one packet.
 #[derive(Debug)]
 pub struct Received {
     /// Bytes of the packet; no packet is empty.
@@ -63,10 +63,10 @@ pub struct Received {
     pub file: Option<File>,
 }
 
-/// Why there is no packet. Whatever files came are closed.
+/// The reason why no packet was received. Files that came with a faulty packet are closed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ReceiveError {
-    /// None came in time.
+    /// No packet came before the time limit.
     TimedOut,
     /// The server ended the connection.
     Closed,
@@ -79,7 +79,7 @@ pub enum ReceiveError {
 }
 
 impl Errno {
-    /// Whether there was not enough time for a connection.
+    /// Returns `true` if the time limit passed before the connection was made.
     pub fn is_lack_of_time(self) -> bool {
         matches!(self.0, libc::EAGAIN | libc::EINTR)
     }
@@ -230,7 +230,7 @@ impl Connection {
         }
     }
 
-    /// How long a call that sends or connects may take.
+    /// Limits the time of each call that sends or connects.
     fn limit_sending(&self, limit: Duration) -> Result<(), Errno> {
         let limit = libc::timeval {
             tv_sec: limit.as_secs() as _,
@@ -242,7 +242,7 @@ impl Connection {
         retried(|| unsafe { libc::setsockopt(self.0.0, level, option, (&raw const limit).cast(), size) }).map(drop)
     }
 
-    /// What the system knows of the socket, in a structure of numbers.
+    /// Returns an option of the socket, which is a structure of numbers.
     fn option<T: Copy>(&self, option: c_int) -> Result<T, Errno> {
         let mut value = MaybeUninit::<T>::zeroed();
         let mut size = size_of::<T>() as libc::socklen_t;

@@ -1,4 +1,4 @@
-//! What a file that a server sent can be trusted with (LSV-47).
+//! Properties of a file from a server that show how far the file can be trusted (LSV-47).
 
 use crate::system::Status;
 use crate::system::errno::retried;
@@ -10,7 +10,7 @@ const ALL_SEALS: c_int = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_
 /// Permission to write, for others than the owner.
 const WRITABLE: libc::mode_t = libc::S_IWGRP | libc::S_IWOTH;
 
-/// What kind of file it is, as far as its content can change.
+/// The kind of a file, as far as it shows whether the content can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A memory file that nobody can change any more.
@@ -22,10 +22,10 @@ pub enum FileKind {
 }
 
 impl File {
-    /// What kind of file it is.
+    /// Returns the kind of the file.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn kind(&self) -> Result<FileKind, Errno> {
         let status = self.status()?;
         if !status.is_file() {
@@ -62,7 +62,7 @@ impl File {
     }
 }
 
-/// Who owns the folder at a path, if it is one in which only the owner can change anything.
+/// Returns the owner of the folder at a path, if nobody else can change entries of the folder.
 pub fn owner_of_folder(path: &[u8]) -> Option<u32> {
     let status = with_terminated(path, Status::at).ok()?;
     let status = status.raw();

@@ -1,5 +1,5 @@
-//! What a client of a driver service asks of Linux (LSV-39 to LSV-42, LSV-47): a connection that no call waits for longer than it is
-//! told to, files that come with a packet, what kind of file one is, and libraries that are opened from files without a path.
+//! System calls for a client of a driver service on Linux (LSV-39 to LSV-42, LSV-47): a connection with time limits, files that come with a
+//! packet and their kinds, and libraries that are opened from files without a path.
 
 mod connection;
 mod file;
@@ -16,13 +16,13 @@ use core::ffi::CStr;
 /// The number that stands for users of whom a user namespace knows nothing, unless the machine was told another one.
 const NOBODY: u32 = 65534;
 
-/// Whether something is at a path, and a socket. One system call.
+/// Returns `true` if a path leads to a socket. Makes one system call.
 pub fn is_socket(path: &[u8]) -> bool {
     let status = with_terminated(path, Status::at);
     status.is_ok_and(|status| status.raw().st_mode & libc::S_IFMT == libc::S_IFSOCK)
 }
 
-/// Whether this process was started with more rights than its user has: the rule of [`secure_value`](crate::environment::secure_value).
+/// Returns `true` if this process was started with more rights than its user has, as in [`secure_value`](crate::environment::secure_value).
 pub fn is_elevated() -> bool {
     // SAFETY: takes a number, and reads what the kernel wrote before the process began.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
@@ -34,8 +34,8 @@ pub fn own_user() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Whether a user's number says only that this process cannot know the user: it is in a user namespace that lacks that one, as the
-/// superuser's in most sandboxes.
+/// Returns `true` if a user's number stands for all users that this process cannot know. That is so in a user namespace without that
+/// user, such as without the superuser in most sandboxes.
 pub fn is_unknown_user(user: u32) -> bool {
     const MAP: &CStr = c"/proc/self/uid_map";
     if user != NOBODY {
@@ -48,7 +48,7 @@ pub fn is_unknown_user(user: u32) -> bool {
     !has_user(&room[..length.min(room.len())], user)
 }
 
-/// Whether a map of users has this one: lines of the first number inside, the first one outside, and how many there are.
+/// Returns `true` if a map of users contains this user. Each line holds the first number inside, the first one outside, and the count.
 fn has_user(map: &[u8], user: u32) -> bool {
     // A map that is cut off, or none, says nothing.
     map.last() != Some(&b'\n')

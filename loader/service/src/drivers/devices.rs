@@ -4,7 +4,7 @@ use super::rules::Identity;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How long a new node is left alone: its permissions are set late.
+/// The time for which the service ignores a new node, because its permissions are set late.
 pub const SETTLE: Duration = Duration::from_millis(200);
 
 /// A node in a look at all of them.
@@ -12,7 +12,7 @@ pub const SETTLE: Duration = Duration::from_millis(200);
 pub struct Seen {
     /// Its name, `renderD128`.
     pub node: String,
-    /// What it is.
+    /// The device's identity.
     pub identity: Identity,
     /// For how long it has been as it is, as far as its file tells.
     pub age: Duration,
@@ -21,13 +21,13 @@ pub struct Seen {
 /// A device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// What it is.
+    /// The device's identity.
     pub identity: Identity,
     /// From when on it is used.
     usable_at: Instant,
 }
 
-/// Whether a file of this name is a device that is watched: `renderD` and a number.
+/// Returns `true` if a file of this name is a watched device: `renderD` and a number.
 pub fn is_node(name: &str) -> bool {
     let number = name.strip_prefix("renderD").unwrap_or_default();
     (1..=10).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -38,7 +38,7 @@ pub fn is_node(name: &str) -> bool {
 pub(super) struct Devices {
     /// By the number in the name.
     nodes: BTreeMap<(u64, String), Device>,
-    /// Whether there was a look already.
+    /// `true` if the devices were listed before.
     scanned: bool,
 }
 
@@ -65,7 +65,7 @@ impl Devices {
         all.filter(move |(_, device)| device.usable_at <= now)
     }
 
-    /// Whether there was no look yet, or a device is still too new (LSV-4).
+    /// Returns `true` if the devices were not listed yet, or a device is still too new (LSV-4).
     pub(super) fn are_pending(&self, now: Instant) -> bool {
         !self.scanned || self.next_usable(now).is_some()
     }

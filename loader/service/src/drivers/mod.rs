@@ -1,5 +1,5 @@
-//! What the service decides, without touching a file or a socket: which devices count, which packages they need, which driver serves
-//! each (LSV-10 to LSV-13), and what is published. It is told what was seen and what time it is, and says what to do.
+//! The service's decisions, without access to files or sockets: which devices count, which packages they need, which driver serves each of
+//! them (LSV-10 to LSV-13), and the published list. Callers pass observations and the time, and carry out the returned jobs.
 
 mod devices;
 mod packages;
@@ -19,12 +19,12 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// What serves a device.
+/// A device and the driver that serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
     /// Its node.
     pub node: String,
-    /// What it is.
+    /// The device's identity.
     pub identity: Identity,
     /// The packages on its list, in order of preference.
     pub packages: Vec<String>,
@@ -32,12 +32,12 @@ pub struct Served {
     pub active: Option<u64>,
 }
 
-/// What there is for a key (LSV-3).
+/// The result of a look-up by key (LSV-3).
 #[derive(Debug)]
 pub enum Lookup<L> {
     /// A driver.
     Found(Rc<Driver<L>>),
-    /// Nothing yet.
+    /// The answer is not known yet.
     Pending,
     /// Nothing.
     Absent,
@@ -53,7 +53,7 @@ pub struct Drivers<L> {
     published: Vec<Rc<Driver<L>>>,
     /// Grows with each change of what is published.
     generation: u64,
-    /// Whether a driver was ever ready.
+    /// `true` if a driver was ready at any time.
     was_ready: bool,
 }
 
@@ -82,12 +82,12 @@ impl<L> Drivers<L> {
         self.packages.touched(now);
     }
 
-    /// How far a package is.
+    /// Records the progress of a package.
     pub fn package_step(&mut self, package: &str, state: State<L>) {
         self.packages.step(package, state);
     }
 
-    /// What became of a job.
+    /// Records the result of a job.
     pub fn package_finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
         self.packages.finished(now, package, outcome);
         self.advance(now);
@@ -131,8 +131,8 @@ impl<L> Drivers<L> {
         self.publish(drivers);
     }
 
-    /// What serves a device with this list: the first package that can. One that is still read blocks those behind it, one that
-    /// failed does not (LSV-11). Those that were looked at are needed.
+    /// Returns the first package of a list that can serve a device. A package that is still being read blocks the later ones; a package that
+    /// failed does not (LSV-11). Adds each visited package to `needed`.
     fn choose(&mut self, packages: &[String], needed: &mut BTreeSet<String>) -> Choice<L> {
         for package in packages {
             needed.insert(package.clone());
@@ -165,7 +165,7 @@ impl<L> Drivers<L> {
         }
     }
 
-    /// Whether what is published may still change without anything happening outside (LSV-4).
+    /// Returns `true` if the published list may still change without an event from outside (LSV-4).
     pub fn is_pending(&self, now: Instant) -> bool {
         self.devices.are_pending(now) || self.packages.are_pending()
     }
@@ -179,7 +179,7 @@ impl<L> Drivers<L> {
         }
     }
 
-    /// What is published, in the order of the devices.
+    /// Returns the published drivers, in the order of the devices.
     pub fn published(&self) -> &[Rc<Driver<L>>] {
         &self.published
     }
@@ -205,7 +205,7 @@ impl<L> Drivers<L> {
         self.packages.instances()
     }
 
-    /// Whether a driver was ever ready (LSV-44).
+    /// Returns `true` if a driver was ready at any time (LSV-44).
     pub fn was_ready(&self) -> bool {
         self.was_ready
     }
@@ -220,13 +220,13 @@ impl<L> Drivers<L> {
     }
 }
 
-/// What a list of packages comes to.
+/// The result of choosing from a list of packages.
 enum Choice<L> {
     /// This instance serves.
     Active(u64, Rc<Driver<L>>),
-    /// One may serve soon.
+    /// A package may be able to serve soon.
     Blocked,
-    /// None can.
+    /// No package can serve.
     None,
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long an instance that no device needs is kept: the device may be back soon (LSV-56).
+/// The time for which an instance without a device is kept, because the device may come back soon (LSV-56).
 pub const KEPT: Duration = Duration::from_secs(10);
-/// How long changes on disk are collected before packages are looked at again.
+/// The time for which changes on disk are collected before packages are read again.
 pub const COLLECT: Duration = Duration::from_millis(200);
 
 /// A driver that can be handed out. `L` is its library.
@@ -15,24 +15,24 @@ pub const COLLECT: Duration = Duration::from_millis(200);
 pub struct Driver<L> {
     /// Its manifest as clients see it.
     pub published: Published,
-    /// Who can use it.
+    /// The programs that can use the package.
     pub class: Class,
     /// Its processor, as a number of the ELF specification.
     pub machine: u16,
-    /// Where the library is in the package.
+    /// The path of the library in the package.
     pub file_path: String,
     /// Bytes of the library.
     pub size: u64,
     /// Hash of the library, in hexadecimal digits.
     pub sha256: String,
-    /// What clients load.
+    /// The library that clients load.
     pub library: L,
 }
 
-/// How far an instance is (LSV-44).
+/// The progress of an instance (LSV-44).
 #[derive(Debug)]
 pub enum State<L> {
-    /// Nothing was done yet.
+    /// The package was not read yet.
     Uninitialized,
     /// `metadata.json` is read.
     Reading,
@@ -40,9 +40,9 @@ pub enum State<L> {
     OpeningManifest,
     /// The library is read.
     OpeningLibrary,
-    /// It can be handed out.
+    /// The driver is ready for clients.
     Initialized(Rc<Driver<L>>),
-    /// It cannot.
+    /// The package cannot be used.
     Failed(Fault),
 }
 
@@ -69,12 +69,12 @@ impl<L> State<L> {
 pub struct Instance<L> {
     /// Never used twice while the service runs.
     pub number: u64,
-    /// How far it is.
+    /// The current state.
     pub state: State<L>,
 }
 
 impl<L> Instance<L> {
-    /// What can be handed out.
+    /// Returns the driver, if it is ready for clients.
     pub fn driver(&self) -> Option<&Rc<Driver<L>>> {
         if let State::Initialized(driver) = &self.state {
             Some(driver)
@@ -84,7 +84,7 @@ impl<L> Instance<L> {
     }
 }
 
-/// What the core wants to have done by who reads files.
+/// A job for the worker threads, which read files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Job {
     /// Read a package.
@@ -99,14 +99,14 @@ pub enum Job {
     },
 }
 
-/// What became of a job.
+/// The result of a job.
 #[derive(Debug)]
 pub enum Outcome<L> {
-    /// It was read. What depends on the number of the instance is made with the number.
+    /// The package was read. Its texts get the number of the instance later.
     Loaded(Box<Loaded<L>>),
-    /// It is none.
+    /// The folder is not a valid package.
     Failed(Fault),
-    /// It is as it was.
+    /// The package has not changed.
     Unchanged,
 }
 
@@ -115,17 +115,17 @@ pub enum Outcome<L> {
 pub struct Loaded<L> {
     /// Its manifest.
     pub manifest: crate::package::Manifest,
-    /// Who can use it.
+    /// The programs that can use the package.
     pub class: Class,
     /// Its processor.
     pub machine: u16,
-    /// Where the library is in the package.
+    /// The path of the library in the package.
     pub file_path: String,
     /// Bytes of the library.
     pub size: u64,
     /// Hash of the library.
     pub sha256: String,
-    /// What clients load.
+    /// The library that clients load.
     pub library: L,
 }
 
@@ -271,7 +271,7 @@ impl<L> Packages<L> {
         std::mem::take(&mut self.jobs)
     }
 
-    /// How far a package is that is read for the first time.
+    /// Records the progress of a package that is read for the first time.
     pub(super) fn step(&mut self, package: &str, state: State<L>) {
         if let Some(entry) = self.entries.get_mut(package)
             && entry.instance.state.is_loading()
@@ -280,7 +280,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// What became of a job. A package that was there before gets a new number, and the old instance is gone (LSV-31).
+    /// Records the result of a job. A package that was known before gets a new number, and its old instance is removed (LSV-31).
     pub(super) fn finished(&mut self, now: Instant, package: &str, outcome: Outcome<L>) {
         let Some(entry) = self.entries.get_mut(package) else {
             return;
@@ -304,7 +304,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// Whether a package is still read, or will be looked at again (LSV-4).
+    /// Returns `true` if a package is still being read, or will be read again (LSV-4).
     pub(super) fn are_pending(&self) -> bool {
         self.recheck_at.is_some() || self.entries.values().any(|entry| entry.is_busy)
     }

@@ -1,6 +1,6 @@
-//! Which packages a device may have drivers in: the administrator's list (LSV-26).
+//! The packages in which devices may have drivers: the administrator's list (LSV-26).
 
-/// What is known of a device without opening it.
+/// Properties of a device that are known without opening it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The name of the kernel's driver; empty if unknown.
@@ -39,7 +39,7 @@ pub struct Rules {
     pub devices: Vec<Rule>,
     /// The package of the software driver.
     pub fallback: String,
-    /// Whether that may be used.
+    /// `true` if the fallback package may be used.
     pub allow_fallback: bool,
 }
 

@@ -72,7 +72,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_tgkill,
 ];
 
-/// Those that not all processors have.
+/// System calls that only some processors have.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[c_long] = &[
     libc::SYS_epoll_wait,

@@ -1,4 +1,4 @@
-//! As much of an ELF header as tells what a library or program is for (LSV-50).
+//! The part of an ELF header that names the processor and word size of a library or program (LSV-50).
 
 /// Bytes that [`Elf::read`] looks at.
 pub const HEADER_BYTES: usize = 20;
@@ -12,7 +12,7 @@ pub enum Class {
     Bits64,
 }
 
-/// What a file is for.
+/// The processor and word size that a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elf {
     /// The width of addresses.

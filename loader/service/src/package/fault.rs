@@ -1,9 +1,9 @@
-//! Why a package is none.
+//! The reasons why a package is invalid.
 
 use std::fmt;
 use std::io;
 
-/// What is wrong with a package. The text is for an administrator; it names the file and the rule.
+/// A fault of a package. Its text is for an administrator, and names the file and the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Its name cannot be one (LSV-28).
@@ -16,12 +16,12 @@ pub enum Fault {
     Io {
         /// Which, relative to the package.
         file: String,
-        /// What the system says.
+        /// The system's message.
         error: String,
     },
     /// A path is not one that a package may have (LSV-49).
     Path {
-        /// What names it: a key of `metadata.json`.
+        /// The key of `metadata.json` that names the file.
         key: &'static str,
         /// The path.
         path: String,
@@ -30,14 +30,14 @@ pub enum Fault {
     },
     /// A symbolic link lies on the way (LSV-49).
     Link(String),
-    /// It is not what it should be: a folder, a device or a pipe instead of a file, for example.
+    /// A path leads to a file of the wrong kind, for example a folder, a device or a pipe.
     Kind {
         /// Which, relative to the package.
         file: String,
-        /// What it should be.
+        /// The expected kind.
         wanted: &'static str,
     },
-    /// Who else than root may change it (LSV-49).
+    /// A user other than root may change the file (LSV-49).
     Writable {
         /// Which, relative to the package; the root itself is `..`.
         file: String,
@@ -46,7 +46,7 @@ pub enum Fault {
         /// Its permission bits.
         mode: u32,
     },
-    /// It is larger than it may be (LSV-50).
+    /// The file is larger than allowed (LSV-50).
     TooLarge {
         /// Which, relative to the package.
         file: String,
@@ -59,27 +59,27 @@ pub enum Fault {
     NoRoom {
         /// The size in bytes of the library.
         size: u64,
-        /// What is left of the limit in bytes.
+        /// The rest of the limit in bytes.
         left: u64,
     },
     /// The system allows no memory files that are executed, and the file itself cannot be handed out.
     NoExecutableMemory,
-    /// It changed while it was read, so that nobody knows what was read.
+    /// The file changed while the service read it, so the bytes are unreliable.
     Changed(String),
-    /// It is no JSON that the service accepts (LSV-51).
+    /// The file is not JSON that the service accepts (LSV-51).
     Json {
         /// Which, relative to the package.
         file: String,
-        /// What is wrong, with the place.
+        /// The parser's message, with the place.
         error: String,
     },
     /// A member is not there or is of the wrong type (LSV-15, LSV-16).
     Member {
-        /// Which file, relative to the package.
+        /// The path of the file in the package.
         file: String,
         /// The key.
         key: &'static str,
-        /// What it should be.
+        /// The expected value.
         wanted: &'static str,
     },
     /// The manifest is of another API than Vulkan.
@@ -90,17 +90,17 @@ pub enum Fault {
     Elf {
         /// Which, relative to the package.
         file: String,
-        /// What is wrong with its header.
+        /// The fault of the header.
         wrong: &'static str,
     },
 }
 
-/// What a path of a package must not be (LSV-49).
+/// A rule for paths of a package (LSV-49).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathRule {
-    /// It must not begin with a slash.
+    /// The path must not begin with a slash.
     Absolute,
-    /// It must not lead upwards.
+    /// The path must not lead upwards.
     Parent,
     /// No component is empty.
     Empty,

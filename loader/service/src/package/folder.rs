@@ -7,15 +7,15 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, StatVfsMou
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// Whose files are trusted: root's. Tests that do not run as root have their own.
+/// The user whose files are trusted: root. Tests that do not run as root trust their own user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner(pub u32);
 
 impl Owner {
-    /// The only one that the program knows.
+    /// Root, the only user that the program trusts.
     pub const ROOT: Self = Self(0);
 
-    /// Whether nobody else may change what has this state.
+    /// Returns `true` if a file with this state belongs to this user, and nobody else may write to it.
     fn holds(self, stat: &Stat) -> bool {
         // A folder that everybody may write to is no better for its sticky bit.
         stat.st_uid == self.0 && Mode::from_raw_mode(stat.st_mode) & (Mode::WGRP | Mode::WOTH) == Mode::empty()
@@ -37,7 +37,7 @@ impl Owner {
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
-    /// Where it is, for watches; what is opened is opened relative to `fd`.
+    /// The path of the folder, for watches. Files in the folder are opened relative to `fd`.
     path: PathBuf,
     /// Its name in messages, relative to the package.
     shown: String,
@@ -56,7 +56,7 @@ pub struct File {
     pub shown: String,
 }
 
-/// What tells whether a file is still the same.
+/// The state of a file that shows later whether the file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -90,17 +90,17 @@ impl File {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
 
-    /// What tells whether it is still the same.
+    /// Returns the state that shows later whether the file has changed.
     pub fn stamp(&self) -> Stamp {
         Stamp::new(&self.stat)
     }
 
-    /// Whether it changed since it was opened.
+    /// Returns `true` if the file has changed since it was opened.
     pub fn has_changed(&self) -> bool {
         rustix::fs::fstat(&self.fd).map_or(true, |stat| Stamp::new(&stat) != self.stamp())
     }
 
-    /// Whether programs may be mapped from where it is.
+    /// Returns `true` if the file's mount allows programs to map it as code.
     pub fn may_be_executed(&self) -> bool {
         rustix::fs::fstatvfs(&self.fd).is_ok_and(|state| !state.f_flag.contains(StatVfsMountFlags::NOEXEC))
     }
@@ -129,7 +129,7 @@ impl Folder {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -174,7 +174,7 @@ impl Folder {
         }
     }
 
-    /// Whether nothing has this name.
+    /// Returns `true` if no file has this name.
     pub fn is_absent(&self, name: &str) -> bool {
         matches!(
             rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW),
@@ -211,7 +211,7 @@ impl Folder {
         Ok(File { fd, stat, shown })
     }
 
-    /// What an error of the system means for a component.
+    /// Returns the fault that an error of the system means for a component of a path.
     fn fault(&self, name: &str, error: Errno, wanted: &'static str) -> Fault {
         let file = self.show(name);
         let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
@@ -224,7 +224,7 @@ impl Folder {
         }
     }
 
-    /// Whether this folder and all above it up to the root of the file system are root's alone. Nothing is opened for it.
+    /// Returns `true` if only root may change this folder and all folders above it. Opens no file.
     pub fn is_safe_up_to_root(&self) -> bool {
         let mut path = PathBuf::from(".");
         let mut last = None;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// Bytes of the longest name of a package.
 const LONGEST_NAME: usize = 64;
 
-/// Whether a folder of this name can be a package (LSV-28).
+/// Returns `true` if a folder of this name can be a package (LSV-28).
 pub fn is_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');
     (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(fits)
@@ -46,13 +46,13 @@ impl InnerPath {
         }
     }
 
-    /// As it was written.
+    /// Returns the path as it was written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What `metadata.json` says.
+/// The content of `metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// The library.
@@ -73,10 +73,10 @@ impl Metadata {
     /// The one version that there is.
     pub const VERSION: u64 = 1;
 
-    /// What the text says; `file` is its name in messages.
+    /// Parses the text. `file` is its name in messages.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first fault in the text.
     pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
         let members: Members = object(text, file)?;
         if members.version != Self::VERSION {
@@ -119,10 +119,10 @@ pub struct Published {
 }
 
 impl Manifest {
-    /// What the text says; `file` is its name in messages.
+    /// Parses the text. `file` is its name in messages.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first fault in the text.
     pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
         let manifest: Self = object(text, file)?;
         let icd = &manifest.icd;
@@ -174,7 +174,7 @@ impl Manifest {
     }
 }
 
-/// As much of a text as fits so many bytes, in whole characters.
+/// Returns the longest beginning of a text that has at most `most` bytes and ends between two characters.
 fn cut(text: &str, most: usize) -> &str {
     let most = most.min(text.len());
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));

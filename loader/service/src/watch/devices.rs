@@ -17,7 +17,7 @@ pub struct DeviceFolder {
     folder: PathBuf,
     /// The watch of the folder itself.
     own: Option<i32>,
-    /// That of the folder that it is in.
+    /// The watch of the folder above.
     above: Option<i32>,
 }
 
@@ -54,7 +54,7 @@ impl DeviceFolder {
         self.own = add(&self.folder, flags);
     }
 
-    /// Whether there is a reason to look again.
+    /// Returns `true` if the devices must be listed again.
     pub fn has_changed(&mut self) -> bool {
         let name = self.folder.file_name().map(|name| name.as_bytes().to_vec());
         let (own, above) = (self.own, self.above);

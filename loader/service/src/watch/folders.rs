@@ -55,7 +55,7 @@ impl FolderWatch {
         }
     }
 
-    /// Whether anything changed since the last time. What was lost because it was too much counts as a change.
+    /// Returns `true` if a file changed since the last call. Lost events count as a change.
     pub fn has_changed(&self) -> bool {
         let mut changed = false;
         for_each(self.inotify.as_fd(), |_, _, _| changed = true);

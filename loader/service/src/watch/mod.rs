@@ -1,5 +1,5 @@
-//! How the service hears of changes: of devices (LSV-25) and of packages (LSV-31). What it hears is only that something changed; what
-//! there is now, it looks up.
+//! Watches for changes of devices (LSV-25) and packages (LSV-31). A watch only shows that something changed; the service then lists devices
+//! and packages again.
 
 mod devices;
 mod folders;

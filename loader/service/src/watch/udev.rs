@@ -1,4 +1,4 @@
-//! What udev tells of devices when its rules are done with them: a better moment than when the node appears, where there is udev.
+//! Messages of udev about devices. They come when udev's rules have set the permissions, so they are better than the appearance of a node.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -8,9 +8,9 @@ use std::io;
 
 /// The group that udev itself sends to; the kernel has another.
 const FROM_UDEV: u32 = 2;
-/// What its messages begin with.
+/// The beginning of each message of udev.
 const PREFIX: &[u8; 8] = b"libudev\0";
-/// What follows, in network byte order.
+/// The number after the beginning, in network byte order.
 const MAGIC: u32 = 0xfeed_cafe;
 
 /// A socket that hears of devices.
@@ -32,7 +32,7 @@ impl Udev {
         Ok(Self { socket })
     }
 
-    /// Whether there is a reason to look at the devices again. Only root can send to such sockets; a lie would cost one look.
+    /// Returns `true` if the devices must be listed again. Only root can send to such sockets, and a false message only costs one listing.
     pub fn has_changed(&self) -> bool {
         let mut changed = false;
         let mut bytes = [0; 8192];
@@ -54,7 +54,7 @@ impl AsFd for Udev {
     }
 }
 
-/// Whether a message is about a device of the subsystem `drm`.
+/// Returns `true` if a message is about a device of the subsystem `drm`.
 fn is_about_graphics(message: &[u8]) -> bool {
     properties(message).is_some_and(|all| all.split(|byte| *byte == 0).any(|one| one == b"SUBSYSTEM=drm"))
 }

@@ -1,7 +1,7 @@
-//! A machine for one case: folders for devices, packages and the socket, a service that runs on them as its own process, and clients
-//! that say exactly what the case wants.
+//! A machine for one case: folders for devices, packages and the socket, a service as a process of its own, and clients whose packets the
+//! case chooses.
 //!
-//! Packages must be root's, so the cases run as root. Where they do not, each says so and passes.
+//! Packages must belong to root, so the cases run as root. As another user, each prints that it was skipped and passes.
 #![allow(dead_code, reason = "each file of cases uses a part of it")]
 
 use rustix::fd::{AsFd, OwnedFd};
@@ -60,7 +60,7 @@ pub(crate) struct Machine {
     pub(crate) wrap: Vec<String>,
     /// Whose process the service is, if not root's.
     pub(crate) user: Option<u32>,
-    /// Whether the service listens to udev.
+    /// `true` if the service listens to udev.
     pub(crate) udev: bool,
     /// More options of the program.
     pub(crate) options: Vec<String>,
@@ -99,7 +99,7 @@ impl Machine {
         self.place.path().join(path)
     }
 
-    /// Where the service listens.
+    /// Returns the path of the service's socket.
     pub(crate) fn socket(&self) -> PathBuf {
         self.path("run/service.sock")
     }
@@ -254,7 +254,7 @@ impl Machine {
         Duration::from_millis(10 * ticks)
     }
 
-    /// What the service logged.
+    /// Returns the service's log.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
@@ -295,7 +295,7 @@ impl Machine {
         state.get("core/vulkan_loader").unwrap().clone()
     }
 
-    /// Why the instance of a package failed.
+    /// Returns the reason why the instance of a package failed.
     pub(crate) fn failure(&self, package: &str) -> String {
         let state = self.inspect();
         let Some(Value::Object(icds)) = state.get("icds") else {
@@ -324,7 +324,7 @@ pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item =
     output.expect("the program is there")
 }
 
-/// What a command printed.
+/// Returns the output of a command.
 pub(crate) fn printed(output: &Output) -> String {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     let _ = write!(text, "{}", String::from_utf8_lossy(&output.stderr));
@@ -483,7 +483,7 @@ impl Connection {
         looked == Err(rustix::io::Errno::AGAIN)
     }
 
-    /// Whether the service answers on it.
+    /// Returns `true` if the service answers on this connection.
     pub(crate) fn is_alive(&mut self) -> bool {
         let bytes = self.packet(Operation::Features, "{}");
         self.send_raw(&bytes, &[]).is_ok() && self.receive().is_some()

@@ -1,4 +1,4 @@
-//! One question in all ways.
+//! Asks a driver one question in several ways, and compares the answers.
 
 use super::ways::Way;
 use record::Builder;

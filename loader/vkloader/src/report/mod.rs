@@ -84,7 +84,7 @@ pub(crate) enum Verdict {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Catalogued {
     pub(crate) library: String,
-    /// One sentence that says whether the entry was used, and if not, why.
+    /// A sentence that says whether the entry was used, or why it was not.
     pub(crate) what: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which layer must be above which, without contradictions, and the stable order that follows.
+//! The graph of layers that must be above others, without contradictions, and the stable order that follows from it.
 
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
