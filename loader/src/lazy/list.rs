@@ -63,7 +63,7 @@ impl Sleeper {
         added.map(Device::handle).ok_or(OutOfMemory)
     }
 
-    /// Fills an array of groups from the record. `None` if the record has no groups.
+    /// Fills an array of groups from the record. `None` if the record has no groups, or an element has a chain, which is never recorded.
     ///
     /// # Safety
     /// `count` is writable, and `array` null or as long.
@@ -81,6 +81,11 @@ impl Sleeper {
         }
         // SAFETY: the caller promises a readable number.
         let room = unsafe { *count } as usize;
+        let written = total.min(room);
+        // SAFETY: the caller promises an array with room for as many elements.
+        if (0..written).any(|place| unsafe { !(*array.add(place)).pNext.is_null() }) {
+            return None;
+        }
         for (place, group) in record.each(first).enumerate().take(room) {
             // SAFETY: the place is below the number of elements.
             let properties = unsafe { &mut *array.add(place) };
@@ -93,7 +98,6 @@ impl Sleeper {
                 properties.physicalDeviceCount += 1;
             }
         }
-        let written = total.min(room);
         // SAFETY: the caller promises a writable number.
         unsafe { *count = u32::try_from(written).unwrap_or(u32::MAX) };
         Some(match written < total {

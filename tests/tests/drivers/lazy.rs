@@ -102,6 +102,34 @@ fn drv_282_groups_are_listed_without_the_driver() {
     });
 }
 
+/// DRV-282, DRV-152: a chain of a group is never recorded, so it reaches the driver.
+#[test]
+fn drv_282_chains_of_groups_open_the_driver() {
+    case(|scene| {
+        two_devices(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let mut extra = vk::BaseOutStructure {
+                s_type: vk::StructureType::from_raw(777_000),
+                ..Default::default()
+            };
+            let mut groups = [vk::PhysicalDeviceGroupProperties::default()];
+            groups[0].p_next = ptr::from_mut(&mut extra).cast();
+            let (mut count, array) = (1, groups.as_mut_ptr());
+            let result = call!(
+                instance,
+                PFN_vkEnumeratePhysicalDeviceGroups(instance.raw, &mut count, array)
+            );
+            assert_eq!((result, groups[0].physical_device_count), (vk::Result::SUCCESS, 2));
+        });
+        let elements = outcome.ok().calls("a", "vkEnumeratePhysicalDeviceGroups");
+        assert!(
+            elements.iter().any(|element| element.ends_with("next=true")),
+            "{elements:?}"
+        );
+    });
+}
+
 /// DRV-286: a direct driver has no record, and stands beside one that stays closed.
 #[test]
 fn drv_286_direct_drivers_are_always_open() {
