@@ -171,11 +171,19 @@ commands! {
 }
 
 impl Way {
+    /// Returns the devices as the library lists them: each once, and no null handles.
     fn list(&self) -> Result<Vec<Handle>, Code> {
         // SAFETY: the look-up function belongs to the driver of the live instance, and the table has the type of the command.
         let found = unsafe { OfInstance::find(self.look_up, self.instance) }.ok_or(vulkan::INITIALIZATION_FAILED)?;
         // SAFETY: the command fills lists as `listed` requires.
-        unsafe { listed(|count, entries| (found.list)(self.instance, count, entries)) }
+        let listed = unsafe { listed(|count, entries| (found.list)(self.instance, count, entries)) }?;
+        let mut devices: Vec<Handle> = Vec::new();
+        for device in listed {
+            if !device.is_null() && !devices.contains(&device) {
+                devices.push(device);
+            }
+        }
+        Ok(devices)
     }
 }
 

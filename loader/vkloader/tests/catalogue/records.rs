@@ -53,6 +53,19 @@ fn drv_281_the_answers_of_devices_are_recorded() {
 }
 
 #[test]
+fn drv_281_a_device_that_is_listed_twice_is_recorded_once() {
+    let machine = machine();
+    machine.driver("a", "device one\ndevice one\ndevice two");
+    good(&machine, &["update"]);
+    let [path] = &records(&machine)[..] else {
+        panic!("one record")
+    };
+    let content = fs::read(path).expect("a file");
+    let record = Record::again(&content).expect("a record");
+    assert_eq!(record.devices(), 2);
+}
+
+#[test]
 fn drv_281_records_that_are_not_used_are_removed() {
     let machine = machine();
     machine.driver("a", "device one");
