@@ -247,8 +247,17 @@ fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
 
 fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::fchmod(file, mode)?;
-    // Older systems do not know the seal of the bits that allow executing.
-    rustix::fs::fcntl_add_seals(file, SEALS | SealFlags::EXEC).or_else(|_| rustix::fs::fcntl_add_seals(file, SEALS))
+    let mut seals = SEALS | SealFlags::EXEC;
+    // The system refuses to seal a file while it moves one of its pages, and itself waits some time before it refuses.
+    for _ in 0..10 {
+        match rustix::fs::fcntl_add_seals(file, seals) {
+            Err(Errno::BUSY) => {}
+            // Older systems do not know the seal of the bits that allow executing.
+            Err(Errno::INVAL) if seals != SEALS => seals = SEALS,
+            result => return result,
+        }
+    }
+    Err(Errno::BUSY)
 }
 
 /// Writes all bytes at a place of a file.

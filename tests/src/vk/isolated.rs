@@ -20,14 +20,16 @@ impl Ending {
     }
 }
 
-/// Runs `body` in a copy of this process, which has one thread. The copy is killed after a minute.
+/// Runs `body` in a copy of this process. The copy has one thread, and is killed after a minute.
+///
+/// Other threads of the process, such as those of a service, may hold no lock that `body` takes.
 pub fn isolated(body: impl FnOnce()) -> Ending {
     let mut ends = [0; 2];
     // SAFETY: the array has room for the two descriptors.
     assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0, "a pipe can be made");
     // SAFETY: the descriptors were just made and belong to this process alone.
     let (mut reader, writer) = unsafe { (File::from_raw_fd(ends[0]), File::from_raw_fd(ends[1])) };
-    // SAFETY: the process has one thread, so the copy holds no lock that no thread will release.
+    // SAFETY: the copy only takes locks that no other thread holds; the C library makes its own heap usable in a copy.
     let copy = unsafe { libc::fork() };
     assert!(copy >= 0, "the process can be copied");
     if copy == 0 {

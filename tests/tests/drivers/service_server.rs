@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use loader_tests::retried;
+use loader_tests::{eventually, retried};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use wire::{Header, MOST_IN_REQUEST, Operation, Packet};
@@ -344,8 +344,15 @@ pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
     let file = file.expect("memory files can be made");
     let mut writer = File::from(file.try_clone().expect("a descriptor can be copied"));
     io::Write::write_all(&mut writer, bytes).expect("memory suffices");
-    // SAFETY: the descriptor is that of an open file.
-    assert_eq!(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) }, 0);
+    drop(writer);
+    // The system refuses to seal a file while it moves one of its pages.
+    eventually("a memory file can be sealed", || {
+        // SAFETY: the descriptor is that of an open file.
+        let sealed = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) };
+        let error = io::Error::last_os_error();
+        assert!(sealed == 0 || error.raw_os_error() == Some(libc::EBUSY), "{error}");
+        sealed == 0
+    });
     file
 }
 

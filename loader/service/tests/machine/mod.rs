@@ -460,9 +460,14 @@ impl Connection {
         self.ask(Operation::Get, &format!(r#"{{"name":"{key}"}}"#))
     }
 
-    /// Names and texts of the manifests.
+    /// Names and texts of the manifests. A busy machine may need more time than the service gives a request: it is asked again then.
     pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
-        let mut reply = self.ask(Operation::Manifests, &format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#));
+        let payload = format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#);
+        let begin = Instant::now();
+        let mut reply = self.ask(Operation::Manifests, &payload);
+        while reply.status() == "timeout" && begin.elapsed() < HANG {
+            reply = self.ask(Operation::Manifests, &payload);
+        }
         let Value::Array(list) = serde_json::from_slice::<Value>(&reply.attached()).unwrap() else {
             panic!("no list: {reply:?}");
         };
