@@ -11,7 +11,7 @@ pub struct SharedLibrary(Never);
 enum Never {}
 
 impl SharedLibrary {
-    /// The address of an exported symbol, or null.
+    /// Address of an exported symbol. Never called, because a build without the driver service has no such library.
     pub fn symbol(&self, _: &CStr) -> *mut () {
         match self.0 {}
     }

@@ -1,13 +1,13 @@
-//! The account of a client's user (LSV-46), by which the limits of clients count.
+//! The account of a client's user (LSV-46). The limits of clients apply to each account.
 //!
-//! A user may own a range of further user numbers, for containers. All of them are one account, so that nobody gets more by
-//! being many.
+//! A user may own a range of further user numbers, for containers. All numbers of the range belong to one account, so that nobody raises a
+//! limit by using several of them.
 
 use std::fs;
 
 /// The file with the ranges: a line has the owner, the first number and the count, separated by colons.
 const RANGES: &str = "/etc/subuid";
-/// Lower bound on the numbers of ranges on all systems. A range never contains users of the system or of people below it.
+/// Lower bound on the numbers in a range, on all systems. Smaller numbers belong to people and to the system.
 const FIRST_IN_RANGES: u32 = 65536;
 
 /// Returns the account of a user: the first number of the range that the user is in, or the user.

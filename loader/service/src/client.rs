@@ -24,14 +24,14 @@ use std::time::Instant;
 use tracing::{info, warn};
 use wire::{HEADER_BYTES, Header, MOST_IN_REQUEST, Packet, PacketError, status};
 
-/// Bytes of a packet that is one byte too long for a request, so that such a packet is noticed.
+/// Size of the buffer for a request: one byte more than the longest request, so that a longer one is noticed.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
-/// Bytes that may wait in the socket: fewer than the system allows, so that its smallest buffer is used, which takes some six replies.
-/// Unread replies hold descriptors, of which there is a limit for all clients together: `harden::DESCRIPTORS`.
+/// Requested size of the socket's buffer for replies. It is below the system's minimum, so the system uses its minimum, which holds about
+/// six replies. Unread replies hold descriptors, whose number is limited for all clients together: `harden::DESCRIPTORS`.
 const SEND_BUFFER: usize = 1;
 /// The size of the buffer for a reply that is longer than the smallest buffer. The system doubles it, which is enough for the longest reply.
 const SEND_BUFFER_FOR_LONG: usize = wire::MOST_IN_REPLY / 2 + 4096;
-/// Bytes of the stack of a thread that closes a connection.
+/// Size of the stack of a thread that closes a connection.
 const CLOSING_STACK: usize = 128 << 10;
 
 /// The attachment of a packet. The descriptor is made when the packet is sent.
@@ -41,9 +41,9 @@ pub enum Attachment {
     None,
     /// A library.
     Library(Rc<Driver<Library>>),
-    /// A text that clients share.
+    /// A text that several clients get.
     Shared(Rc<Text>),
-    /// A text for this client alone.
+    /// A text that only this client gets.
     Text(Vec<u8>),
 }
 
@@ -61,17 +61,17 @@ impl Attachment {
 /// The reason why a connection ended.
 #[derive(Debug)]
 pub enum End {
-    /// The client closed it, or sent a packet without a byte, which looks the same.
+    /// The client closed the connection, or sent an empty packet, which looks the same.
     Closed,
-    /// The client closed it and left something unread.
+    /// The client closed the connection and left replies unread.
     Reset,
-    /// The client sent a malformed packet (LSV-59), or one of another version, which was answered (LSV-35).
+    /// The client sent a malformed packet (LSV-59), or a packet of another version, which the service answered (LSV-35).
     Garbage(PacketError),
     /// The client sent descriptors (LSV-61).
     Descriptors,
     /// The client reads too slowly.
     Slow,
-    /// The place was needed for another connection.
+    /// Another connection needed the place.
     Displaced,
     /// An error of the system.
     Failed(io::Error),
@@ -90,13 +90,13 @@ impl Default for Buffer {
 #[derive(Debug)]
 pub struct Client {
     socket: OwnedFd,
-    /// The user, as this process sees the number and the system vouches for it.
+    /// The user, as the system reports it. It is the number that this process sees.
     pub user: u32,
     /// The account whose limits count.
     pub account: u32,
-    /// The last time at which the client was heard.
+    /// Time of the client's last packet.
     pub heard: Instant,
-    /// Set if the client wants to know of changes.
+    /// `true` if the client asked for messages about changes.
     pub watches: bool,
     queue: VecDeque<Queued>,
 }
@@ -113,9 +113,9 @@ impl Client {
     /// Creates a client from an accepted connection.
     ///
     /// # Errors
-    /// The socket, with the error of the system when it was asked for the client's user.
+    /// The socket, and the system's error for the query of the client's user.
     pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
-        // The type of rustix cannot hold the process 0, which is one outside of this process's namespace.
+        // A process outside of this namespace has the number 0, which the type of rustix cannot hold.
         let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
         match user.and_then(|user| prepared.map(|()| user.uid())) {
@@ -142,7 +142,7 @@ impl Client {
     /// # Errors
     /// The connection is over.
     pub fn peek<'a>(&self, buffer: &'a mut Buffer) -> Result<Option<Result<Packet<'a>, PacketError>>, End> {
-        // Without space for control data the system hands out no descriptor, and says that there were some.
+        // There is no space for control data, so the system passes no descriptor, but reports that the packet had some.
         let mut control = RecvAncillaryBuffer::default();
         let mut parts = [IoSliceMut::new(&mut buffer.0)];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
@@ -161,7 +161,7 @@ impl Client {
         Ok(Some(Packet::read(&buffer.0[..received.bytes], MOST_IN_REQUEST)))
     }
 
-    /// Takes away the packet that [`peek`](Self::peek) showed, which has no descriptor.
+    /// Removes the packet that [`peek`](Self::peek) returned. It has no descriptor.
     pub fn take(&self) {
         discard(&self.socket);
     }
@@ -171,7 +171,7 @@ impl Client {
         has_unread(&self.socket)
     }
 
-    /// Ends the connection for both ends. Returns the socket if the client has not read all replies.
+    /// Shuts the connection down in both directions. Returns the socket if the client has not read all replies.
     pub fn close(self) -> Option<OwnedFd> {
         let is_over = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both).is_ok();
         if is_over && self.has_unread() {
@@ -181,7 +181,7 @@ impl Client {
         None
     }
 
-    /// Sends the answer to a packet, now or when the client has read others.
+    /// Sends the answer to a packet, or queues it until the client has read earlier ones.
     ///
     /// # Errors
     /// The connection is over.
@@ -247,11 +247,11 @@ impl AsFd for Client {
     }
 }
 
-/// Closes a connection without waiting for anything that the client left in it.
+/// Closes a connection without waiting for descriptors that the client sent.
 ///
-/// A packet may hold descriptors, the last close of which can wait for hours: that of a TCP socket with `SO_LINGER`, for example. The
-/// system never lingers for a thread that ends. So a thread takes copies of all descriptors as its own, the descriptor here is closed,
-/// which is not the last one, and the thread ends.
+/// A packet may hold descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`. The
+/// system does not linger when a thread ends. So a thread makes copies of all descriptors, this function closes its own descriptor, which
+/// is then not the last copy, and the thread ends.
 pub fn close(socket: OwnedFd) {
     if is_harmless(&socket) {
         return;
@@ -263,7 +263,8 @@ pub fn close(socket: OwnedFd) {
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
         let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
-        // The wait ends when the descriptor is closed. Where copies are not allowed, the descriptor comes here to be closed.
+        // The thread waits until this descriptor is closed. If it cannot have its own copies, it receives the descriptor here and closes
+        // it.
         drop(closing.recv());
     });
     match started {
@@ -278,14 +279,14 @@ pub fn close(socket: OwnedFd) {
 
 /// Returns `true` if a connection can be closed without waiting: nothing more is received, and no unread packet has descriptors.
 fn is_harmless(socket: &OwnedFd) -> bool {
-    // With this each packet says who sent it, which tells an empty one from the end.
+    // With this option each packet has the credentials of its sender, which an empty packet has too. The end of the connection has none.
     let prepared = sockopt::set_socket_passcred(socket, true)
         .and_then(|()| rustix::net::shutdown(socket, rustix::net::Shutdown::Both));
     if prepared.is_err() {
         return false;
     }
     loop {
-        // The process of the credentials may be 0, one of another namespace, which the types of rustix cannot hold.
+        // The credentials of a process in another namespace have the number 0, which the types of rustix cannot hold.
         let mut space = nix::cmsg_space!(UnixCredentials);
         let mut byte = [0];
         let mut parts = [IoSliceMut::new(&mut byte)];
@@ -294,19 +295,19 @@ fn is_harmless(socket: &OwnedFd) -> bool {
             Ok(received) => match received.cmsgs().map(|mut messages| messages.next()) {
                 Ok(None) => return true,
                 Ok(Some(_)) => discard(socket),
-                // There was more than the credentials.
+                // The packet had more control data than the credentials.
                 Err(_) => return false,
             },
-            // The other end's error is reported once.
+            // An error of the other end is reported only once, so the next call succeeds.
             Err(nix::Error::EINTR | nix::Error::ECONNRESET) => {}
             Err(_) => return false,
         }
     }
 }
 
-/// Takes the next packet away.
+/// Removes the next packet.
 fn discard(socket: &OwnedFd) {
-    // There is one, or the connection is over, which the next look tells.
+    // If there is no packet, the connection is over, and the next call of `peek` reports that.
     let _ = rustix::io::retry_on_intr(|| rustix::net::recv(socket, &mut [0; 1], RecvFlags::DONTWAIT));
 }
 

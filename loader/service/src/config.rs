@@ -13,9 +13,9 @@ use tracing::warn;
 
 /// The path of the file, if no option names another one.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
-/// The user that a daemon of root becomes by default: none that a system gives to a person or a service.
+/// User that a daemon started by root becomes by default. No system gives this number to a person or a service.
 pub const USER: u32 = 65530;
-/// Bytes of the longest file.
+/// Upper bound on the bytes of the file.
 const MOST: u64 = 1 << 20;
 
 /// The settings of the service.

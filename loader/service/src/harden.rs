@@ -1,5 +1,5 @@
-//! The rights that the process gives up before it serves a client (LSV-24, LSV-51): privileges, core dumps, the start of programs, and all
-//! system calls that it does not make itself.
+//! The rights that the process gives up before it serves a client (LSV-24, LSV-51). These are privileges, core dumps, starting programs,
+//! and all system calls that the process does not need.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;
@@ -10,7 +10,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::io;
 use tracing::warn;
 
-/// Upper bound on descriptors that are open or on their way to clients: what 512 clients can leave unread, some 96 replies each.
+/// Upper bound on descriptors that are open or on their way to clients. It suffices for 512 clients with about 96 unread replies each.
 const DESCRIPTORS: u64 = 65536;
 
 /// Gives up the rights that threads inherit. Becomes `user`, unless that is root or the process does not run as root. Must be called before
@@ -55,7 +55,7 @@ fn drop_bounding_set() -> io::Result<()> {
         .contains(CapabilitySet::SETPCAP)
     {
         for capability in CapabilitySet::all().iter() {
-            // One that the system does not know is not there either.
+            // An error means that the kernel does not know the capability, so the process does not have it.
             let _ = rustix::thread::remove_capability_from_bounding_set(capability);
         }
     }

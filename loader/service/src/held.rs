@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::time::Instant;
 use wire::Header;
 
-/// The event that a client waits for.
+/// The result that a request waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
     /// The library with this key.
     Library(String),
     /// The manifests.
     Manifests {
-        /// Set if the answer waits until nothing is pending.
+        /// `true` if the answer waits until nothing is pending.
         idle: bool,
         /// The class of the client's program, if the client says it (LSV-50).
         class: Option<Class>,
@@ -27,9 +27,9 @@ pub struct Held {
     pub client: u64,
     /// The header of the request.
     pub asked: Header,
-    /// The thing that the request waits for.
+    /// The result that the request waits for.
     pub awaited: Awaited,
-    /// The latest moment of the answer.
+    /// Latest time of the answer.
     pub until: Instant,
 }
 
@@ -38,7 +38,7 @@ pub struct Held {
 pub enum Answer<L> {
     /// No answer exists yet.
     Wait,
-    /// This library.
+    /// The answer is this library.
     Library(Rc<Driver<L>>),
     /// There is no such library.
     NotFound,

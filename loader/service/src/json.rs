@@ -1,8 +1,8 @@
-//! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, at most 32 values inside each other, and no key twice
-//! in an object, since two readers could take different ones.
+//! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, and at most 32 nested values. No object may have a key
+//! twice, because two readers could take different values.
 //!
-//! Objects keep their order, so that a manifest that is passed on looks like the one that was read. Only numbers that are not whole,
-//! or have more than 64 bits, are rounded.
+//! Objects keep their order, so that a manifest that is passed on looks like the original. Only numbers that are not whole, or have more
+//! than 64 bits, are rounded.
 
 use serde::de::{DeserializeOwned, Error};
 
@@ -11,7 +11,7 @@ use serde::de::{DeserializeOwned, Error};
 /// # Errors
 /// The fault of the text, with line and column.
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
-    // An array would be read as the members of an object without their names.
+    // The parser would accept an array as an object without member names.
     if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
         return Err(Error::custom("it is no object"));
     }
@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn lsv_51_a_member_that_counts_is_there_once() {
         assert_eq!(object::<One>(br#" {"b":{"c":1,"c":2},"a":1}"#).unwrap().a, 1);
-        // Written in two ways, it is the same key.
+        // The second text writes the same key with an escape.
         for text in [r#"{"a":1,"a":1}"#, r#"{"a":1,"\u0061":1}"#] {
             let error = object::<One>(text.as_bytes()).err().unwrap().to_string();
             assert!(error.contains("duplicate field"), "{error}");

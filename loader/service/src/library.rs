@@ -1,5 +1,5 @@
-//! The files that clients get: a library, in a sealed memory file or as the file itself (LSV-30), and texts that are too long for a packet,
-//! also in sealed memory files (LSV-34).
+//! The files that clients get (LSV-30, LSV-34). A library is in a sealed memory file, or is the file itself. Texts that are too long for a
+//! packet are in sealed memory files too.
 
 use crate::memory::{Copies, Memory, reopened, write_at};
 use crate::package::{Elf, Fault, File, HEADER_BYTES, is_cut_off};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// Bytes that are read at once.
+/// Number of bytes that are read at a time.
 const PORTION: usize = 1 << 20;
 
 /// The way in which clients get libraries.
@@ -27,7 +27,7 @@ pub enum HandOut {
 /// A library for clients.
 #[derive(Debug)]
 pub struct Library {
-    /// The file itself, if users other than root get it.
+    /// The original file, if users other than root get it.
     file: Option<OwnedFd>,
     copies: Copies,
     /// The size in bytes.
@@ -42,7 +42,7 @@ impl Library {
     /// Copies a file into memory.
     ///
     /// # Errors
-    /// The file is too large, invalid, or changed meanwhile; or executable memory is not available.
+    /// The file is too large or invalid, or changed during the copy; or the system allows no executable memory.
     pub fn copy(file: &File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(file)?;
         let copies = Copies::new(memory, size, true);
@@ -66,10 +66,10 @@ impl Library {
         })
     }
 
-    /// Uses the file itself. The caller has checked that only root can change it.
+    /// Uses the original file. The caller has checked that only root can change it.
     ///
     /// # Errors
-    /// The file is too large, invalid, or changed meanwhile.
+    /// The file is too large or invalid, or changed while it was read.
     pub fn itself(file: File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(&file)?;
         let (elf, sha256) = read(&file, size, &mut |_| Ok(()))?;
@@ -90,9 +90,9 @@ impl Library {
     /// Returns a read-only descriptor for a client, with its own position.
     ///
     /// # Errors
-    /// The error of the system, or the fact that clients spoil copies faster than the service makes them.
+    /// The error of the system, or the fact that clients change the permissions of copies faster than the service makes new ones.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
-        // Root could open the file behind the descriptor for writing, unless it is on a file system that can only be read.
+        // Root could open the descriptor's file for writing, unless its file system is read-only.
         if let Some(file) = &self.file
             && (!is_root || is_read_only(file))
         {
@@ -216,9 +216,9 @@ mod tests {
         assert_eq!(library.size, bytes.len() as u64);
         assert_eq!(library.sha256, hexadecimal(&Sha256::digest(&bytes)));
         assert_eq!(contents(descriptor), bytes);
-        // The next client starts at the beginning.
+        // Each client's descriptor starts at the beginning of the file.
         assert_eq!(contents(library.for_client(false).unwrap()), bytes);
-        // Whoever opens it anew gets no further.
+        // Opening the file again does not give the right to write.
         let copy = library.for_client(true).unwrap();
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         if let Ok(writable) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {

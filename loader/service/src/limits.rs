@@ -1,5 +1,5 @@
-//! Limits of what clients may have and ask for (LSV-46). Limits are per user and per time: neither more connections nor more processes give a
-//! user more. A user who owns a range of user numbers is one user with all of them: [`accounts`](crate::accounts).
+//! Limits for clients (LSV-46), per user and per time. More connections or processes do not give a user more. A user who owns a range of
+//! user numbers is one user with all of them: [`accounts`](crate::accounts).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,29 +9,29 @@ use std::time::{Duration, Instant};
 pub const CLIENTS: usize = 512;
 /// Upper bound on clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
-/// Closed connections with unread replies, of all users together, from which on no user who has one gets another connection. Each holds
-/// some six descriptors of `harden::DESCRIPTORS`.
+/// Number of closed connections with unread replies, of all users, at which users who have one get no further connection. Each holds about
+/// six descriptors of `harden::DESCRIPTORS`.
 pub const UNREAD: usize = 2048;
-/// Requests of a user whose answers are held back.
+/// Upper bound on the held-back requests of a user.
 pub const OUTSTANDING: usize = 128;
-/// Requests of a user in a second.
+/// Upper bound on the requests of a user in a second.
 pub const REQUESTS_A_SECOND: u32 = 2000;
-/// Packets that wait for a client to read others.
+/// Upper bound on the packets that wait until a client has read earlier ones.
 pub const QUEUE: usize = 64;
 
 /// The period of [`REQUESTS_A_SECOND`].
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A connection, as far as it matters for who has to make room.
+/// The facts about a connection that decide which one must make room.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The number of the client.
     pub client: u64,
-    /// The client's account.
+    /// The account of the client.
     pub account: u32,
     /// Set if the client waits for an answer.
     pub is_waiting: bool,
-    /// The last time at which the client was heard.
+    /// Time of the client's last packet.
     pub heard: Instant,
 }
 
@@ -46,20 +46,20 @@ pub enum Room {
     None,
 }
 
-/// Closed connections with unread replies.
+/// Numbers of closed connections with unread replies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Closed {
-    /// Number of those of the account.
+    /// Number of the account's closed connections.
     pub own: usize,
-    /// Number of those of all accounts.
+    /// Number of the closed connections of all accounts.
     pub all: usize,
 }
 
-/// Returns what happens to one more connection of an account. `has_unread` says whether a client has not read all replies, so that
-/// closing its connection would give nothing back.
+/// Decides about one more connection of an account. `has_unread` returns `true` for a client that has not read all replies: closing its
+/// connection would free nothing.
 ///
-/// If the account has too many connections, the one that was silent for longest makes room, unless replies on it are unread. If
-/// there are too many in all, it is one of the account with most connections.
+/// If the account has too many connections, the one that was silent for longest makes room, unless it has unread replies. If there are too
+/// many in all, a connection of the account with most connections makes room.
 pub fn room(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Room {
     if closed.own > 0 && closed.all >= UNREAD {
         return Room::None;
@@ -88,12 +88,12 @@ pub fn largest(places: &[Place]) -> Option<u64> {
     most_silent(places.iter().filter(|place| place.account == largest))
 }
 
-/// Returns the client that was silent for longest, which is one that waits for no answer if there is one.
+/// Returns the client that was silent for longest. Prefers clients that wait for no answer.
 fn most_silent<'a>(places: impl Iterator<Item = &'a Place>) -> Option<u64> {
     Some(places.min_by_key(|place| (place.is_waiting, place.heard))?.client)
 }
 
-/// A limit of events in a period. All of them may happen at once.
+/// A limit on the number of events in a period. All of them may happen at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     most: u32,
@@ -118,7 +118,7 @@ impl Rate {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(more).min(self.most);
-        // Time that is not yet worth one more counts for the next one.
+        // The time that is left over counts for the next event.
         self.since = if self.left == self.most {
             now
         } else {
@@ -149,7 +149,7 @@ impl Rates {
     /// Returns `true` if one more request of a user is within the limit.
     pub fn admit(&mut self, user: u32, now: Instant) -> bool {
         if now.saturating_duration_since(self.forgotten) >= SECOND {
-            // A user who asked for nothing in a second has the whole rate again.
+            // A user without a request in the last second has the whole rate again.
             self.users
                 .retain(|_, rate| now.saturating_duration_since(rate.since) < SECOND);
             self.forgotten = now;
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(count(&mut rate, start), 100);
         assert_eq!(count(&mut rate, at(9)), 0);
         assert_eq!(count(&mut rate, at(10)), 1);
-        // A flood that never pauses gets its hundred in the next second and no more.
+        // A client that never pauses gets a hundred requests in the next second.
         let admitted: usize = (11..=1010).map(|now| count(&mut rate, at(now))).sum();
         assert_eq!(admitted, 100);
         assert_eq!(count(&mut rate, at(100_000)), 100);

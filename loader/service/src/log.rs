@@ -7,13 +7,13 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Messages in [`PERIOD`], and at once.
+/// Upper bound on the messages in each [`PERIOD`]; all of them may come at once.
 const MESSAGES: u32 = 100;
-/// The time for so many messages.
+/// The period for which [`MESSAGES`] is the limit.
 const PERIOD: Duration = Duration::from_secs(60);
-/// Messages that wait to be written.
+/// Upper bound on the messages that wait for the writing thread.
 const WAITING: usize = 64;
-/// Characters of the longest message; the rest is cut off.
+/// Upper bound on the characters of a message. The rest is cut off.
 const LONGEST: usize = 2000;
 
 /// The log.
@@ -24,7 +24,7 @@ pub struct Log(Mutex<State>);
 struct State {
     rate: Rate,
     left_out: u64,
-    /// The way to the thread; `None` before there is one.
+    /// Channel to the thread; `None` before the thread starts.
     thread: Option<SyncSender<String>>,
 }
 
@@ -88,12 +88,12 @@ fn line(message: &str) -> String {
 
 /// Writes to standard error. Ignores errors.
 pub fn print(text: &str) {
-    // There is no place to report the error.
+    // An error cannot be reported anywhere.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
 impl Write for &Log {
-    /// Takes one whole message, as the formatter gives it.
+    /// Receives one whole message, because the formatter writes each message in one call.
     fn write(&mut self, message: &[u8]) -> io::Result<usize> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.add(&String::from_utf8_lossy(message), Instant::now());

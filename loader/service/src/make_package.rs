@@ -1,4 +1,4 @@
-//! `package LIBRARY MANIFEST OUT`: an installed driver as a package.
+//! The command `package LIBRARY MANIFEST OUT`, which makes a package of an installed driver.
 
 use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata};
 use rustix::fs::{CWD, RenameFlags};
@@ -10,21 +10,21 @@ use std::path::{Path, PathBuf};
 
 /// The manifest's name in a package.
 const MANIFEST: &str = "manifest.json";
-/// The places of the description in a package.
+/// Paths of the description in a package.
 const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
 /// The reason why no package was made.
 #[derive(Debug)]
 pub enum MakeError {
-    /// Something cannot be read or written.
+    /// A file or folder cannot be read or written.
     Io(PathBuf, io::Error),
     /// The input is not a driver.
     Fault(Fault),
     /// No folder has a library of this name.
     NotFound(String),
-    /// There is something already.
+    /// The output folder exists already.
     Exists(PathBuf),
-    /// Something else than a package would be replaced.
+    /// The folder to replace is not a package.
     NoPackage(PathBuf),
 }
 
@@ -53,11 +53,11 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }
 
-/// Makes the folder `out`. It appears when it is whole, so that a service that watches sees no half of it; a package that is replaced is
-/// whole until then. `more` is a further member of `metadata.json`.
+/// Makes the folder `out` in one step, so a service that watches never sees half a package. A replaced package stays whole until then.
+/// `more` is a further member of `metadata.json`.
 ///
 /// # Errors
-/// What is wrong, with the file.
+/// The fault, with the file.
 pub fn make(
     library: &Path,
     manifest: &Path,
@@ -92,13 +92,13 @@ pub fn make(
     };
     let result = fill(&made, name, &found, &text, more).and_then(|()| put());
     if result.is_err() {
-        // What is half is of no use; the first error is the one to tell.
+        // Half a package is of no use. The error to report is the first one, not that of the removal.
         let _ = fs::remove_dir_all(&made);
     }
     result
 }
 
-/// A name beside a folder that no package has.
+/// Returns a path in the same folder that is not a valid name of a package.
 fn beside(out: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(out.file_name().unwrap_or_default());
@@ -116,7 +116,7 @@ fn fill(
     let (contents, metadata) = (folder.join("contents"), folder.join("metadata"));
     for path in [folder, &contents, &metadata] {
         fs::DirBuilder::new().mode(0o755).create(path).map_err(at(path))?;
-        // Whatever the mask of this process is.
+        // The permissions do not depend on the umask of this process.
         fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(at(path))?;
     }
     let copy = contents.join(name);
@@ -151,7 +151,7 @@ fn create(path: &Path) -> Result<fs::File, MakeError> {
 /// Returns the header of a shared library.
 ///
 /// # Errors
-/// The file cannot be read, or is no shared library.
+/// The file cannot be read, or is not a shared library.
 pub(crate) fn header(library: &Path) -> Result<Elf, MakeError> {
     let mut header = Vec::new();
     let file = fs::File::open(library).map_err(at(library))?;
@@ -163,7 +163,7 @@ pub(crate) fn header(library: &Path) -> Result<Elf, MakeError> {
     Ok(elf)
 }
 
-/// A library by its path, or by its name where the system has libraries.
+/// Finds a library by its path, or by its name in the system's folders of libraries.
 fn find(library: &Path) -> Result<PathBuf, MakeError> {
     if library.components().count() != 1 || library.exists() {
         return Ok(library.to_owned());
@@ -171,7 +171,7 @@ fn find(library: &Path) -> Result<PathBuf, MakeError> {
     installed(library)
 }
 
-/// A library by its name where the system has libraries.
+/// Finds a library by its name in the system's folders of libraries.
 ///
 /// # Errors
 /// No folder has a library of this name.

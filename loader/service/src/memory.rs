@@ -1,4 +1,4 @@
-//! Sealed memory files that clients share (LSV-18, LSV-30, LSV-34), and the memory that all of them have (LSV-50).
+//! Sealed memory files for clients (LSV-18, LSV-30, LSV-34), and the limit of their total size (LSV-50).
 
 use crate::limits::Rate;
 use crate::package::Fault;
@@ -10,31 +10,31 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Everything that seals of a memory file can forbid.
+/// The seals that together forbid every change of a memory file.
 pub const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::GROW)
     .union(SealFlags::SHRINK)
     .union(SealFlags::SEAL);
-/// Copies in a second that take the place of copies whose permissions somebody changed.
+/// Upper bound on the copies in a second that replace copies whose permissions somebody changed.
 const RENEWALS: u32 = 4;
 /// Upper bound on replaced copies that clients still hold. Beyond it, no copy takes the place of one whose permissions changed.
 const MOST_LENT: usize = 8;
 /// Bytes that all memory files together may have (LSV-50).
 pub const MOST_MEMORY: u64 = 4 << 30;
 
-/// The memory of all copies, which counts until the service and all clients have closed them.
+/// Size of all copies. A copy counts until the service and all clients have closed it.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<Used>>);
 
 #[derive(Debug, Default)]
 struct Used {
     bytes: u64,
-    /// Copies that the service needs no more and clients still hold.
+    /// Copies that the service no longer uses but clients still have open.
     lent: Vec<(u64, OwnedFd)>,
 }
 
 impl Memory {
-    /// Counts so many bytes more.
+    /// Adds bytes to the total.
     fn take(&self, size: u64) -> Result<(), Fault> {
         let mut used = self.used();
         used.bytes = used
@@ -48,7 +48,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns what is used, without the copies that clients closed meanwhile.
+    /// Returns the total, without the copies that clients have closed meanwhile.
     fn used(&self) -> MutexGuard<'_, Used> {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Used { bytes, lent } = &mut *used;
@@ -61,13 +61,13 @@ impl Memory {
     }
 }
 
-/// Returns `true` if somebody else has a memory file open, to which `file` is a descriptor for reading. A lease for writing is given to
-/// the only one who has a file open.
+/// Returns `true` if another process has the memory file open. `file` is a read-only descriptor of it. The system gives a lease for writing
+/// only if nobody else has the file open.
 #[allow(unsafe_code, reason = "no library has a safe function for this")]
 fn is_lent(file: &OwnedFd) -> bool {
     // SAFETY: the command takes a number and no pointer. The descriptor is borrowed, so it is open.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };
-    // A client that made itself the owner has the file open.
+    // An error also means that a client made itself the owner, and then it has the file open.
     result != 0
         && matches!(
             io::Error::last_os_error().raw_os_error(),
@@ -78,7 +78,7 @@ fn is_lent(file: &OwnedFd) -> bool {
 /// A sealed memory file.
 #[derive(Debug)]
 struct MemoryCopy {
-    /// The descriptor, for reading alone; none once it is dropped.
+    /// Read-only descriptor; `None` after the copy is dropped.
     file: Option<OwnedFd>,
     /// The owner and permissions that the file must have.
     access: (u32, u32, u32),
@@ -96,10 +96,11 @@ impl Drop for MemoryCopy {
     }
 }
 
-/// Copies of the same bytes, one for users and one for root, as far as they were needed.
+/// Copies of the same bytes: one for users and one for root. Each is made when it is first needed.
 ///
-/// Nobody can write to a sealed copy, but its owner and root can change its permissions, and then nobody else can open it. A container's
-/// root is root too. So root's programs and those of other users have copies of their own, and a copy that was changed is replaced.
+/// Nobody can write to a sealed copy. Its owner and root can change its permissions, so that nobody else can open it, and root in a
+/// container can do so too. So programs of root and those of other users get different copies, and the service replaces a copy whose
+/// permissions were changed.
 #[derive(Debug)]
 pub struct Copies {
     made: RefCell<[Option<MemoryCopy>; 2]>,
@@ -110,7 +111,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// No copy yet of so many bytes, which are those of a program or of a text.
+    /// Creates the value without a copy. `size` is the number of bytes, which belong to a program or to a text.
     pub fn new(memory: &Memory, size: u64, is_program: bool) -> Self {
         Self {
             made: RefCell::default(),
@@ -121,20 +122,20 @@ impl Copies {
         }
     }
 
-    /// Makes the copy for users, which `fill` writes.
+    /// Makes the copy for users. `fill` writes its content.
     ///
     /// # Errors
-    /// There is no memory, or none that may be executed; or an error of `fill`.
+    /// Memory ran out, the system allows no executable memory, or `fill` failed.
     pub fn make(&self, fill: impl FnOnce(&OwnedFd) -> Result<(), Fault>) -> Result<(), Fault> {
         self.made.borrow_mut()[0] = Some(self.copy(fill)?);
         Ok(())
     }
 
-    /// Returns a descriptor for a client: read-only, with a position of its own. If there is no copy for the client yet, `fill` writes
-    /// one, and gets another copy if there is one.
+    /// Returns a read-only descriptor with its own position for a client. If there is no copy for the client yet, `fill` writes one; its
+    /// argument is another copy, if there is one.
     ///
     /// # Errors
-    /// An error of the system, or copies are changed faster than they are made.
+    /// The error of the system, or the fact that copies are changed faster than the service makes new ones.
     pub fn for_client(
         &self,
         is_root: bool,
@@ -154,7 +155,7 @@ impl Copies {
         reopened(file.ok_or_else(|| io::Error::other("there is no copy"))?)
     }
 
-    /// Returns `true` if a copy that was changed may be replaced now.
+    /// Returns `true` if a changed copy may be replaced now.
     fn may_renew(&self) -> bool {
         let mut renewals = self.renewals.get();
         let may_renew = renewals.admits(Instant::now()) && self.memory.used().lent.len() < MOST_LENT;
@@ -202,25 +203,25 @@ pub struct Text {
 }
 
 impl Text {
-    /// A text of which no client has a copy yet.
+    /// Creates a text that no client has yet.
     pub fn new(bytes: Vec<u8>, memory: &Memory) -> Self {
         let copies = Copies::new(memory, bytes.len() as u64, false);
         Self { bytes, copies }
     }
 
-    /// Returns a descriptor for a client: read-only, with a position of its own.
+    /// Returns a read-only descriptor with its own position for a client.
     ///
     /// # Errors
-    /// An error of the system, or copies are changed faster than they are made.
+    /// The error of the system, or the fact that copies are changed faster than the service makes new ones.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
         self.copies.for_client(is_root, |_, to| write_at(to, &self.bytes, 0))
     }
 }
 
-/// A text in a sealed memory file that one client alone gets.
+/// Returns a text in a sealed memory file for a single client.
 ///
 /// # Errors
-/// An error of the system.
+/// The error of the system.
 pub fn text_file(text: &[u8]) -> io::Result<OwnedFd> {
     let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
     write_at(&file, text, 0)?;
@@ -236,7 +237,7 @@ fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
     rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
 }
 
-/// A memory file; the flag is one that older systems do not know.
+/// Creates a memory file. Older systems do not know the flag.
 fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
@@ -248,11 +249,11 @@ fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
 fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::fchmod(file, mode)?;
     let mut seals = SEALS | SealFlags::EXEC;
-    // The system refuses to seal a file while it moves one of its pages, and itself waits some time before it refuses.
+    // The system refuses to seal a file while it moves one of the file's pages. It waits for some time before it refuses.
     for _ in 0..10 {
         match rustix::fs::fcntl_add_seals(file, seals) {
             Err(Errno::BUSY) => {}
-            // Older systems do not know the seal of the bits that allow executing.
+            // Older systems do not know the seal for the executable bits.
             Err(Errno::INVAL) if seals != SEALS => seals = SEALS,
             result => return result,
         }
@@ -273,10 +274,10 @@ pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Err
     Ok(())
 }
 
-/// Opens the same file once more: what is sent to a client shares neither position nor flags with what others got.
+/// Opens the same file again, so that the descriptor for a client shares neither position nor flags with another one.
 ///
 /// # Errors
-/// An error of the system.
+/// The error of the system.
 pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
@@ -289,7 +290,7 @@ mod tests {
     use std::io::Read;
 
     impl Memory {
-        /// Returns the bytes that count.
+        /// Returns the total size of the copies.
         pub(crate) fn bytes(&self) -> u64 {
             self.used().bytes
         }

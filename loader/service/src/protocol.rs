@@ -13,16 +13,16 @@ pub enum Request {
     Features,
     /// The library with this key.
     Get(String),
-    /// The manifests; once nothing is pending, or at once.
+    /// The manifests, at once or when nothing is pending.
     Manifests {
-        /// Set to wait until nothing is pending.
+        /// `true` to wait until nothing is pending.
         wait_for_idle: bool,
-        /// The class of the client's program; nothing if the client does not say it.
+        /// Class of the client's program; `None` if the client does not name it.
         class: Option<Class>,
     },
     /// The devices.
     Devices,
-    /// To be told of changes.
+    /// Messages about changes from now on.
     Watch,
     /// The state of the service.
     Inspect,
@@ -32,7 +32,7 @@ impl Request {
     /// Reads the request in a packet.
     ///
     /// # Errors
-    /// The status that it is answered with.
+    /// The status for the answer.
     pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
         let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;
         if packet.header.is_reply {
@@ -74,7 +74,7 @@ struct Members {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
-    /// Only how it ended.
+    /// Only the status of the request.
     Status {
         /// A word of `wire::status`.
         status: &'static str,
@@ -95,7 +95,7 @@ pub enum Reply {
     Library {
         /// `wire::status::OK`.
         status: &'static str,
-        /// Bytes.
+        /// Size in bytes.
         size: u64,
         /// Hash of the bytes, in hexadecimal digits.
         sha256: String,
@@ -107,7 +107,7 @@ pub enum Reply {
     },
     /// The devices.
     Devices {
-        /// In the order of their numbers.
+        /// The devices, in the order of their numbers.
         devices: Vec<Device>,
     },
 }
@@ -119,7 +119,7 @@ pub struct Device {
     pub node: String,
     /// The kernel's driver.
     pub driver: String,
-    /// The instance that serves it; none if there is no driver for it.
+    /// Instance that serves the device; `None` if the device has no driver.
     pub active_icd: Option<String>,
 }
 
@@ -130,19 +130,19 @@ pub struct ManifestText<'a> {
     pub name: &'a str,
     /// Its text.
     pub contents: &'a str,
-    /// Hash of the library's bytes, in hexadecimal digits: a client that has the library need not ask for it again.
+    /// Hash of the library's bytes, in hexadecimal digits. A client that has this library open does not request it.
     pub sha256: &'a str,
 }
 
 impl Reply {
-    /// Only how it ended.
+    /// Creates a reply with only a status.
     pub fn status(status: &'static str) -> Self {
         Self::Status { status }
     }
 
-    /// The packet that answers the one with this header.
+    /// Returns the packet that answers the request with this header.
     pub fn packet(&self, asked: Header) -> Vec<u8> {
-        // There is nothing in a reply that JSON has not; one that is too long for a packet is of use to nobody.
+        // Every reply can be written as JSON. A reply that does not fit in a packet would be useless to the client.
         let payload = serde_json::to_vec(self)
             .ok()
             .filter(|payload| payload.len() <= wire::MOST_IN_REPLY);

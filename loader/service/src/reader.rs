@@ -1,4 +1,4 @@
-//! From the name of a package to all that is handed out of it.
+//! Reads a package by its name, and prepares the files for clients.
 
 use crate::library::{HandOut, Library};
 use crate::memory::Memory;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 /// The progress of reading a package (LSV-44).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `metadata.json` is looked for.
+    /// The reader opens `metadata.json`.
     Metadata,
-    /// The manifest is.
+    /// The reader opens the manifest.
     Manifest,
-    /// The library is read.
+    /// The reader reads the library.
     Library,
 }
 
@@ -21,11 +21,11 @@ pub enum Step {
 pub struct Package {
     /// The path of the library in the package.
     pub file_path: String,
-    /// The manifest as it is in it.
+    /// The manifest, as it is in the package.
     pub manifest: Manifest,
     /// The library that clients load.
     pub library: Library,
-    /// To find out whether it is still the same.
+    /// State of the files, which shows later whether the package changed.
     pub stamp: Stamps,
 }
 
@@ -41,7 +41,7 @@ pub struct Stamps {
 pub struct Reader {
     /// The folders that packages are in, in the order in which they are searched.
     pub roots: Vec<PathBuf>,
-    /// Whose packages are trusted.
+    /// Owner whose packages are trusted.
     pub owner: Owner,
     /// The way in which clients get libraries.
     pub hand_out: HandOut,
@@ -60,20 +60,20 @@ struct Files {
 }
 
 impl Reader {
-    /// Reads a package. `visit` gets each folder in which something may change that
-    /// matters for it, before anything in the folder is opened; `step` is told how far it is.
+    /// Reads a package. Passes each folder whose changes matter to `visit`, before it opens anything in the folder. Passes the progress to
+    /// `step`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the package.
     pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Package, Fault> {
         let folder = self.folder(name, visit)?;
         self.read_folder(&folder, visit, step)
     }
 
-    /// Reads the package in a folder, whatever the name of that.
+    /// Reads the package in a folder of any name.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the package.
     pub fn read_folder(
         &self,
         folder: &Folder,
@@ -105,7 +105,8 @@ impl Reader {
         Some(open(&folder, &mut |_| {}, &mut |_| {}).ok()?.stamp)
     }
 
-    /// The folder of a package: of the first root that has one. A root that others can change has none.
+    /// Returns the folder of a package, from the first root that has one. A root that users other than the owner can change counts as
+    /// empty.
     fn folder(&self, name: &str, visit: &mut dyn FnMut(&Path)) -> Result<Folder, Fault> {
         if !is_name(name) {
             return Err(Fault::Name(name.to_owned()));
@@ -133,7 +134,7 @@ fn is_missing(path: &Path) -> bool {
 
 fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Files, Fault> {
     step(Step::Metadata);
-    // The form of one package has no folder for what describes it, and is its contents itself.
+    // Packages have two forms. In one of them the description is inside the contents, so the folder has no `metadata`.
     let is_two_folders = !folder.is_absent("metadata");
     let path = if is_two_folders {
         "metadata/metadata.json"
@@ -166,10 +167,10 @@ fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step
     })
 }
 
-/// All bytes of a short file.
+/// Returns all bytes of a short file.
 fn text(file: &File) -> Result<Vec<u8>, Fault> {
     let most = wire::MOST_IN_MANIFEST;
-    // One byte more than it may have tells what grew from what fits.
+    // One byte more than the limit shows that the file has grown.
     let mut bytes = vec![0; most + 1];
     let mut length = 0;
     while length < bytes.len() {

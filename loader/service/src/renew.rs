@@ -1,5 +1,5 @@
-//! `packages`: a package of each installed driver, kept as new as the driver (LSV-65). Package managers run it whenever a driver comes,
-//! goes or changes.
+//! The command `packages`, which makes a package of each installed driver and keeps it up to date (LSV-65). Package managers run it
+//! whenever a driver is installed, updated or removed.
 
 use crate::make_package::{MakeError, at, header, installed, make};
 use crate::package::Class;
@@ -10,17 +10,17 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The folders of manifests that are looked into if no other is named.
+/// Folders that are searched for manifests if the command line names none.
 pub const MANIFESTS: &[&str] = &[
     "/etc/vulkan/icd.d",
     "/usr/local/share/vulkan/icd.d",
     "/usr/share/vulkan/icd.d",
 ];
 
-/// The key of `metadata.json` whose value names the files of which a package was made.
+/// Key of `metadata.json` whose value identifies the files that the package was made from.
 const MADE_OF: &str = "made_of";
 
-/// The name of the package for each name of a manifest, without what follows the first dot and without `_icd`.
+/// Name of the package for each name of a manifest. The manifest's name is cut at its first dot, and `_icd` is removed.
 const NAMES: &[(&str, &str)] = &[
     ("radeon", "radv"),
     ("amd_icd64", "amdvlk"),
@@ -37,8 +37,8 @@ const NAMES: &[(&str, &str)] = &[
     ("lvp", "lavapipe"),
 ];
 
-/// Makes, renews and removes packages in the folder `out`, and returns a line for each change and each error. Packages that it did not
-/// make stay as they are.
+/// Makes, renews and removes packages in the folder `out`, and returns a line for each change and each error. Packages that this command
+/// did not make stay as they are.
 ///
 /// # Errors
 /// The folder with packages cannot be read.
@@ -71,7 +71,7 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> 
 enum Renewed {
     Made,
     Unchanged,
-    /// The driver is for programs of another word size than this one.
+    /// The driver is for programs of another word size.
     OtherClass,
 }
 
@@ -82,7 +82,7 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     let library = json["ICD"]["library_path"].as_str();
     let library = Path::new(library.unwrap_or_default());
     let library = if library.components().count() > 1 {
-        // A relative path begins at the manifest.
+        // A relative path starts at the folder of the manifest.
         manifest.parent().unwrap_or(Path::new("/")).join(library)
     } else {
         installed(library)?
@@ -104,7 +104,7 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     Ok(Renewed::Made)
 }
 
-/// The files of a driver, with what changes when they do.
+/// Returns a text that identifies the files of a driver, and changes when they change.
 fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
     let mut parts = Vec::new();
     for path in [manifest, library] {
@@ -125,7 +125,7 @@ fn made_of(package: &Path) -> Option<String> {
     )
 }
 
-/// The paths in a folder in the order of their names; none if it cannot be read.
+/// Returns the paths in a folder, sorted by name; none if the folder cannot be read.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
@@ -133,7 +133,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The name of the package for a manifest; `None` if no device would ask for it.
+/// Returns the name of the package for a manifest; `None` if no device uses such a package.
 fn package_of(manifest: &Path) -> Option<&'static str> {
     let name = manifest.file_name()?.to_str()?.strip_suffix(".json")?;
     let stem = name.split('.').next().unwrap_or_default();

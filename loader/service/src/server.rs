@@ -1,4 +1,4 @@
-//! The loop: one thread that serves all clients, hears of devices and packages, and never waits for anything but all of them at once.
+//! The main loop: one thread serves all clients and receives events of devices and packages. It waits only for all of these at once.
 
 mod connections;
 mod requests;
@@ -31,15 +31,15 @@ use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 use wire::{PacketError, VERSION, status};
 
-/// Events that are taken at once.
+/// Upper bound on the events that one call of the system returns.
 const EVENTS: usize = 64;
-/// Packets of one client that are answered before others get their turn.
+/// Number of packets of one client that are answered before other clients get their turn.
 const TURN: usize = 16;
-/// Time between two looks at the devices, however often something changes.
+/// Lower bound on the time between two scans of the devices.
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
-/// Time for which changes of the state are collected before it is written.
+/// Time in which changes of the state are collected before the state is written.
 const BETWEEN_WRITES: Duration = Duration::from_millis(100);
-/// Time for which clients that asked too much, and the listening socket without a free descriptor, are left alone.
+/// Time for which the loop ignores clients above their rate. It also ignores the listening socket for this time if no descriptor is free.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The kind of a descriptor in the loop.
@@ -97,34 +97,34 @@ pub struct Server {
     sweep_at: Option<Instant>,
     rates: Rates,
     held: Vec<Held>,
-    /// The manifests for each class, as they were last sent.
+    /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
-    /// The generation that watching clients know.
+    /// Generation that the watching clients were last told about.
     told: u64,
     scan_at: Option<Instant>,
-    /// The sources that are not listened to until [`Server::resume_at`].
+    /// Sources that the loop ignores until [`Server::resume_at`].
     paused: Vec<Source>,
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
-    /// This process's user.
+    /// User of this process.
     user: u32,
 }
 
 /// A list of manifests.
 #[derive(Clone)]
 struct List {
-    /// The generation of what is published.
+    /// Generation of the published list.
     generation: u64,
     text: Rc<Text>,
     count: usize,
 }
 
 impl Server {
-    /// Opens everything else that the loop needs. From then on the process can give up what it needs no more.
+    /// Opens everything that the loop needs. After that the process can give up its rights.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
         let packages = Arc::new(FolderWatch::new()?);
         let memory = Memory::default();
@@ -182,7 +182,7 @@ impl Server {
     /// Serves until the process ends.
     ///
     /// # Errors
-    /// What the system says, of the loop itself and not of a client.
+    /// The error of the system for the loop itself. Errors of a client do not end the loop.
     pub fn run(mut self) -> io::Result<()> {
         loop {
             self.settle(Instant::now());
@@ -232,14 +232,14 @@ impl Server {
     }
 
     fn packages_changed(&mut self, now: Instant) {
-        // A folder that appeared is watched itself from now on.
+        // The loop now watches a new folder itself, instead of the folder above it.
         for root in &self.config.roots {
             self.packages.add(root);
         }
         self.drivers.packages_touched(now);
     }
 
-    /// Does what is due, and tells clients what came of it.
+    /// Does the work that is due, and sends the results to clients.
     fn settle(&mut self, now: Instant) {
         if self.scan_at.is_some_and(|at| at <= now) {
             self.scan_at = None;
@@ -271,7 +271,7 @@ impl Server {
         }
     }
 
-    /// When there is something to do although nothing happened.
+    /// Returns the time at which there is work even without an event.
     fn next(&self) -> Option<Instant> {
         let now = Instant::now();
         let own = [
@@ -362,7 +362,7 @@ impl Server {
         End::Garbage(error)
     }
 
-    /// Does not listen to a client or for connections for a moment.
+    /// Ignores a client, or new connections, for a moment.
     fn pause(&mut self, source: Source, now: Instant) {
         if !self.paused.contains(&source) {
             self.paused.push(source);
@@ -371,7 +371,7 @@ impl Server {
         self.resume_at.get_or_insert(now + PAUSE);
     }
 
-    /// Tells the system what is awaited of a client or of the listening socket.
+    /// Sets the events that the system reports for a client or for the listening socket.
     fn listen_to(&self, source: Source) {
         let (socket, has_queue) = match source {
             Source::Client(number) => match self.clients.get(&number) {
@@ -409,7 +409,7 @@ impl Server {
 }
 
 fn timespec(duration: Duration) -> Option<Timespec> {
-    // A little late is not too early once more.
+    // Rounds up, so that the loop does not wake shortly before the time.
     Timespec::try_from(duration + Duration::from_micros(100)).ok()
 }
 

@@ -1,4 +1,4 @@
-//! The socket that clients connect to (LSV-33): one that the system's manager made, or an own one, of which there is never a second.
+//! The socket that clients connect to (LSV-33). systemd passes it, or the service makes it; a lock prevents a second one.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags};
@@ -10,12 +10,12 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Connections that wait to be accepted.
+/// Upper bound on the connections that wait to be accepted.
 const BACKLOG: i32 = 256;
 /// The number of the first inherited socket.
 const FIRST_INHERITED: i32 = 3;
 
-/// A socket that listens, and the lock that keeps a second service off it.
+/// A listening socket, and the lock that prevents a second service from using its path.
 #[derive(Debug)]
 pub struct Listener {
     /// The socket.
@@ -26,13 +26,13 @@ pub struct Listener {
 /// The reason why there is no socket.
 #[derive(Debug)]
 pub enum ListenError {
-    /// Another service has it.
+    /// Another service uses the socket.
     Taken(PathBuf),
-    /// Something else is at its place.
+    /// The path leads to something other than a socket.
     NoSocket(PathBuf),
     /// The inherited descriptors are not one socket of the right kind.
     Inherited(String),
-    /// The system says so.
+    /// The system reported an error.
     Io(PathBuf, io::Error),
 }
 
@@ -50,10 +50,10 @@ impl fmt::Display for ListenError {
 impl std::error::Error for ListenError {}
 
 impl Listener {
-    /// The socket that this process inherited, as `LISTEN_PID` and `LISTEN_FDS` say; none if they say nothing.
+    /// Returns the socket that this process inherited, as `LISTEN_PID` and `LISTEN_FDS` describe it; `None` without these variables.
     ///
     /// # Errors
-    /// What was inherited cannot serve.
+    /// The inherited descriptor cannot be used.
     pub fn inherited(process: Option<&str>, count: Option<&str>) -> Result<Option<Self>, ListenError> {
         let own = rustix::process::getpid();
         if process.and_then(|process| process.parse().ok()) != Some(own.as_raw_nonzero().get()) {
@@ -64,7 +64,7 @@ impl Listener {
         if count != "1" {
             return Err(wrong(format!("one socket is needed, and not {count:?}")));
         }
-        // A number of a descriptor becomes one that is owned, checked by the system.
+        // Copies the descriptor through the system, which checks that it is open.
         let failed = |error: Errno| wrong(format!("descriptor {FIRST_INHERITED}: {error}"));
         let process = rustix::process::pidfd_open(own, PidfdFlags::empty()).map_err(failed)?;
         let socket =
@@ -80,10 +80,10 @@ impl Listener {
         Ok(Some(Self { socket, _lock: None }))
     }
 
-    /// Makes the socket at a path. What a service left that ended is replaced; a socket that answers never is.
+    /// Creates the socket at a path. Replaces the socket of a service that ended, but never one that still accepts connections.
     ///
     /// # Errors
-    /// Another service has the place, or the system does not give it.
+    /// Another service uses the path, or the system reported an error.
     pub fn bind(path: &Path) -> Result<Self, ListenError> {
         let failed = |error: Errno| ListenError::Io(path.to_owned(), error.into());
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -93,7 +93,7 @@ impl Listener {
         let address = SocketAddrUnix::new(path).map_err(failed)?;
         remove_dead(path, &address)?;
         let socket = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(failed)?;
-        // All may connect, from the moment at which it is there.
+        // All users may connect, from the moment at which the socket exists.
         let before = rustix::process::umask(Mode::empty());
         let bound = rustix::net::bind(&socket, &address);
         rustix::process::umask(before);
@@ -116,7 +116,8 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
 }
 
-/// The lock beside the socket, which ends with its process. It decides between services that start at the same time.
+/// Takes the lock beside the socket, which the system releases when the process ends. The lock decides between services that start at the
+/// same time.
 fn lock(path: &Path) -> Result<OwnedFd, ListenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -131,7 +132,7 @@ fn lock(path: &Path) -> Result<OwnedFd, ListenError> {
     }
 }
 
-/// Removes a socket that nobody listens on.
+/// Removes a socket that no process listens on.
 fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError> {
     let failed = |error: io::Error| ListenError::Io(path.to_owned(), error);
     match std::fs::symlink_metadata(path) {
@@ -143,7 +144,7 @@ fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError>
     let probe = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
     match rustix::net::connect(&probe, address) {
         Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
-        // A service whose queue is full is one too, and so is one of another kind.
+        // A service whose queue is full still runs, and so does one with another kind of socket.
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(ListenError::Taken(path.to_owned())),
         Err(error) => Err(failed(error.into())),
     }

@@ -1,8 +1,8 @@
-//! Connections that were closed and whose client has not read all replies (LSV-46).
+//! Closed connections whose clients have not read all replies (LSV-46).
 //!
-//! A descriptor on its way to a client counts against this process's limit until the client reads it or closes its own end; closing
-//! the end here changes nothing. So a connection with unread replies stays open, ended in both directions, and keeps the place of its
-//! user until the client has read them or is gone.
+//! A descriptor on its way to a client counts against this process's limit until the client reads it or closes its own end. Closing the
+//! service's end does not change that. So a connection with unread replies is shut down in both directions, but stays open. It counts as a
+//! connection of its user until the client has read the replies or is gone.
 
 use crate::limits::Closed;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
@@ -15,7 +15,7 @@ pub fn has_unread(socket: impl AsFd) -> bool {
     // SAFETY: `TIOCOUTQ` writes one integer to the place that the third argument points to, which is one and lives as long as the call.
     // The descriptor is borrowed, so it is open.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    // Without an answer the connection keeps no place: a system that cannot say it would let every place be lost.
+    // If the system cannot answer, the connection does not count. Otherwise such a system would use up all places.
     result == 0 && bytes > 0
 }
 
@@ -24,19 +24,19 @@ pub fn has_unread(socket: impl AsFd) -> bool {
 pub struct Unread(Vec<(u32, OwnedFd)>);
 
 impl Unread {
-    /// Adds a connection of an account, which is over for both ends.
+    /// Adds a connection of an account. The connection is shut down in both directions.
     pub fn push(&mut self, account: u32, socket: OwnedFd) {
         self.0.push((account, socket));
     }
 
-    /// Takes out the connections whose replies were read, or whose client is gone.
+    /// Removes and returns the connections whose clients have read all replies or are gone.
     pub fn take_read(&mut self) -> impl Iterator<Item = OwnedFd> {
         let (unread, read): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|(_, socket)| has_unread(socket));
         self.0 = unread;
         read.into_iter().map(|(_, socket)| socket)
     }
 
-    /// The number of connections, of an account and of all.
+    /// Returns the number of connections, of an account and in all.
     pub fn count(&self, account: u32) -> Closed {
         Closed {
             own: self.0.iter().filter(|(of, _)| *of == account).count(),

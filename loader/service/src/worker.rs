@@ -1,4 +1,5 @@
-//! The thread that reads packages, so that a library of a gigabyte holds up no reply. It reports through a channel, and wakes the loop.
+//! The thread that reads packages, so that reading a library of a gigabyte delays no reply. It reports through a channel, and wakes the
+//! loop.
 
 use crate::drivers::{Job, Loaded, Outcome};
 use crate::library::Library;
@@ -39,16 +40,16 @@ struct Reports {
 }
 
 impl Reports {
-    /// The loop is gone only when the process ends.
+    /// The channel is closed only when the process ends.
     fn send(&self, report: Report) {
         if self.sender.send(report).is_ok() {
-            // It cannot fail but for a counter that is full, and then it rings already.
+            // The call fails only if the counter is full, and then the loop is already awake.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }
 }
 
-/// The thread, as the loop sees it.
+/// The loop's handle of the thread.
 pub struct Workers {
     jobs: Sender<Job>,
     reports: Receiver<Report>,
@@ -56,10 +57,10 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts the thread. Folders of packages are watched before anything in them is read.
+    /// Starts the thread. It watches the folders of packages before it reads anything in them.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn start(reader: Reader, watch: Arc<FolderWatch>) -> io::Result<Self> {
         let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let bell = Arc::new(bell);
@@ -80,16 +81,16 @@ impl Workers {
         Ok(Self { jobs, reports, bell })
     }
 
-    /// Gives a job to who reads packages.
+    /// Gives a job to the thread.
     pub fn give(&self, job: Job) {
-        // That thread ends only with the process.
+        // The thread ends only with the process.
         let _ = self.jobs.send(job);
     }
 
-    /// The reports since the last time.
+    /// Returns the reports since the last call.
     pub fn reports(&self) -> Vec<Report> {
         let mut count = [0; 8];
-        // Empty if somebody else was woken: then there is nothing to take either.
+        // The counter may be empty, if an earlier call already took the reports.
         let _ = rustix::io::read(&self.bell, &mut count);
         self.reports.try_iter().collect()
     }

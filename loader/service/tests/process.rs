@@ -210,7 +210,7 @@ fn lsv_33_the_socket_may_be_inherited() {
         let socket = make(SocketType::SEQPACKET);
         rustix::net::bind(&socket, &SocketAddrUnix::new(machine.socket()).unwrap()).unwrap();
         rustix::net::listen(&socket, 8).unwrap();
-        // The shell puts it where it belongs, and says whose it is.
+        // The shell moves the socket to descriptor 3, and sets `LISTEN_PID` to its own process.
         let script = r#"exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec "$0" "$@""#;
         machine.wrap = ["sh", "-c", script].map(str::to_owned).to_vec();
         let mut child = machine.command().stdin(socket).spawn().unwrap();
@@ -219,7 +219,7 @@ fn lsv_33_the_socket_may_be_inherited() {
         assert!(!machine.path("run/service.sock.lock").exists());
         child.kill().unwrap();
         child.wait().unwrap();
-        // One that is of another kind is no use.
+        // A socket of another kind cannot be used.
         let output = machine
             .command()
             .stdin(make(SocketType::STREAM))

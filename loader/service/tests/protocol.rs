@@ -334,7 +334,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
                 client.send_raw(&packet, &[socket]).unwrap();
                 rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
             },
-            // With a packet that looks like the end, and behind one.
+            // With an empty packet, which looks like the end of the connection, and with the packet after an empty one.
             |client, socket| client.send_raw(b"", &[socket]).unwrap(),
             |client, socket| {
                 client.send_raw(b"", &[]).unwrap();

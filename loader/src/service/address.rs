@@ -9,13 +9,13 @@ use os::memory::OutOfMemory;
 use os::service::{Connection, is_elevated, is_socket, is_unknown_user, own_user, owner_of_folder};
 use os::{Errno, render};
 
-/// The path of the service's socket, if the environment names no other one.
+/// Path of the service's socket, unless the environment names another one.
 const SOCKET: &str = match SERVICE_SOCKET {
     Some(socket) => socket,
     None => wire::SOCKET,
 };
 
-/// The user of the build who is trusted beside the superuser.
+/// User that the build trusts in addition to the superuser.
 const TRUSTED: Option<u32> = match SERVICE_USER {
     Some(digits) => Some(number(digits)),
     None => None,
@@ -37,11 +37,11 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// The address that this process uses from now on; `None` where it asks no service. With nothing in the environment that is one
-    /// system call.
+    /// Returns the address that this process uses from now on; `None` if it uses no service. Without a variable in the environment this
+    /// takes one system call.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn find(environment: &Environment<'_>) -> Result<Option<Self>, OutOfMemory> {
         let (path, is_named) = match environment.get(Variable::ServiceSocket) {
             None if is_socket(SOCKET.as_bytes()) => (Text::try_new(SOCKET.as_bytes())?, false),
@@ -51,10 +51,10 @@ impl Address {
         Ok(Some(Self { path, is_named }))
     }
 
-    /// A copy.
+    /// Copies the address.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub(super) fn try_copy(&self) -> Result<Self, OutOfMemory> {
         Ok(Self {
             path: Text::try_new(&self.path)?,
@@ -67,10 +67,10 @@ impl Address {
         self.path.clone()
     }
 
-    /// A connection to whoever may be trusted with code.
+    /// Connects to the service, if its user is trusted with code.
     ///
     /// # Errors
-    /// Why there is none; [`Failure::Silent`] if the service accepts none.
+    /// The reason why there is no connection; [`Failure::Silent`] if the service does not accept one in time.
     pub(super) fn connect(&self) -> Result<Connection, Failure> {
         let owner = folder_of(&self.path).and_then(owner_of_folder);
         if is_elevated() && owner != Some(0) {
@@ -84,14 +84,15 @@ impl Address {
         }
     }
 
-    /// Returns `true` if the place of the socket says that this user is the right one, because nobody but the folder's owner can
-    /// change what lies in the folder.
+    /// Returns `true` if the folder of the socket shows that this user runs the service. Only the owner of the folder can change its
+    /// entries.
     fn vouches_for(&self, user: u32, owner: Option<u32>) -> bool {
         match owner {
-            // Whoever set the variable chose the folder, and with it its owner.
+            // The user who set the variable chose the folder, and so trusts its owner.
             Some(owner) if owner == user && self.is_named => true,
-            // Most sandboxes do not know the superuser's number. Who made one chose what lies in such a folder of an unknown user, or
-            // of the user of this process: a sandbox to which the socket alone was brought has made its folder.
+            // Most sandboxes do not know the superuser's number, so the service's user is unknown. The folder then belongs to the same
+            // unknown user, or to the user of this process: a sandbox that gets only the socket has its own folder for it. The creator of
+            // the sandbox decides what is in either folder.
             Some(owner) => is_unknown_user(user) && (owner == user || owner == own_user()),
             None => false,
         }

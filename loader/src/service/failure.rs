@@ -6,11 +6,11 @@ use os::memory::{OutOfMemory, shortage};
 /// The reason why a request has no usable answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Something about the service.
+    /// The service cannot be used, for a reason that the journal records.
     Because(ServiceReason),
-    /// The service kept the thread waiting in vain.
+    /// The thread waited for the service until the time limit.
     Silent,
-    /// Memory ran out, which ends the API call.
+    /// Memory ran out, so the API call fails.
     OutOfMemory,
 }
 
@@ -27,7 +27,7 @@ impl From<OutOfMemory> for Failure {
 }
 
 impl Failure {
-    /// The reason for the journal.
+    /// Returns the reason for the journal.
     ///
     /// # Errors
     /// Memory ran out.
@@ -39,7 +39,7 @@ impl Failure {
         }
     }
 
-    /// The reason for the journal. Memory that ran out is noted, which ends the API call.
+    /// Returns the reason for the journal. If memory ran out, this is noted, and the API call fails.
     pub(super) fn noted(self) -> ServiceReason {
         self.reason().unwrap_or_else(|OutOfMemory| {
             shortage::note();

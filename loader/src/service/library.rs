@@ -1,4 +1,4 @@
-//! Libraries that came, and whether a file is the one that was promised (LSV-40, LSV-47).
+//! Libraries from the service, and the check that a file is the one that the service described (LSV-40, LSV-47).
 
 use super::failure::Failure;
 use super::reply::{Described, Manifest, Sum};
@@ -10,22 +10,22 @@ use os::{File, Mutex};
 use rust_alloc::vec::Vec;
 use sha2::{Digest, Sha256};
 
-/// Libraries that are open, by checksum (LSV-40). Each stays in the process while the service offers it or a driver uses it.
+/// Open libraries of the service, by checksum (LSV-40). Each stays open while the service offers it or a driver uses it.
 static KNOWN: Mutex<Vec<(Sum, SharedLibrary)>> = Mutex::new(Vec::new());
 
-/// The library with this checksum, if it is open.
+/// Returns the library with this checksum, if it is open.
 pub(super) fn known(sum: &Sum) -> Option<SharedLibrary> {
     let known = KNOWN.lock();
     known.iter().find(|known| known.0 == *sum).map(|known| known.1.clone())
 }
 
-/// Keeps a library open.
+/// Adds a library to those that stay open.
 pub(super) fn keep(sum: Sum, library: SharedLibrary) {
-    // Two threads may bring the same library. The system counts how often it is open.
+    // Two threads may add the same library. The system closes it only after both values are dropped.
     KNOWN.lock().push_or_note((sum, library));
 }
 
-/// Closes libraries that are not offered any more, unless a driver uses them.
+/// Closes libraries that the service no longer offers, unless a driver uses them.
 pub(super) fn keep_only(offered: &[Manifest]) {
     let is_offered = |sum: &Sum| offered.iter().any(|manifest| manifest.sum.as_ref() == Some(sum));
     let (mut known, mut closed) = (KNOWN.lock(), Vec::new());
@@ -34,7 +34,7 @@ pub(super) fn keep_only(offered: &[Manifest]) {
         if is_offered(&known[index].0) {
             index += 1;
         } else {
-            // Without memory for the list it is closed here, at worst.
+            // If there is no memory for the list, the library is closed here, while the lock is held.
             closed.push_or_note(known.swap_remove(index));
         }
     }
@@ -43,16 +43,16 @@ pub(super) fn keep_only(offered: &[Manifest]) {
     drop(closed);
 }
 
-/// Closes all libraries, unless a driver uses them.
+/// Closes all libraries that no driver uses.
 pub(super) fn forget() {
     let known = KNOWN.try_lock().map(|mut known| take(&mut *known));
     drop(known);
 }
 
-/// Bytes that are read at a time.
+/// Number of bytes that are read at a time.
 const PIECE: usize = 64 << 10;
 
-/// Refuses a file whose content can change, or is another one than described.
+/// Rejects a file whose content can change, or differs from the description.
 pub(super) fn check(file: &File, described: &Described) -> Result<(), Failure> {
     match file.kind() {
         Ok(FileKind::Sealed | FileKind::OfSuperuser) => {}

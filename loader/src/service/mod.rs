@@ -1,13 +1,19 @@
-//! Drivers that a service hands out (LSV-37 to LSV-48): the client's side of the protocol in the crate `wire`.
+//! Drivers from a driver service (LSV-37 to LSV-48): the client's side of the protocol in the crate `wire`.
 //!
-//! A scan connects after it has looked into all folders, asks for the manifests and for the libraries that it needs, and ends the
-//! connection before any driver runs. [`mod@address`] says where the service is, [`mod@session`] is the connection, [`mod@reply`] reads
-//! what came, [`mod@library`] decides whether a file is what it should be and keeps libraries open, and [`mod@publication`] is what scans
-//! see.
+//! A scan connects after it has searched all folders. It asks for the manifests and for the libraries that it needs, and ends the
+//! connection before any driver runs.
 //!
-//! The service is trusted with code, but not to be well: whatever it sends or leaves out costs its own drivers at most, and a scan the time
-//! that it may take to answer. Between scans there is no descriptor, so nothing that the program does with descriptors can harm either.
-//! Nothing here happens on a thread of its own, and no lock is held while code outside of the loader runs.
+//! | module | task |
+//! |---|---|
+//! | [`mod@address`] | finds the service |
+//! | [`mod@session`] | makes the connection and the requests |
+//! | [`mod@reply`] | parses the answers |
+//! | [`mod@library`] | checks files, and keeps libraries open |
+//! | [`mod@publication`] | gives the drivers to scans |
+//!
+//! The service is trusted with code, but may be faulty. A fault costs at most the service's own drivers, and the time that a scan waits for
+//! answers. Between scans the loader keeps no descriptor, so a program that closes or reuses descriptors does no harm. The module starts no
+//! thread, and holds no lock while code outside of the loader runs.
 
 #![forbid(unsafe_code)]
 

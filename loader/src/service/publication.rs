@@ -1,4 +1,4 @@
-//! Manifests of the service as a scan has them, and the libraries behind their keys (LSV-38, LSV-39).
+//! The service's manifests for a scan, and the libraries that belong to their keys (LSV-38, LSV-39).
 
 use super::address::Address;
 use super::failure::Failure;
@@ -22,7 +22,8 @@ use rust_alloc::vec::Vec;
 /// Prefix of the paths of manifests and libraries of a service in messages.
 const PREFIX: &str = "service:";
 
-/// The time for which scans ask no service after a thread waited in vain. A program makes a few scans when it starts (LSV-42).
+/// Time for which scans skip the service after a thread waited for it until the time limit. A program makes a few scans when it starts
+/// (LSV-42).
 const REST: Duration = Duration::from_secs(30);
 
 /// `true` if this process never asks a service.
@@ -34,16 +35,16 @@ static PLACE: Mutex<Place> = Mutex::new(Place {
     silent: None,
 });
 
-/// The address of a service, and the time since which it does not answer.
+/// Address of a service, and the time since which the service has not answered.
 struct Place {
-    /// The address, once it was looked for.
+    /// The address, after the first look-up.
     address: Option<Address>,
-    /// When a thread last waited in vain.
+    /// Time at which a thread last waited until the time limit.
     silent: Option<u64>,
 }
 
 impl Place {
-    /// Returns `true` if scans ask no service at this time.
+    /// Returns `true` if scans skip the service at this time.
     fn rests(&self, now: u64) -> bool {
         let silent = self.silent.map(|since| Duration::from_nanos(now.saturating_sub(since)));
         silent.is_some_and(|silent| silent < REST)
@@ -65,7 +66,7 @@ pub(crate) struct Publication {
     pub path: Text,
     /// Its text.
     pub content: Vec<u8>,
-    /// The checksum of its library, if the service told.
+    /// Checksum of the library, if the service sent it.
     pub sum: Option<Sum>,
 }
 
@@ -76,11 +77,11 @@ pub(crate) struct Fetched {
     library: Result<Received, ServiceReason>,
 }
 
-/// The answer for a key.
+/// The answer to a request for a library.
 enum Received {
-    /// This library, which is open already.
+    /// The library is open already.
     Open(SharedLibrary),
-    /// This file, with what it is said to be.
+    /// A file, and the service's description of it.
     File(File, Described),
 }
 
@@ -89,7 +90,7 @@ enum Received {
 pub(crate) enum Unopened {
     /// The service did not send the library.
     NotSent(ServiceReason),
-    /// The system does not take it.
+    /// The system cannot open the library.
     Refused(OpenError),
 }
 
@@ -99,15 +100,16 @@ pub(crate) fn is_off() -> bool {
     IS_OFF.load(Ordering::Relaxed)
 }
 
-/// Closes what came as far as nothing uses it.
+/// Closes the libraries of the service that no driver uses.
 pub(crate) fn forget() {
     library::forget();
 }
 
-/// Asks the service what it has now; `None` where there is no service or no answer (LSV-37, LSV-38). What goes wrong is in the journal.
+/// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). The journal has the
+/// faults.
 ///
 /// # Errors
-/// Only when memory runs out.
+/// Memory ran out.
 pub(crate) fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Offer>, OutOfMemory> {
     let Some(address) = address(environment)? else {
         return Ok(None);
@@ -142,14 +144,14 @@ pub(crate) fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> R
     }
 }
 
-/// Remembers that a thread waited in vain.
+/// Notes the time, if a thread waited for the service until the time limit.
 fn note_silence(failure: &Failure) {
     if matches!(failure, Failure::Silent) {
         PLACE.lock().silent = Some(since_start());
     }
 }
 
-/// Returns the address of the service. A process and its copies look for it once.
+/// Returns the address of the service. The first call looks it up; the process and its forked copies keep the result.
 fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory> {
     if let Some(known) = &PLACE.lock().address {
         return known.try_copy().map(Some);
@@ -158,7 +160,7 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
     match &found {
         Some(found) => PLACE.lock().address = Some(found.try_copy()?),
         None => {
-            // Without memory, a variable looks empty.
+            // If memory runs out while a variable is read, the variable looks empty.
             shortage::check()?;
             IS_OFF.store(true, Ordering::Relaxed);
         }
@@ -167,7 +169,7 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
 }
 
 impl Offer {
-    /// The manifests, in the order of the service.
+    /// Takes the manifests, in the order in which the service sent them.
     pub(crate) fn take_manifests(&mut self) -> impl Iterator<Item = Publication> + use<> {
         take(&mut self.manifests).into_iter().map(|manifest| Publication {
             path: named(&manifest.name),
@@ -177,7 +179,8 @@ impl Offer {
         })
     }
 
-    /// The library of a published driver by its key: the one that is open already, or else one that is asked for (LSV-39, LSV-40).
+    /// Returns the library of a published driver by its key: an open one with the same checksum, or else one that the service sends
+    /// (LSV-39, LSV-40).
     pub(crate) fn fetch(&mut self, published: &Publication, key: &Text) -> Fetched {
         let library = match published.sum.as_ref().and_then(library::known) {
             Some(library) => Ok(Received::Open(library)),
@@ -205,7 +208,7 @@ impl Fetched {
     /// Opens the library.
     ///
     /// # Errors
-    /// Why it does not open.
+    /// The reason why the library does not open.
     pub(crate) fn open(&self) -> Result<Library, Unopened> {
         let (file, described) = match &self.library {
             Ok(Received::Open(library)) => return Ok(library.clone().into()),

@@ -1,4 +1,4 @@
-//! Parsers for answers of a service, which may be malformed or lie (LSV-34, LSV-35).
+//! Parsers for answers of a service, which may be malformed or false (LSV-34, LSV-35).
 
 use super::failure::Failure;
 use discovery::journal::reason::ServiceReason;
@@ -11,9 +11,9 @@ use wire::{Header, MOST_IN_LIBRARY, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_PACKAG
 
 /// SHA-256 of the bytes of a library.
 pub(crate) type Sum = [u8; SUM];
-/// Bytes of a checksum.
+/// Length of a checksum in bytes.
 const SUM: usize = 32;
-/// Bytes of the longest published name: a key with the ending of a manifest, and more.
+/// Upper bound on the bytes of a published name. It is larger than a key and the ending of a manifest need.
 const LONGEST_NAME: usize = 255;
 
 /// A published manifest.
@@ -23,14 +23,14 @@ pub(crate) struct Manifest {
     pub name: Text,
     /// Its text.
     pub content: Vec<u8>,
-    /// The checksum of its library, if the service told.
+    /// Checksum of the library, if the service sent it.
     pub sum: Option<Sum>,
 }
 
 /// The service's description of a library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Described {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
     /// SHA-256 of the bytes.
     pub sum: Sum,
@@ -40,10 +40,10 @@ fn bad(problem: &'static str) -> Failure {
     ServiceReason::BadReply(problem).into()
 }
 
-/// The payload of the packet with the answer to a request.
+/// Returns the payload of the packet that answers a request.
 ///
 /// # Errors
-/// What is wrong with the packet. Nothing that follows it means anything then.
+/// The fault of the packet. Later packets of this connection cannot be trusted then.
 pub(crate) fn packet_for(bytes: &[u8], asked: Header) -> Result<&[u8], Failure> {
     let packet = Packet::read(bytes, MOST_IN_REPLY).map_err(|_| bad("a packet that is none"))?;
     match packet.header == asked.reply() {
@@ -70,10 +70,10 @@ pub(crate) fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
     }
 }
 
-/// The list of manifests in the file that came with an answer, which said how many there are.
+/// Returns the manifests from the file that came with an answer. `count` is the number of manifests that the answer states.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the list.
 pub(crate) fn listed_manifests(text: Vec<u8>, count: Option<Value<'_>>) -> Result<Vec<Manifest>, Failure> {
     let document = json(text)?;
     let list = document.root().as_array().ok_or_else(|| bad("a list that is none"))?;
@@ -138,7 +138,7 @@ fn json(text: Vec<u8>) -> Result<Document, Failure> {
 
 fn whole_number(value: Value<'_>) -> Option<u64> {
     let number = value.as_number()?;
-    // Larger numbers than these are no sizes.
+    // A number that does not fit into 32 bits is not a valid size.
     let whole = number as u32;
     (f64::from(whole) == number).then_some(whole.into())
 }

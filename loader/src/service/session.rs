@@ -1,4 +1,4 @@
-//! A connection, and requests with their answers (LSV-34, LSV-35, LSV-42).
+//! A connection to the service, and requests with their answers (LSV-34, LSV-35, LSV-42).
 
 use super::address::Address;
 use super::failure::Failure;
@@ -13,14 +13,14 @@ use promises::limits::MAX_FILE_BYTES;
 use rust_alloc::vec::Vec;
 use wire::{CONNECT_LIMIT, HEADER_BYTES, Header, MOST_IN_REPLY, MOST_IN_REQUEST, Operation, REPLY_LIMIT, status};
 
-/// The time limit of all answers to one scan together. A service that answers each request shortly before its own limit must not delay a
-/// program for minutes.
+/// Time limit for all answers to one scan together. Without it a service that answers each request just in time could delay a program for
+/// minutes.
 const PATIENCE: Duration = REPLY_LIMIT.saturating_mul(2);
 
 /// The pause before a client repeats a request for which the service was too busy. Each further pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 
-/// The longest of these pauses.
+/// Upper bound on the pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_millis(256);
 
 /// A connection for one scan, through which requests go one after the other.
@@ -28,26 +28,26 @@ pub(super) struct Session {
     connection: Connection,
     /// The number of the last request.
     request: u32,
-    /// The end of the time for all answers.
+    /// Time at which all answers must have come.
     deadline: Deadline,
     /// `true` if the next packet may belong to an earlier request, so that the connection cannot be used any longer.
     is_broken: bool,
-    /// Threads that are cancelled leave no connection open.
+    /// Delays the cancellation of the thread, so that a cancelled thread leaves no connection open.
     _uncancelled: CancellationOff,
 }
 
-/// An answer: what it says, and the file that came with it.
+/// An answer: its document, and the file that came with it.
 struct Reply {
     document: Document,
     file: Option<File>,
 }
 
 impl Session {
-    /// Connects, and asks for the manifests that the service has once it knows all its drivers. A service that accepts no more
-    /// connections now ends a new one before it answers, so the client tries again for as long as a connection may take.
+    /// Connects, and asks for the manifests, which the service sends once it knows all its drivers. A service that is full ends a new
+    /// connection before it answers. The client then tries again, for as long as connecting may take.
     ///
     /// # Errors
-    /// Why there is no list; [`Failure::Silent`] if no answer came.
+    /// The reason why there is no list; [`Failure::Silent`] if no answer came in time.
     pub(super) fn begin(address: &Address) -> Result<(Self, Vec<Manifest>), Failure> {
         let uncancelled = CancellationOff::begin();
         let mut pauses = None;
@@ -60,7 +60,8 @@ impl Session {
         };
         loop {
             match session.list() {
-                // The time begins with the first loss: the answer to a connection that made room for another may have been long in coming.
+                // The time limit starts with the first connection that the service ended, because the answer on that connection may itself
+                // have taken long.
                 Err(Failure::Because(ServiceReason::Lost))
                     if pauses
                         .get_or_insert_with(|| Pauses::until(session.deadline.min(Deadline::after(CONNECT_LIMIT))))
@@ -84,10 +85,10 @@ impl Session {
         listed_manifests(whole(&file)?, count)
     }
 
-    /// Asks for the library of a key: what it is said to be, and the file.
+    /// Asks for the library of a key, and returns its description and file.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is no library.
     pub(super) fn get(&mut self, key: &[u8]) -> Result<(Described, File), Failure> {
         let reply = self.ask(Operation::Get, &request_for(key)?)?;
         let described = described_library(&reply.document)?;
@@ -95,7 +96,7 @@ impl Session {
         Ok((described, file))
     }
 
-    /// Sends a request and waits for its answer. Repeats a request that the service is too busy for.
+    /// Sends a request and waits for its answer. Repeats a request if the service was too busy for it.
     fn ask(&mut self, operation: Operation, payload: &[u8]) -> Result<Reply, Failure> {
         let until = self.deadline.min(Deadline::after(REPLY_LIMIT));
         let mut pauses = Pauses::until(until);
@@ -117,10 +118,10 @@ impl Session {
         }
         self.request = self.request.wrapping_add(1);
         let asked = Header::request(operation, self.request);
-        // Payloads are far shorter than that.
+        // Payloads are far shorter than `u32::MAX`.
         let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
         let sent = self.connection.send(&asked.bytes(length), payload);
-        // Whatever keeps it from being sent, the connection is of no use.
+        // After a failed send the connection cannot be used, whatever the error.
         sent.map_err(|_| ServiceReason::Lost)?;
         let mut room = Vec::new();
         room.try_exact_room(HEADER_BYTES + MOST_IN_REPLY)?;
@@ -130,7 +131,7 @@ impl Session {
             ReceiveError::Closed | ReceiveError::Failed(_) => ServiceReason::Lost.into(),
             ReceiveError::TooLong => ServiceReason::BadReply("a packet that is too long").into(),
             ReceiveError::Surplus => {
-                // The packet was taken whole.
+                // The whole answer was received, so the connection can be used again.
                 self.is_broken = false;
                 ServiceReason::Descriptors("more than one file").into()
             }
@@ -158,7 +159,7 @@ impl Pauses {
         }
     }
 
-    /// Waits, and returns `false` if the time is over.
+    /// Waits for the next pause. Returns `false` if the time is over.
     fn next(&mut self) -> bool {
         let pause = self.next;
         self.next = (pause * 2).min(LONGEST_PAUSE);
@@ -166,7 +167,7 @@ impl Pauses {
     }
 }
 
-/// The payload of a request for a library. A key holds any characters but two.
+/// Returns the payload of a request for a library. Escapes the characters of the key that JSON requires.
 fn request_for(key: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     const HEAD: &[u8] = br#"{"name":""#;
     const TAIL: &[u8] = br#""}"#;
@@ -190,7 +191,7 @@ fn request_for(key: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     Ok(text)
 }
 
-/// All bytes of a file that cannot change.
+/// Returns all bytes of a file whose content cannot change.
 fn whole(file: &File) -> Result<Vec<u8>, Failure> {
     const ODD: ServiceReason = ServiceReason::BadReply("a list that cannot be read");
     let length = file.status().map_err(|_| ODD)?.len();

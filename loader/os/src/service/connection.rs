@@ -1,4 +1,4 @@
-//! A connection of packets to a server of this machine.
+//! A connection to a server on this machine, over which both ends send packets.
 
 use crate::system::errno::retried;
 use crate::{Errno, File, since_start, with_terminated};
@@ -6,17 +6,17 @@ use core::ffi::c_int;
 use core::mem::{MaybeUninit, offset_of, zeroed};
 use core::time::Duration;
 
-/// Files that may come with a packet and are looked at, if only to be closed. With more the system closes what there is no room for.
+/// Upper bound on the files of a packet that are received, so that they can be closed. The system closes further files itself.
 const MOST_FILES: usize = 8;
-/// Bytes of what comes beside a packet.
+/// Size of the buffer for the control data of a packet, such as descriptors.
 const CONTROL_BYTES: usize = 128;
 
-/// A moment until which something may last.
+/// A point in time at which an operation must be complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(u64);
 
 impl Deadline {
-    /// So long from now on.
+    /// Returns the deadline that is `limit` from now.
     pub fn after(limit: Duration) -> Self {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         Self(since_start().saturating_add(limit))
@@ -27,23 +27,23 @@ impl Deadline {
         Duration::from_nanos(self.0.saturating_sub(since_start()))
     }
 
-    /// Waits for a while, or until the deadline. Returns `false` if that is over.
+    /// Waits for `limit`, or until the deadline if that is earlier. Returns `false` if the deadline has passed.
     pub fn pause(self, limit: Duration) -> bool {
         let milliseconds = milliseconds(self.left().min(limit));
-        // SAFETY: no structures, so the call only waits. A signal makes it shorter, which does no harm.
+        // SAFETY: a count of 0 needs no array, so the call only waits. A signal can end it early, which does no harm.
         unsafe { libc::poll(core::ptr::null_mut(), 0, milliseconds) };
         !self.left().is_zero()
     }
 }
 
-/// A duration as calls that wait take it, rounded up, so that none is shorter than the clock can tell.
+/// Returns a duration in milliseconds for system calls that wait. Rounds up, so that a short wait does not become zero.
 fn milliseconds(limit: Duration) -> c_int {
     c_int::try_from(limit.as_micros().div_ceil(1000)).unwrap_or(c_int::MAX)
 }
 
-/// A connection. Programs that this one starts do not get it.
+/// A connection. Programs that this process starts do not inherit it.
 ///
-/// Dropping it ends it for the server as well, even if a copy of the process has the descriptor too.
+/// Dropping the value ends the connection for the server as well, even if a forked copy of the process still has the descriptor.
 #[derive(Debug)]
 pub struct Connection(File);
 
@@ -59,7 +59,7 @@ impl Drop for Connection {
 pub struct Received {
     /// Bytes of the packet; no packet is empty.
     pub length: usize,
-    /// The file that came with it.
+    /// The file that came with the packet.
     pub file: Option<File>,
 }
 
@@ -70,11 +70,11 @@ pub enum ReceiveError {
     TimedOut,
     /// The server ended the connection.
     Closed,
-    /// The packet was longer than the room for it.
+    /// The packet was longer than the buffer.
     TooLong,
-    /// More than one file came, or something that is no file.
+    /// The packet had more than one file, or control data other than files.
     Surplus,
-    /// The system's.
+    /// The system reported an error.
     Failed(Errno),
 }
 
@@ -86,17 +86,17 @@ impl Errno {
 }
 
 impl Connection {
-    /// Connects to the server whose socket lies at a path, and waits no longer than `limit` for it.
+    /// Connects to the server whose socket is at a path, and waits for at most `limit`.
     ///
     /// # Errors
-    /// The system's; that it would have to wait where the time was not enough.
+    /// The error of the system. If the time was not sufficient, this is the error of a call that would have to wait.
     pub fn to(path: &[u8], limit: Duration) -> Result<Self, Errno> {
         with_terminated(path, |path| Self::to_terminated(path.to_bytes_with_nul(), limit))
     }
 
     fn to_terminated(path: &[u8], limit: Duration) -> Result<Self, Errno> {
         const FOLDERS: usize = offset_of!(libc::sockaddr_un, sun_path);
-        // SAFETY: a structure of numbers, for all of which zero is a value.
+        // SAFETY: all fields of the structure are numbers, for which zero is valid.
         let mut address: libc::sockaddr_un = unsafe { zeroed() };
         address.sun_family = libc::AF_UNIX as libc::sa_family_t;
         if path.len() > address.sun_path.len() {
@@ -106,51 +106,51 @@ impl Connection {
             *place = byte.cast_signed() as core::ffi::c_char;
         }
         let length = (FOLDERS + path.len()) as libc::socklen_t;
-        // SAFETY: makes a descriptor.
+        // SAFETY: `socket` takes numbers only. It returns a new descriptor, which this function owns.
         let made = retried(|| unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0) })?;
         let connection = Self(File(made));
         let deadline = Deadline::after(limit);
         loop {
-            // A server that takes no connection lets others wait for as long as they may take to send.
+            // While a server accepts no connection, `connect` waits for at most the time that the socket allows for sending.
             connection.limit_sending(deadline.left().max(Duration::from_millis(1)))?;
-            // SAFETY: an address of this length.
+            // SAFETY: `address` is a valid address, of which `length` bytes are used.
             let connected = unsafe { libc::connect(made, (&raw const address).cast(), length) };
             let error = match connected {
                 0 => return Ok(connection),
                 _ => Errno::last(),
             };
-            // Signals may come one after the other.
+            // Several signals may interrupt the call in a row.
             if !error.is_interruption() || deadline.left().is_zero() {
                 return Err(error);
             }
         }
     }
 
-    /// The user who listens there.
+    /// Returns the user of the process that listens on the socket.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn peer(&self) -> Result<u32, Errno> {
         self.option::<libc::ucred>(libc::SO_PEERCRED).map(|peer| peer.uid)
     }
 
-    /// Sends a packet made of two parts, without ever waiting: a server that does not read is none. No signal comes of it.
+    /// Sends a packet that consists of two parts. Never waits and never causes a signal: if the server does not read, the call fails.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn send(&self, header: &[u8], payload: &[u8]) -> Result<(), Errno> {
         let mut parts = [header, payload].map(|part| libc::iovec {
             iov_base: part.as_ptr().cast_mut().cast(),
             iov_len: part.len(),
         });
-        // SAFETY: a structure of numbers and pointers that may be null.
+        // SAFETY: all fields are numbers, or pointers that may be null, so zero is valid.
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = parts.as_mut_ptr();
         message.msg_iovlen = parts.len() as _;
         loop {
-            // SAFETY: a message of two parts that are readable, which is all that sending does with them.
+            // SAFETY: the message has two readable parts, and `sendmsg` only reads them.
             let sent = unsafe { libc::sendmsg(self.0.0, &message, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) };
-            // Packets are sent whole or not at all.
+            // The system sends a packet whole or not at all.
             if sent >= 0 {
                 return Ok(());
             }
@@ -161,10 +161,10 @@ impl Connection {
         }
     }
 
-    /// Waits for a packet, which is written to `room`, and takes the one file that may come with it.
+    /// Waits for a packet and writes it to `room`. Also receives the file that may come with the packet.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why no packet was received.
     pub fn receive(&self, room: &mut [u8], deadline: Deadline) -> Result<Received, ReceiveError> {
         loop {
             self.wait(deadline)?;
@@ -175,7 +175,7 @@ impl Connection {
         }
     }
 
-    /// Waits until there is something to receive.
+    /// Waits until a packet can be received.
     fn wait(&self, deadline: Deadline) -> Result<(), ReceiveError> {
         loop {
             let mut waited = libc::pollfd {
@@ -183,7 +183,7 @@ impl Connection {
                 events: libc::POLLIN,
                 revents: 0,
             };
-            // SAFETY: one structure, which is writable.
+            // SAFETY: `waited` is one writable structure, and the count is 1.
             match unsafe { libc::poll(&mut waited, 1, milliseconds(deadline.left())) } {
                 0 => return Err(ReceiveError::TimedOut),
                 1.. => return Ok(()),
@@ -193,7 +193,7 @@ impl Connection {
         }
     }
 
-    /// Takes the packet that is there.
+    /// Receives the next packet without waiting.
     fn take(&self, room: &mut [u8]) -> Result<Received, ReceiveError> {
         #[repr(C, align(8))]
         struct Control([MaybeUninit<u8>; CONTROL_BYTES]);
@@ -202,13 +202,13 @@ impl Connection {
             iov_base: room.as_mut_ptr().cast(),
             iov_len: room.len(),
         };
-        // SAFETY: a structure of numbers and pointers that may be null.
+        // SAFETY: all fields are numbers, or pointers that may be null, so zero is valid.
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = &mut part;
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = CONTROL_BYTES as _;
-        // SAFETY: writable memory of these lengths, which no slice lets exceed what the call takes.
+        // SAFETY: the buffers are writable and have these lengths. No slice is longer than the call can take.
         let length = unsafe { libc::recvmsg(self.0.0, &mut message, libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC) };
         let Ok(length) = usize::try_from(length) else {
             return Err(match Errno::last() {
@@ -216,7 +216,7 @@ impl Connection {
                 error => ReceiveError::Failed(error),
             });
         };
-        // SAFETY: the call above filled the message.
+        // SAFETY: the call above succeeded, so it filled the message.
         let (mut files, mut is_odd) = unsafe { files_of(&message) };
         is_odd |= message.msg_flags & libc::MSG_CTRUNC != 0 || files.iter().skip(1).any(Option::is_some);
         match length {
@@ -230,7 +230,7 @@ impl Connection {
         }
     }
 
-    /// Limits the time of each call that sends or connects.
+    /// Limits the time for which each call that sends or connects waits.
     fn limit_sending(&self, limit: Duration) -> Result<(), Errno> {
         let limit = libc::timeval {
             tv_sec: limit.as_secs() as _,
@@ -238,7 +238,7 @@ impl Connection {
         };
         let (level, option) = (libc::SOL_SOCKET, libc::SO_SNDTIMEO);
         let size = size_of::<libc::timeval>() as libc::socklen_t;
-        // SAFETY: a structure of this size, which is only read.
+        // SAFETY: the pointer refers to a structure of this size, and the call only reads it.
         retried(|| unsafe { libc::setsockopt(self.0.0, level, option, (&raw const limit).cast(), size) }).map(drop)
     }
 
@@ -247,32 +247,34 @@ impl Connection {
         let mut value = MaybeUninit::<T>::zeroed();
         let mut size = size_of::<T>() as libc::socklen_t;
         let room = value.as_mut_ptr().cast();
-        // SAFETY: writable memory of this size.
+        // SAFETY: `room` is writable memory of this size.
         retried(|| unsafe { libc::getsockopt(self.0.0, libc::SOL_SOCKET, option, room, &mut size) })?;
-        // SAFETY: numbers, which the call wrote or which are zero.
+        // SAFETY: the type consists of numbers, which the call wrote or which are still zero.
         Ok(unsafe { value.assume_init() })
     }
 }
 
-/// The files that came with a packet, and whether something else did, or more than there is room for, which is closed.
+/// Returns the files that came with a packet. The second value is `true` if the packet also had other control data, or more files than fit;
+/// these files are closed.
 ///
 /// # Safety
-/// The message was filled by a successful call of `recvmsg`.
+/// A successful call of `recvmsg` filled the message.
 unsafe fn files_of(message: &libc::msghdr) -> ([Option<File>; MOST_FILES], bool) {
     let mut files = [const { None }; MOST_FILES];
     let (mut count, mut is_odd) = (0, false);
-    // SAFETY: by this function's contract.
+    // SAFETY: `recvmsg` filled the message, as the caller promises.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
     while !header.is_null() {
-        // SAFETY: one that the system wrote.
+        // SAFETY: the pointer is not null, and the system wrote the header that it refers to.
         let found = unsafe { &*header };
         if (found.cmsg_level, found.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_RIGHTS) {
-            // SAFETY: a plain number.
+            // SAFETY: `CMSG_LEN` only computes a number.
             let ahead = unsafe { libc::CMSG_LEN(0) } as usize;
-            // SAFETY: the data lies behind the header.
+            // SAFETY: the system wrote the header, and its data follows it.
             let data: *const c_int = unsafe { libc::CMSG_DATA(header) }.cast();
             for index in 0..(found.cmsg_len as usize).saturating_sub(ahead) / size_of::<c_int>() {
-                // SAFETY: within the data; it need not be aligned. Each is a descriptor that nobody else has.
+                // SAFETY: the index is within the data, and the read needs no alignment. The system made each descriptor for this process,
+                // so nobody else owns it.
                 let file = File(unsafe { data.add(index).read_unaligned() });
                 match files.get_mut(count) {
                     Some(place) => *place = Some(file),
@@ -283,7 +285,7 @@ unsafe fn files_of(message: &libc::msghdr) -> ([Option<File>; MOST_FILES], bool)
         } else {
             is_odd = true;
         }
-        // SAFETY: as above, behind one that the system wrote.
+        // SAFETY: the system wrote both the message and this header.
         header = unsafe { libc::CMSG_NXTHDR(message, header) };
     }
     (files, is_odd)

@@ -5,9 +5,9 @@ use crate::system::errno::retried;
 use crate::{Errno, File, with_terminated};
 use core::ffi::c_int;
 
-/// All that seals of a memory file can keep from happening.
+/// Seals that together forbid every change of a memory file.
 const ALL_SEALS: c_int = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_WRITE;
-/// Permission to write, for others than the owner.
+/// Permission bits that let users other than the owner write.
 const WRITABLE: libc::mode_t = libc::S_IWGRP | libc::S_IWOTH;
 
 /// The kind of a file, as far as it shows whether the content can change.
@@ -31,10 +31,10 @@ impl File {
         if !status.is_file() {
             return Ok(FileKind::Untrusted);
         }
-        // SAFETY: reads the seals of whatever is open there; what cannot have any gives an error.
+        // SAFETY: the call takes a number and no pointer. For a descriptor that cannot have seals it returns an error.
         let seals = retried(|| unsafe { libc::fcntl(self.0, libc::F_GET_SEALS) });
         let status = status.raw();
-        // A memory file has no name anywhere. Without seals it is none of the superuser's files, whoever made it.
+        // A memory file has no name in any folder. Without seals it does not count as a file of the superuser, whoever created it.
         let in_memory = seals.is_ok() && status.st_nlink == 0;
         Ok(match seals {
             Ok(seals) if seals & ALL_SEALS == ALL_SEALS => FileKind::Sealed,
@@ -43,15 +43,15 @@ impl File {
         })
     }
 
-    /// Reads bytes from a place of the file on into `room`, and returns how many; none at the end. Where others read next stays as it
-    /// is.
+    /// Reads bytes of the file from `place` on into `room`, and returns their number; zero at the end of the file. The position of other
+    /// readers does not change.
     ///
     /// # Errors
-    /// The system's.
+    /// The error of the system.
     pub fn read_at(&self, room: &mut [u8], place: u64) -> Result<usize, Errno> {
         let place = libc::off64_t::try_from(place).map_err(|_| Errno(libc::EINVAL))?;
         loop {
-            // SAFETY: writable memory of this length, which no slice lets exceed what the call takes.
+            // SAFETY: `room` is writable and has this length. No slice is longer than the call can take.
             let length = unsafe { libc::pread64(self.0, room.as_mut_ptr().cast(), room.len(), place) };
             match usize::try_from(length) {
                 Ok(length) => return Ok(length),
@@ -62,7 +62,7 @@ impl File {
     }
 }
 
-/// Returns the owner of the folder at a path, if nobody else can change entries of the folder.
+/// Returns the owner of the folder at a path, if no other user can change the folder's entries.
 pub fn owner_of_folder(path: &[u8]) -> Option<u32> {
     let status = with_terminated(path, Status::at).ok()?;
     let status = status.raw();
@@ -77,12 +77,12 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn memory(seals: c_int) -> File {
-        // SAFETY: a terminated name; makes a descriptor that is this function's alone.
+        // SAFETY: the name is a terminated string. The call returns a new descriptor, which this function owns.
         let made = unsafe { libc::memfd_create(c"test".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
         let file = File(made);
-        // SAFETY: its own descriptor.
+        // SAFETY: the descriptor belongs to this function.
         unsafe { libc::ftruncate(made, 3) };
-        // SAFETY: as above.
+        // SAFETY: the descriptor belongs to this function, and seals are numbers.
         assert_eq!(unsafe { libc::fcntl(made, libc::F_ADD_SEALS, seals) }, 0);
         file
     }
@@ -97,7 +97,7 @@ mod tests {
             libc::F_SEAL_WRITE,
         ] {
             let file = memory(ALL_SEALS & !missing);
-            // SAFETY: its own descriptor.
+            // SAFETY: the descriptor belongs to this function.
             unsafe { libc::fchmod(file.0, 0o500) };
             assert_eq!(file.kind(), Ok(FileKind::Untrusted), "{missing}");
         }
@@ -109,7 +109,7 @@ mod tests {
         let path = scratch.file("x", b"abc");
         let file = with_terminated(&path, File::open).unwrap();
         let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(&path[..]);
-        // SAFETY: asks for a number.
+        // SAFETY: the call takes no argument and only returns a number.
         let by_superuser = unsafe { libc::geteuid() } == 0;
         for (mode, trusted) in [(0o644, true), (0o600, true), (0o664, false), (0o646, false)] {
             std::fs::set_permissions(text, std::fs::Permissions::from_mode(mode)).unwrap();

@@ -5,26 +5,26 @@ use alloc::sync::Arc;
 use core::ffi::CStr;
 use core::fmt::{self, Write};
 
-/// Bytes of the longest path of a descriptor.
+/// Length in bytes of the longest path of a descriptor.
 const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len();
-/// The folder in which the system shows the descriptors of a process.
+/// Folder in which the system lists the descriptors of a process.
 const FOLDER: &str = "/proc/self/fd";
 
-/// A library that was opened from a file. All copies close it together.
+/// A library that was opened from a file. It is closed when the last copy of this value is dropped.
 #[derive(Clone)]
 pub struct SharedLibrary(Arc<Library>);
 
 impl SharedLibrary {
-    /// Opens the library in a file, which need not stay open. Its initialisers run.
+    /// Opens the library in a file. Its initialisers run. The file may be closed afterwards.
     ///
     /// # Errors
-    /// The system's, in its words.
+    /// The error of the system, in its words.
     pub fn open(file: &File) -> Result<Self, OpenError> {
         let opened = Library::open(Path::of(file, since_start()).bytes())?;
         Ok(Self(Arc::new(opened)))
     }
 
-    /// The address of an exported symbol, or null. It is valid while a copy exists.
+    /// Returns the address of an exported symbol, or null. The address is valid while a copy of this value exists.
     pub fn symbol(&self, name: &CStr) -> *mut () {
         self.0.symbol(name)
     }
@@ -40,14 +40,14 @@ struct Path {
 }
 
 impl Path {
-    /// The path of a file at a moment in nanoseconds. Opening a library takes longer than one, so the next library with the same
-    /// number has another path.
+    /// Returns the path of a file for a time in nanoseconds. Opening a library takes longer than a nanosecond, so the next library whose
+    /// descriptor has the same number gets another path.
     fn of(file: &File, moment: u64) -> Self {
         let mut path = Self {
             bytes: [0; LONGEST],
             length: 0,
         };
-        // The room is sufficient for any number.
+        // The buffer is large enough for any number.
         let _ = path.write_str(FOLDER);
         for bit in (0..u64::BITS - moment.leading_zeros()).rev() {
             let _ = path.write_str(if moment >> bit & 1 == 1 { "/." } else { "/" });
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(unsafe { libc::dup2(second.0, number) }, number);
         let other = SharedLibrary::open(&first).unwrap();
         assert!(other.symbol(c"cos").is_null() && !other.symbol(c"malloc").is_null());
-        // A file that is not a library leaves nothing behind.
+        // A failed attempt to open a file that is not a library leaves no descriptor open.
         let text = File::open(c"/etc/passwd").unwrap();
         assert!(matches!(SharedLibrary::open(&text), Err(OpenError::Failed(_))));
     }

@@ -1,5 +1,5 @@
-//! System calls for a client of a driver service on Linux (LSV-39 to LSV-42, LSV-47): a connection with time limits, files that come with a
-//! packet and their kinds, and libraries that are opened from files without a path.
+//! System calls for a client of a driver service on Linux (LSV-39 to LSV-42, LSV-47). They make connections with time limits, receive files
+//! and find their kinds, and open libraries from files without a path.
 
 mod connection;
 mod file;
@@ -13,7 +13,7 @@ use crate::system::Status;
 use crate::with_terminated;
 use core::ffi::CStr;
 
-/// The number that stands for users of whom a user namespace knows nothing, unless the machine was told another one.
+/// User number that a user namespace shows for every user that it does not know, unless the machine is configured otherwise.
 const NOBODY: u32 = 65534;
 
 /// Returns `true` if a path leads to a socket. Makes one system call.
@@ -24,18 +24,18 @@ pub fn is_socket(path: &[u8]) -> bool {
 
 /// Returns `true` if this process was started with more rights than its user has, as in [`secure_value`](crate::environment::secure_value).
 pub fn is_elevated() -> bool {
-    // SAFETY: takes a number, and reads what the kernel wrote before the process began.
+    // SAFETY: the call takes a number, and reads memory that the kernel wrote before the process began.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// The user whose rights this process has.
+/// Returns the user with whose rights this process runs.
 pub fn own_user() -> u32 {
-    // SAFETY: asks for a number.
+    // SAFETY: the call takes no argument and only returns a number.
     unsafe { libc::geteuid() }
 }
 
-/// Returns `true` if a user's number stands for all users that this process cannot know. That is so in a user namespace without that
-/// user, such as without the superuser in most sandboxes.
+/// Returns `true` if a user's number stands for all users that this process cannot know. Example: most sandboxes run in a user namespace
+/// that does not contain the superuser.
 pub fn is_unknown_user(user: u32) -> bool {
     const MAP: &CStr = c"/proc/self/uid_map";
     if user != NOBODY {
@@ -50,7 +50,7 @@ pub fn is_unknown_user(user: u32) -> bool {
 
 /// Returns `true` if a map of users contains this user. Each line holds the first number inside, the first one outside, and the count.
 fn has_user(map: &[u8], user: u32) -> bool {
-    // A map that is cut off, or none, says nothing.
+    // An empty map, or one that is cut off, says nothing about the user.
     map.last() != Some(&b'\n')
         || map.split(|&byte| byte == b'\n').any(|line| {
             let numbers: [u32; 3] = numbers_in(line);
@@ -58,7 +58,7 @@ fn has_user(map: &[u8], user: u32) -> bool {
         })
 }
 
-/// The first numbers of a line; zero where there is none.
+/// Returns the first `N` numbers of a line. Missing numbers are zero.
 fn numbers_in<const N: usize>(line: &[u8]) -> [u32; N] {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     core::array::from_fn(|_| {
@@ -88,7 +88,7 @@ mod tests {
                 odd.escape_ascii()
             );
         }
-        // The process of a test has all users.
+        // A test process runs in a namespace with all users.
         assert!(!is_unknown_user(0) && !is_unknown_user(1000));
     }
 

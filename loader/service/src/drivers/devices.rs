@@ -1,4 +1,4 @@
-//! The devices that there are, and which of them have been there long enough (LSV-25).
+//! The present devices, and which of them have been there long enough to be used (LSV-25).
 
 use super::rules::Identity;
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 /// The time for which the service ignores a new node, because its permissions are set late.
 pub const SETTLE: Duration = Duration::from_millis(200);
 
-/// A node in a look at all of them.
+/// A device node, as a scan of the folder found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Its name, `renderD128`.
     pub node: String,
     /// The device's identity.
     pub identity: Identity,
-    /// For how long it has been as it is, as far as its file tells.
+    /// Time since the node last changed, as its file shows it.
     pub age: Duration,
 }
 
@@ -23,7 +23,7 @@ pub struct Seen {
 pub struct Device {
     /// The device's identity.
     pub identity: Identity,
-    /// From when on it is used.
+    /// Time from which on the device is used.
     usable_at: Instant,
 }
 
@@ -36,14 +36,14 @@ pub fn is_node(name: &str) -> bool {
 /// All devices.
 #[derive(Debug, Default)]
 pub(super) struct Devices {
-    /// By the number in the name.
+    /// The devices, sorted by the number in the node's name.
     nodes: BTreeMap<(u64, String), Device>,
     /// `true` if the devices were listed before.
     scanned: bool,
 }
 
 impl Devices {
-    /// Takes over what a look found. A device that was there keeps its time, unless it is another one now.
+    /// Records the result of a scan. A device that is still there keeps its time, unless its identity changed.
     pub(super) fn seen(&mut self, now: Instant, found: Vec<Seen>) {
         self.scanned = true;
         let mut nodes = BTreeMap::new();
@@ -70,7 +70,7 @@ impl Devices {
         !self.scanned || self.next_usable(now).is_some()
     }
 
-    /// When the next device is old enough.
+    /// Returns the time at which the next device can be used.
     pub(super) fn next_usable(&self, now: Instant) -> Option<Instant> {
         self.nodes
             .values()
@@ -125,11 +125,11 @@ mod tests {
         assert_eq!(usable(&devices, start), ["renderD128"]);
         assert!(devices.are_pending(at(199)));
         assert_eq!(devices.next_usable(start), Some(at(200)));
-        // Another look changes nothing about its time.
+        // A second scan does not change the time of the device.
         devices.seen(at(150), vec![seen("renderD129", 0), seen("renderD128", 60_000)]);
         assert_eq!(usable(&devices, at(200)), ["renderD128", "renderD129"]);
         assert!(!devices.are_pending(at(200)));
-        // What was away is new.
+        // A device that disappeared and came back counts as new.
         devices.seen(at(300), vec![]);
         devices.seen(at(310), vec![seen("renderD129", 0)]);
         assert!(usable(&devices, at(400)).is_empty());

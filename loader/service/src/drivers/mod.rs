@@ -39,11 +39,11 @@ pub enum Lookup<L> {
     Found(Rc<Driver<L>>),
     /// The answer is not known yet.
     Pending,
-    /// Nothing.
+    /// There is no such library.
     Absent,
 }
 
-/// The state of the service. `L` is what a library is.
+/// The state of the service. `L` is the type of a library.
 #[derive(Debug)]
 pub struct Drivers<L> {
     rules: Rules,
@@ -51,14 +51,14 @@ pub struct Drivers<L> {
     packages: Packages<L>,
     served: Vec<Served>,
     published: Vec<Rc<Driver<L>>>,
-    /// Grows with each change of what is published.
+    /// Number that grows with each change of the published list.
     generation: u64,
     /// `true` if a driver was ready at any time.
     was_ready: bool,
 }
 
 impl<L> Drivers<L> {
-    /// Before the first look at the devices.
+    /// Creates the state before the first scan of the devices.
     pub fn new(rules: Rules) -> Self {
         Self {
             rules,
@@ -71,13 +71,13 @@ impl<L> Drivers<L> {
         }
     }
 
-    /// Takes over a look at the devices.
+    /// Records the result of a scan of the devices.
     pub fn devices_seen(&mut self, now: Instant, found: Vec<Seen>) {
         self.devices.seen(now, found);
         self.advance(now);
     }
 
-    /// Something changed where packages are.
+    /// Notes a change in a folder of packages.
     pub fn packages_touched(&mut self, now: Instant) {
         self.packages.touched(now);
     }
@@ -93,12 +93,12 @@ impl<L> Drivers<L> {
         self.advance(now);
     }
 
-    /// The jobs since the last time.
+    /// Returns the jobs that were added since the last call.
     pub fn take_jobs(&mut self) -> Vec<Job> {
         self.packages.take_jobs()
     }
 
-    /// Does what the time alone brings about, and decides anew what serves each device.
+    /// Applies changes that depend only on the time, and chooses the driver of each device again.
     pub fn advance(&mut self, now: Instant) {
         self.packages.recheck(now);
         let devices: Vec<_> = self
@@ -122,7 +122,8 @@ impl<L> Drivers<L> {
             });
             drivers.extend(choice.driver());
         }
-        // Clients tend to take the first device: as long as another driver may come, there is none in software (LSV-13).
+        // Clients usually take the first device. So the software driver is not published while another driver may still become ready
+        // (LSV-13).
         if drivers.is_empty() && !is_blocked && !self.devices.are_pending(now) {
             let fallback: Vec<_> = self.rules.fallback().map(str::to_owned).into_iter().collect();
             drivers.extend(self.choose(&fallback, &mut needed).driver());
@@ -170,7 +171,7 @@ impl<L> Drivers<L> {
         self.devices.are_pending(now) || self.packages.are_pending()
     }
 
-    /// The driver with a key.
+    /// Returns the driver with a key.
     pub fn look_up(&self, now: Instant, key: &str) -> Lookup<L> {
         match self.packages.by_key(key) {
             Some(driver) => Lookup::Found(driver.clone()),
@@ -184,23 +185,23 @@ impl<L> Drivers<L> {
         &self.published
     }
 
-    /// The same for clients of a class, or for those whose class nobody knows (LSV-50).
+    /// Returns the published drivers for clients of a class, or for clients of unknown class (LSV-50).
     pub fn published_for(&self, class: Option<Class>) -> impl Iterator<Item = &Rc<Driver<L>>> {
         let fits = move |driver: &&Rc<Driver<L>>| class.is_none_or(|class| class == driver.class);
         self.published.iter().filter(fits)
     }
 
-    /// Grows with each change of what is published.
+    /// Returns a number that grows with each change of the published list.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The devices that are used, and what serves them.
+    /// Returns the devices that are used, each with its driver.
     pub fn served(&self) -> &[Served] {
         &self.served
     }
 
-    /// Each package that is or was needed, with its instance.
+    /// Returns each package that is needed or was needed recently, with its instance.
     pub fn instances(&self) -> impl Iterator<Item = (&str, &Instance<L>)> {
         self.packages.instances()
     }
@@ -210,7 +211,7 @@ impl<L> Drivers<L> {
         self.was_ready
     }
 
-    /// When [`Drivers::advance`] has something to do although nothing happened.
+    /// Returns the time at which [`Drivers::advance`] must run even without an event.
     pub fn next(&self, now: Instant) -> Option<Instant> {
         self.devices
             .next_usable(now)
@@ -224,7 +225,7 @@ impl<L> Drivers<L> {
 enum Choice<L> {
     /// This instance serves.
     Active(u64, Rc<Driver<L>>),
-    /// A package may be able to serve soon.
+    /// A package that is still being read may serve the device later.
     Blocked,
     /// No package can serve.
     None,

@@ -1,4 +1,5 @@
-//! The packages that some device needs, each with its instance: shared by all who name it (LSV-10), numbered once and for all (LSV-29).
+//! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and no number is
+//! used twice (LSV-29).
 
 use crate::package::{Class, Fault, Published};
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ pub enum State<L> {
 }
 
 impl<L> State<L> {
-    /// Its name for people.
+    /// Returns the name of the state for people.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Uninitialized => "uninitialized",
@@ -67,7 +68,7 @@ impl<L> State<L> {
 /// An instance of a package.
 #[derive(Debug)]
 pub struct Instance<L> {
-    /// Never used twice while the service runs.
+    /// Number of the instance. It is never used again while the service runs.
     pub number: u64,
     /// The current state.
     pub state: State<L>,
@@ -143,15 +144,15 @@ impl<L> Loaded<L> {
     }
 }
 
-/// A package that somebody needs or needed a moment ago.
+/// A package that a device needs, or needed a moment ago.
 #[derive(Debug)]
 struct Entry<L> {
     instance: Instance<L>,
-    /// A job for it is under way.
+    /// `true` while a job for the package runs.
     is_busy: bool,
-    /// Something changed on disk since the job was given out.
+    /// `true` if files changed after the job was given out.
     is_stale: bool,
-    /// Since when nobody needs it.
+    /// Time since which no device needs the package.
     unneeded: Option<Instant>,
 }
 
@@ -161,7 +162,7 @@ pub(super) struct Packages<L> {
     entries: BTreeMap<String, Entry<L>>,
     next_number: u64,
     jobs: Vec<Job>,
-    /// When packages are looked at again.
+    /// Time at which packages are examined again.
     recheck_at: Option<Instant>,
 }
 
@@ -177,7 +178,7 @@ impl<L> Default for Packages<L> {
 }
 
 impl<L> Packages<L> {
-    /// The instance of a package that is needed now; it is begun if there is none.
+    /// Returns the instance of a package that a device needs now. Creates the instance if there is none.
     pub(super) fn need(&mut self, package: &str) -> &Instance<L> {
         if !self.entries.contains_key(package) {
             self.begin(package);
@@ -218,7 +219,7 @@ impl<L> Packages<L> {
         self.entries.values().filter_map(|entry| entry.instance.driver())
     }
 
-    /// The driver with a key, whether it is published or not (LSV-3).
+    /// Returns the driver with a key, even if it is not published (LSV-3).
     pub(super) fn by_key(&self, key: &str) -> Option<&Rc<Driver<L>>> {
         self.drivers().find(|driver| driver.published.key == key)
     }
@@ -230,19 +231,19 @@ impl<L> Packages<L> {
             .map(|(package, entry)| (package.as_str(), &entry.instance))
     }
 
-    /// Takes note of which packages nobody needs, and forgets those that nobody has needed for long.
+    /// Notes which packages no device needs, and removes those that no device has needed for [`KEPT`].
     pub(super) fn release(&mut self, now: Instant, needed: &dyn Fn(&str) -> bool) {
         for (package, entry) in &mut self.entries {
             if !needed(package) {
                 entry.unneeded.get_or_insert(now);
             }
         }
-        // What is being read is waited for: its end must find it.
+        // A package that is being read stays, because the result of its job refers to it.
         self.entries
             .retain(|_, entry| entry.is_busy || entry.unneeded.is_none_or(|since| now < since + KEPT));
     }
 
-    /// Something changed where packages are.
+    /// Notes that files in the folders of packages changed.
     pub(super) fn touched(&mut self, now: Instant) {
         self.recheck_at.get_or_insert(now + COLLECT);
         for entry in self.entries.values_mut() {
@@ -250,7 +251,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// Gives out the jobs that changes on disk lead to, once they have been collected.
+    /// Creates the jobs for changed files, after the time in which changes are collected.
     pub(super) fn recheck(&mut self, now: Instant) {
         if self.recheck_at.is_none_or(|at| at > now) {
             return;
@@ -266,7 +267,7 @@ impl<L> Packages<L> {
         }
     }
 
-    /// The jobs since the last time.
+    /// Returns the jobs that were added since the last call.
     pub(super) fn take_jobs(&mut self) -> Vec<Job> {
         std::mem::take(&mut self.jobs)
     }
@@ -309,7 +310,7 @@ impl<L> Packages<L> {
         self.recheck_at.is_some() || self.entries.values().any(|entry| entry.is_busy)
     }
 
-    /// When something is to be done without anything happening.
+    /// Returns the time at which the packages need attention even without an event.
     pub(super) fn next(&self) -> Option<Instant> {
         let released = self.entries.values().filter(|entry| !entry.is_busy);
         let released = released.filter_map(|entry| entry.unneeded).map(|since| since + KEPT);

@@ -1,24 +1,24 @@
-//! The packages in which devices may have drivers: the administrator's list (LSV-26).
+//! The administrator's list, which assigns packages with drivers to devices (LSV-26).
 
 /// Properties of a device that are known without opening it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The name of the kernel's driver; empty if unknown.
     pub driver: String,
-    /// The PCI number of who made it.
+    /// PCI number of the vendor.
     pub vendor: Option<u16>,
-    /// The PCI number of what it is.
+    /// PCI number of the device type.
     pub device: Option<u16>,
 }
 
 /// An entry of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rule {
-    /// The kernel's driver that it is for, or any.
+    /// Kernel driver of the devices that the rule applies to; `None` for any.
     pub driver: Option<String>,
-    /// The vendor that it is for, or any.
+    /// Vendor of the devices that the rule applies to; `None` for any.
     pub vendor: Option<u16>,
-    /// The device that it is for, or any.
+    /// Device type that the rule applies to; `None` for any.
     pub device: Option<u16>,
     /// The packages, the preferred one first.
     pub packages: Vec<String>,
@@ -32,7 +32,7 @@ impl Rule {
     }
 }
 
-/// The whole list, and the driver for when it leads nowhere.
+/// The whole list, and the driver to use when the list gives none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The first entry that matches counts.

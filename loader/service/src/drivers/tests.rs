@@ -1,10 +1,10 @@
-//! Devices come and go, packages are read, fail and change; what is published follows.
+//! Tests of the published list while devices come and go, and packages are read, fail and change.
 
 use super::*;
 use crate::package::{Fault, Manifest};
 use std::time::Duration;
 
-/// The state with a clock of its own.
+/// The state, with a simulated clock.
 struct Scene {
     drivers: Drivers<&'static str>,
     start: Instant,
@@ -60,7 +60,7 @@ impl Scene {
         }
     }
 
-    /// Nodes with the names of their kernel drivers, there for long.
+    /// Reports device nodes, with the names of their kernel drivers, that have been there for long.
     fn devices(&mut self, nodes: &[(&str, &str)]) {
         let seen = |(node, driver): &(&str, &str)| Seen {
             node: (*node).to_owned(),
@@ -140,7 +140,7 @@ fn lsv_10_devices_share_a_package() {
     scene.load("a");
     assert_eq!(scene.published(), ["0-liba.so"]);
     assert_eq!(scene.active(), [Some(0), Some(0)]);
-    // The package stays for the one that is left.
+    // The other device still needs the package.
     scene.devices(&[("renderD129", "two")]);
     scene.wait(20_000);
     assert_eq!(scene.published(), ["0-liba.so"]);
@@ -202,7 +202,7 @@ fn lsv_56_an_instance_outlives_a_device_that_flaps() {
     scene.devices(&[("renderD128", "one")]);
     assert_eq!(scene.jobs().last().map(String::as_str), Some("load a"));
     scene.load("a");
-    // The software driver took a number in between, and none comes back (LSV-29).
+    // The software driver got a number in between, and no number is used again (LSV-29).
     assert_eq!(scene.published(), ["2-liba.so"]);
 }
 
@@ -217,7 +217,7 @@ fn lsv_13_the_software_driver_comes_last() {
     scene.load("soft");
     assert_eq!(scene.published(), ["1-libsoft.so"]);
     assert_eq!(scene.active(), [None, None]);
-    // A device that has a driver ends that.
+    // The software driver disappears once a device has another driver.
     scene.devices(&[("renderD128", "three")]);
     scene.load("c");
     assert_eq!(scene.published(), ["2-libc.so"]);
@@ -256,7 +256,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     assert!(scene.jobs().is_empty() && scene.is_pending());
     scene.wait(200);
     assert_eq!(scene.jobs(), ["recheck a"]);
-    // Until it is known what became of it, clients get what they got.
+    // Clients get the old manifest until the changed package has been read.
     assert_eq!(scene.published(), ["0-liba.so"]);
     scene.finish("a", Outcome::Unchanged);
     assert_eq!((scene.published(), scene.is_pending()), (vec!["0-liba.so"], false));
@@ -279,7 +279,7 @@ fn lsv_54_a_package_that_is_deleted_is_withdrawn() {
     assert!(scene.published().is_empty());
     scene.load("b");
     assert_eq!(scene.published(), ["2-libb.so"]);
-    // It comes back, and is preferred again.
+    // The preferred package comes back, and is chosen again.
     scene.drivers.packages_touched(scene.now);
     scene.wait(200);
     scene.load("a");

@@ -1,6 +1,6 @@
 //! The part of an ELF header that names the processor and word size of a library or program (LSV-50).
 
-/// Bytes that [`Elf::read`] looks at.
+/// Number of bytes that [`Elf::read`] needs.
 pub const HEADER_BYTES: usize = 20;
 
 /// The width of addresses.
@@ -27,10 +27,10 @@ impl Elf {
     /// A shared object.
     const SHARED: u16 = 3;
 
-    /// The header at the beginning of a file.
+    /// Reads the header at the beginning of a file.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the header.
     pub fn read(bytes: &[u8]) -> Result<Self, &'static str> {
         let header = bytes
             .first_chunk::<HEADER_BYTES>()
@@ -58,10 +58,10 @@ impl Elf {
         })
     }
 
-    /// The header of a shared library.
+    /// Reads the header of a shared library.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The fault of the header.
     pub fn read_library(bytes: &[u8]) -> Result<Self, &'static str> {
         let elf = Self::read(bytes)?;
         if elf.kind == Self::SHARED {
@@ -72,7 +72,7 @@ impl Elf {
     }
 }
 
-/// Reads numbers of an ELF file's beginning.
+/// Reader for numbers at the beginning of an ELF file.
 struct Numbers<'a> {
     bytes: &'a [u8],
     is_wide: bool,
@@ -80,7 +80,7 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// The number of so many bytes at a place, if that is within the bytes.
+    /// Returns the number of `size` bytes at a place; `None` if it extends beyond the bytes.
     fn at(&self, place: u64, size: usize) -> Option<u64> {
         let place = usize::try_from(place).ok()?;
         let bytes = self.bytes.get(place..place.checked_add(size)?)?;
@@ -92,7 +92,7 @@ impl Numbers<'_> {
         })
     }
 
-    /// A member that has another place, and 4 bytes instead of 8, in files of 32 bits.
+    /// Returns a member whose place differs between 64-bit and 32-bit files. It has 8 bytes in the former and 4 in the latter.
     fn word(&self, base: u64, wide: u64, narrow: u64) -> Option<u64> {
         if self.is_wide {
             self.at(base.checked_add(wide)?, 8)
@@ -102,10 +102,10 @@ impl Numbers<'_> {
     }
 }
 
-/// Returns `true` if a file of `size` bytes lacks a part that its program headers name. Headers outside of `bytes`, the beginning of the
-/// file, are not looked at, as long as they are inside the file.
+/// Returns `true` if a file of `size` bytes lacks a part that its program headers name. `bytes` is the beginning of the file. Headers after
+/// `bytes` are not read, if they are inside the file.
 pub fn is_cut_off(bytes: &[u8], size: u64) -> bool {
-    /// A segment that is loaded from the file.
+    /// Type of a segment that is loaded from the file.
     const LOAD: u64 = 1;
     let numbers = Numbers {
         bytes,
@@ -176,19 +176,19 @@ mod tests {
 
     #[test]
     fn lsv_52_a_library_that_is_cut_off_is_noticed() {
-        // Two headers of 56 bytes at 64: one that is not loaded, and one of 8 bytes at 200.
+        // Two headers of 56 bytes at 64: one for a segment that is not loaded, and one for a segment of 8 bytes at 200.
         let mut wide = [&HEADER[..], &[0; 200]].concat();
         (wide[32], wide[54], wide[56]) = (64, 56, 2);
         (wide[64], wide[64 + 32]) = (4, 255);
         (wide[120], wide[120 + 8], wide[120 + 32]) = (1, 200, 8);
-        // One header of 32 bytes at 52, of 8 bytes at 100.
+        // One header of 32 bytes at 52, for a segment of 8 bytes at 100.
         let mut narrow = [&b"\x7fELF\x01\x02\x01"[..], &[0; 200]].concat();
         (narrow[31], narrow[43], narrow[45]) = (52, 32, 1);
         (narrow[55], narrow[59], narrow[71]) = (1, 100, 8);
         for (bytes, end) in [(&wide, 208), (&narrow, 108)] {
             assert!(!is_cut_off(bytes, end));
             assert!((0..end).all(|size| is_cut_off(&bytes[..(size as usize)], size)));
-            // Headers that were not read are believed if they are in the file.
+            // Headers inside the file that were not read count as valid.
             assert!(!is_cut_off(&bytes[..60], end));
         }
         let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();

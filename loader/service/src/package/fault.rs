@@ -6,20 +6,20 @@ use std::io;
 /// A fault of a package. Its text is for an administrator, and names the file and the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Its name cannot be one (LSV-28).
+    /// The name is not valid for a package (LSV-28).
     Name(String),
     /// No root has a folder of this name.
     Absent,
-    /// There are as many packages as there may be (LSV-50).
+    /// The limit of packages is reached (LSV-50).
     TooMany(usize),
-    /// A file or folder cannot be had.
+    /// A file or folder cannot be opened or read.
     Io {
         /// Which, relative to the package.
         file: String,
         /// The system's message.
         error: String,
     },
-    /// A path is not one that a package may have (LSV-49).
+    /// A path breaks a rule for paths of a package (LSV-49).
     Path {
         /// The key of `metadata.json` that names the file.
         key: &'static str,
@@ -28,7 +28,7 @@ pub enum Fault {
         /// The rule that it breaks.
         rule: PathRule,
     },
-    /// A symbolic link lies on the way (LSV-49).
+    /// The path contains a symbolic link (LSV-49).
     Link(String),
     /// A path leads to a file of the wrong kind, for example a folder, a device or a pipe.
     Kind {
@@ -62,7 +62,7 @@ pub enum Fault {
         /// The rest of the limit in bytes.
         left: u64,
     },
-    /// The system allows no memory files that are executed, and the file itself cannot be handed out.
+    /// The system allows no executable memory files, and the original file cannot be handed out.
     NoExecutableMemory,
     /// The file changed while the service read it, so the bytes are unreliable.
     Changed(String),
@@ -73,7 +73,7 @@ pub enum Fault {
         /// The parser's message, with the place.
         error: String,
     },
-    /// A member is not there or is of the wrong type (LSV-15, LSV-16).
+    /// A member is missing or has the wrong type (LSV-15, LSV-16).
     Member {
         /// The path of the file in the package.
         file: String,
@@ -82,7 +82,7 @@ pub enum Fault {
         /// The expected value.
         wanted: &'static str,
     },
-    /// The manifest is of another API than Vulkan.
+    /// The manifest is for another API than Vulkan.
     Variant(String),
     /// The last part of `library_path` is not a valid key (LSV-55).
     Key(String),
@@ -102,14 +102,14 @@ pub enum PathRule {
     Absolute,
     /// The path must not lead upwards.
     Parent,
-    /// No component is empty.
+    /// The path must not have an empty component.
     Empty,
-    /// No byte is zero.
+    /// The path must not contain a null byte.
     Nul,
 }
 
 impl Fault {
-    /// A file or folder that cannot be had.
+    /// Makes the fault for a file or folder that cannot be opened or read.
     pub fn io(file: impl Into<String>, error: impl Into<io::Error>) -> Self {
         Self::Io {
             file: file.into(),

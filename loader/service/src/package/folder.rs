@@ -1,5 +1,5 @@
-//! Folders and files of a package, opened one component after the other, so that each is looked at on the descriptor that is used
-//! (LSV-49, LSV-50): no symbolic link, no way up, and nothing that others than root may change.
+//! Folders and files of a package (LSV-49, LSV-50). They are opened one component after the other, and each check is made on the opened
+//! descriptor. Paths may contain no symbolic link and no way up, and only root may change the files.
 
 use super::fault::Fault;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,9 +15,9 @@ impl Owner {
     /// Root, the only user that the program trusts.
     pub const ROOT: Self = Self(0);
 
-    /// Returns `true` if a file with this state belongs to this user, and nobody else may write to it.
+    /// Returns `true` if this user owns the file, and nobody else may write to it.
     fn holds(self, stat: &Stat) -> bool {
-        // A folder that everybody may write to is no better for its sticky bit.
+        // The sticky bit does not make a folder acceptable that everybody may write to.
         stat.st_uid == self.0 && Mode::from_raw_mode(stat.st_mode) & (Mode::WGRP | Mode::WOTH) == Mode::empty()
     }
 
@@ -39,7 +39,7 @@ pub struct Folder {
     fd: OwnedFd,
     /// The path of the folder, for watches. Files in the folder are opened relative to `fd`.
     path: PathBuf,
-    /// Its name in messages, relative to the package.
+    /// Name of the folder in messages, relative to the package.
     shown: String,
     owner: Owner,
     stat: Stat,
@@ -52,7 +52,7 @@ pub struct File {
     pub fd: OwnedFd,
     /// Its state when it was opened.
     pub stat: Stat,
-    /// Its name in messages, relative to the package.
+    /// Name of the file in messages, relative to the package.
     pub shown: String,
 }
 
@@ -107,10 +107,10 @@ impl File {
 }
 
 impl Folder {
-    /// A folder that the administrator named: links on the way to it are the administrator's.
+    /// Opens a folder that the administrator named. Its path may contain links.
     ///
     /// # Errors
-    /// It cannot be opened, or others may change it.
+    /// The folder cannot be opened, or users other than the owner may change it.
     pub fn named(path: &Path, owner: Owner, shown: &str) -> Result<Self, Fault> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|error| Fault::io(shown, error))?;
@@ -134,7 +134,7 @@ impl Folder {
         &self.path
     }
 
-    /// Its device and inode.
+    /// Returns the device and inode.
     pub fn identity(&self) -> (u64, u64) {
         let stamp = Stamp::new(&self.stat);
         (stamp.device, stamp.inode)
@@ -147,10 +147,10 @@ impl Folder {
         }
     }
 
-    /// A folder right inside it.
+    /// Opens a folder that is directly inside this one.
     ///
     /// # Errors
-    /// There is none, it is a link or no folder, or others may change it.
+    /// The folder does not exist, is a link or another kind of file, or users other than the owner may change it.
     pub fn folder(&self, name: &str) -> Result<Self, Fault> {
         let shown = self.show(name);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -158,10 +158,10 @@ impl Folder {
         Self::checked(fd, self.path.join(name), shown, self.owner)
     }
 
-    /// The package itself, as a folder of a root: names in messages begin inside it.
+    /// Opens the package of this name, if this folder is a root of packages. Names in messages are relative to the package.
     ///
     /// # Errors
-    /// As for [`Folder::folder`]; [`Fault::Absent`] if there is none.
+    /// Those of [`Folder::folder`]; [`Fault::Absent`] if there is no such package.
     pub fn package(&self, name: &str) -> Result<Self, Fault> {
         let found = self.folder(name);
         match found {
@@ -182,10 +182,10 @@ impl Folder {
         )
     }
 
-    /// A regular file at a path of at least one component below it. Each folder on the way is passed to `visit`.
+    /// Opens a regular file at a path of one or more components below this folder. Passes each folder of the path to `visit`.
     ///
     /// # Errors
-    /// There is none, a component is a link, it is no regular file, or others may change it.
+    /// The file does not exist, a component is a link, it is not a regular file, or users other than the owner may change it.
     pub fn file(&self, path: &str, visit: &mut dyn FnMut(&Path)) -> Result<File, Fault> {
         let Some((first, rest)) = path.split_once('/') else {
             return self.own_file(path);
@@ -197,7 +197,7 @@ impl Folder {
 
     fn own_file(&self, name: &str) -> Result<File, Fault> {
         let shown = self.show(name);
-        // What is no file might wait for its other end, or become the terminal of this process.
+        // Opening a pipe might wait for its other end, and a terminal might become that of this process.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = open_component(self.fd.as_fd(), name, flags).map_err(|error| self.fault(name, error, "file"))?;
         let stat = rustix::fs::fstat(&fd).map_err(|error| Fault::io(&*shown, error))?;
@@ -245,8 +245,8 @@ impl Folder {
     }
 }
 
-/// Opens what is right inside a folder. Where the system does not know or allow the call that resolves a path under rules, the older
-/// one does the same for a single component.
+/// Opens an entry directly inside a folder. If the system does not know or allow `openat2`, which follows rules for paths, `openat` does
+/// the same for a single component.
 fn open_component(folder: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(folder, name, flags, Mode::empty(), rules) {
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(open(&tree, "a/file").unwrap().shown, "a/file");
         assert_eq!(open(&tree, "a/link").unwrap_err(), Fault::Link("a/link".into()));
         assert_eq!(open(&tree, "b/file").unwrap_err(), Fault::Link("b".into()));
-        // The same without the call of newer systems.
+        // The same test with `openat`, for older systems.
         let folder = tree.folder();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let older = |name: &str| open_without_rules(folder.fd.as_fd(), name, flags);

@@ -1,4 +1,4 @@
-//! A driver as a folder (LSV-28): what describes it, and how it is read without trusting anybody but root (LSV-49, LSV-50).
+//! A package: a folder with a driver and its description (LSV-28). Reading it trusts nobody except root (LSV-49, LSV-50).
 
 mod elf;
 mod fault;

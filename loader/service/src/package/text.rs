@@ -1,4 +1,4 @@
-//! The two texts of a package: `metadata.json` (LSV-15) and the manifest, which is rewritten for those who get it (LSV-16, LSV-17).
+//! The two texts of a package: `metadata.json` (LSV-15), and the manifest, which the service rewrites for clients (LSV-16, LSV-17).
 
 use super::fault::{Fault, PathRule};
 use crate::json;
@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Bytes of the longest name of a package.
+/// Upper bound on the bytes of a package's name.
 const LONGEST_NAME: usize = 64;
 
 /// Returns `true` if a folder of this name can be a package (LSV-28).
@@ -15,15 +15,15 @@ pub fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(fits)
 }
 
-/// A path below `contents`: at least one component, none of which is empty or leads anywhere else than down (LSV-49).
+/// A path below `contents`. It has at least one component, no empty component, and no component that leads out of the folder (LSV-49).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InnerPath(String);
 
 impl InnerPath {
-    /// The path in a member of `metadata.json`.
+    /// Checks the path in a member of `metadata.json`.
     ///
     /// # Errors
-    /// The rule that it breaks.
+    /// The rule that the path breaks.
     pub fn new(key: &'static str, path: &str) -> Result<Self, Fault> {
         let broken = if path.contains('\0') {
             Some(PathRule::Nul)
@@ -70,7 +70,7 @@ struct Members {
 }
 
 impl Metadata {
-    /// The one version that there is.
+    /// The only version of the format.
     pub const VERSION: u64 = 1;
 
     /// Parses the text. `file` is its name in messages.
@@ -89,7 +89,7 @@ impl Metadata {
     }
 }
 
-/// A driver's manifest, as it is in the package. Members that do not count pass through.
+/// The manifest of a driver, as it is in the package. Unknown members stay in it.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Manifest {
     file_format_version: String,
@@ -138,12 +138,12 @@ impl Manifest {
         if variant(&icd.api_version) != 0 {
             return Err(Fault::Variant(icd.api_version.clone()));
         }
-        // Clients refuse such a name, and with it the whole list.
+        // Clients reject such a name, and the whole list with it.
         let base = manifest.base();
         if base.is_empty() || base.contains(char::is_control) {
             return Err(Fault::Key(icd.library_path.clone()));
         }
-        // Written anew it may be longer than it was, and clients refuse a list with a longer one.
+        // The rewritten text may be longer than the original, and clients reject a list with a text that is too long.
         let size = manifest.published(u64::MAX).contents.len();
         if size > wire::MOST_IN_MANIFEST {
             return Err(Fault::TooLarge {
@@ -155,20 +155,20 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The manifest of an instance of the package. Keys of different instances differ, however long the name of the library is.
+    /// Returns the manifest for an instance of the package. Keys of different instances differ, however long the library's name is.
     pub fn published(&self, instance: u64) -> Published {
         let key = cut(&format!("{instance}-{}", self.base()), wire::LONGEST_KEY).to_owned();
         let mut manifest = self.clone();
         manifest.icd.library_path.clone_from(&key);
         Published {
             name: format!("{key}.json"),
-            // Texts and values that were read are always JSON.
+            // Values that were parsed from JSON can always be written as JSON.
             contents: serde_json::to_string(&manifest).unwrap_or_default(),
             key,
         }
     }
 
-    /// The last component of the path of the library.
+    /// Returns the last component of the library's path.
     fn base(&self) -> &str {
         self.icd.library_path.rsplit('/').next().unwrap_or_default()
     }
@@ -196,7 +196,7 @@ fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
     }
 }
 
-/// The variant in a version: the first of four numbers.
+/// Returns the variant in a version: the first of four numbers, or zero.
 fn variant(version: &str) -> u64 {
     let mut parts = version.split('.');
     let first = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Connections that come and go.
+//! Accepts and closes connections.
 
 use super::{Server, Source, TURN};
 use crate::client::{self, Client, End};
@@ -9,11 +9,11 @@ use rustix::net::SocketFlags;
 use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 
-/// Time between two looks at what closed connections have unread.
+/// Time between two checks of the closed connections with unread replies.
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(100);
 
 impl Server {
-    /// Accepts connections that wait.
+    /// Accepts the connections that are waiting.
     pub(super) fn accept(&mut self, now: Instant) {
         for _ in 0..TURN {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -39,7 +39,7 @@ impl Server {
         }
     }
 
-    /// Takes a client in. Another one makes room if there are too many.
+    /// Adds a client. If there are too many, another one makes room.
     fn admit(&mut self, client: Client, now: Instant) {
         let account = client.account;
         let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
@@ -83,7 +83,7 @@ impl Server {
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
         if let Some(client) = self.clients.remove(&number) {
-            // A thread may keep a copy of the descriptor for a moment, of which nothing is to be heard any more.
+            // A thread may keep a copy of the descriptor for a moment, so the loop must no longer receive its events.
             if let Err(error) = epoll::delete(&self.epoll, &client) {
                 warn!("client {number}: {error}");
             }
@@ -94,7 +94,7 @@ impl Server {
         self.write_soon(now);
     }
 
-    /// Closes a connection, at once or when what was sent is read.
+    /// Closes a connection, at once or after the client has read all replies.
     fn end(&mut self, client: Client, now: Instant) {
         let account = client.account;
         if let Some(socket) = client.close() {
@@ -103,7 +103,7 @@ impl Server {
         }
     }
 
-    /// Closes the connections whose replies were read meanwhile.
+    /// Closes the connections whose clients have read all replies.
     pub(super) fn sweep(&mut self, now: Instant) {
         if self.sweep_at.is_none_or(|at| at > now) {
             return;

@@ -1,4 +1,4 @@
-//! Answers of the service.
+//! Answers to the requests of clients.
 
 use super::{List, Server, Source};
 use crate::client::{Attachment, End};
@@ -60,7 +60,7 @@ impl Server {
         }
     }
 
-    /// Answers at once if that can be, and later otherwise.
+    /// Answers at once if possible, and otherwise later.
     fn hold(&mut self, number: u64, asked: Header, awaited: Awaited, now: Instant) -> Result<(), End> {
         let held = Held {
             client: number,
@@ -84,7 +84,7 @@ impl Server {
         Ok(())
     }
 
-    /// The answer to a request that may have to wait.
+    /// Returns the answer to a request that may have to wait.
     fn outcome(&mut self, held: &Held, now: Instant) -> Option<(Reply, Attachment)> {
         let only = |status| Some((Reply::status(status), Attachment::None));
         match held.awaited.answer(&self.drivers, now, held.until) {
@@ -106,7 +106,7 @@ impl Server {
         }
     }
 
-    /// The manifests for a class, which are written once for all who have it.
+    /// Returns the manifests for a class. The text is written once for all clients of the class.
     fn manifests(&mut self, class: Option<Class>) -> List {
         let generation = self.drivers.generation();
         if let Some(list) = self.lists.get(&class)
@@ -123,7 +123,7 @@ impl Server {
                 sha256: &driver.sha256,
             })
             .collect();
-        // Texts are always JSON; an empty file would be a malformed list.
+        // Texts can always be written as JSON. An empty file would be an invalid list.
         let text = serde_json::to_vec(&manifests).unwrap_or_default();
         let list = List {
             generation,
@@ -134,7 +134,7 @@ impl Server {
         list
     }
 
-    /// Answers what need not wait any more.
+    /// Answers the held-back requests whose results are known.
     pub(super) fn answer_held(&mut self, now: Instant) {
         let mut ended = Vec::new();
         for held in std::mem::take(&mut self.held) {
@@ -152,7 +152,7 @@ impl Server {
         }
     }
 
-    /// Tells who wants to know that what is published changed.
+    /// Tells watching clients that the published list changed.
     pub(super) fn tell_watchers(&mut self, now: Instant) {
         let generation = self.drivers.generation();
         if std::mem::replace(&mut self.told, generation) == generation {

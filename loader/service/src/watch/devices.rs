@@ -1,4 +1,4 @@
-//! The folder of device nodes, and what the system says about each of them (LSV-25, LSV-26). No node is opened.
+//! The folder of device nodes, and the system's facts about each device (LSV-25, LSV-26). No node is opened.
 
 use super::folders::for_each;
 use crate::drivers::{Identity, Seen, is_node};
@@ -22,10 +22,10 @@ pub struct DeviceFolder {
 }
 
 impl DeviceFolder {
-    /// Begins to watch.
+    /// Starts to watch.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let mut watch = Self {
@@ -38,7 +38,7 @@ impl DeviceFolder {
         Ok(watch)
     }
 
-    /// Watches what is there now.
+    /// Watches the folders that exist now.
     fn renew(&mut self) {
         let add = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags | WatchFlags::ONLYDIR).ok();
         self.above = self
@@ -77,7 +77,7 @@ impl AsFd for DeviceFolder {
     }
 }
 
-/// The nodes in a folder, with what `sys` says about each.
+/// Returns the nodes in a folder, each with the facts in `sys` about its device.
 pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
     let Ok(entries) = std::fs::read_dir(dri) else {
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
     entries.filter_map(|entry| seen(entry.ok()?)).collect()
 }
 
-/// For how long a file has been as it is. A clock that was set back makes it new.
+/// Returns the time since a file last changed. If the clock was set back, the file counts as new.
 fn age(seconds: i64, nanoseconds: i64) -> Duration {
     let part = |number: i64| u64::try_from(number).unwrap_or(0);
     let changed = Duration::from_secs(part(seconds)) + Duration::from_nanos(part(nanoseconds));
@@ -115,7 +115,7 @@ fn identity(device: &Path) -> Identity {
     }
 }
 
-/// A number as `sys` writes it: `0x1002`.
+/// Reads a number as `sys` writes it: `0x1002`.
 fn number(file: &Path) -> Option<u16> {
     let mut text = String::new();
     std::fs::File::open(file)

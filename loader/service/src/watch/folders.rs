@@ -1,4 +1,4 @@
-//! Folders whose changes matter, whichever they are: those of packages.
+//! Watches the folders of packages. Any change in them counts.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
@@ -8,23 +8,23 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use tracing::warn;
 
-/// Watches folders. Both the loop and who reads packages use it.
+/// A watch of several folders. The loop and the thread that reads packages both use it.
 #[derive(Debug)]
 pub struct FolderWatch {
     inotify: OwnedFd,
 }
 
 impl FolderWatch {
-    /// Without a folder.
+    /// Creates a watch without a folder.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn new() -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         Ok(Self { inotify })
     }
 
-    /// Watches a folder too; or, as long as it does not exist, the nearest one above it, for that it appears.
+    /// Watches a further folder. While it does not exist, watches the nearest existing folder above it, to notice when it appears.
     pub fn add(&self, folder: &Path) {
         let contents = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -41,7 +41,7 @@ impl FolderWatch {
                 place
             };
             match inotify::add_watch(&self.inotify, place, flags) {
-                // What appeared in between would not be noticed.
+                // The folder may have appeared before the watch began, which no event would report.
                 Ok(_) if place != folder && folder.is_dir() => return self.add(folder),
                 Ok(_) => return,
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
@@ -50,7 +50,7 @@ impl FolderWatch {
                     return;
                 }
             }
-            // What else happens there does not matter.
+            // Other events in the folder above do not matter.
             flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
         }
     }
@@ -69,7 +69,7 @@ impl AsFd for FolderWatch {
     }
 }
 
-/// Takes all events: the number of the watch, what happened, and to which name.
+/// Takes all events. Passes the number of the watch, the kind of the event, and the name of the file to `event`.
 pub(super) fn for_each(inotify: BorrowedFd<'_>, mut event: impl FnMut(i32, ReadFlags, &[u8])) {
     let mut space = [MaybeUninit::uninit(); 4096];
     let mut reader = inotify::Reader::new(inotify, &mut space);

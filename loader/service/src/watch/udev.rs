@@ -1,4 +1,5 @@
-//! Messages of udev about devices. They come when udev's rules have set the permissions, so they are better than the appearance of a node.
+//! Messages of udev about devices. udev sends them after its rules have set the permissions, so they are better than the appearance of a
+//! node.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -6,21 +7,21 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use std::io;
 
-/// The group that udev itself sends to; the kernel has another.
+/// Group that udev itself sends to; the kernel sends to another one.
 const FROM_UDEV: u32 = 2;
-/// The beginning of each message of udev.
+/// Text at the beginning of each message of udev.
 const PREFIX: &[u8; 8] = b"libudev\0";
 /// The number after the beginning, in network byte order.
 const MAGIC: u32 = 0xfeed_cafe;
 
-/// A socket that hears of devices.
+/// A socket that receives messages about devices.
 #[derive(Debug)]
 pub struct Udev {
     socket: OwnedFd,
 }
 
 impl Udev {
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// # Errors
     /// The system has no such sockets, or does not allow them here.
@@ -40,7 +41,7 @@ impl Udev {
             match rustix::net::recv(&self.socket, bytes.as_mut_slice(), RecvFlags::DONTWAIT) {
                 Ok((count, _)) => changed |= is_about_graphics(&bytes[..count.min(bytes.len())]),
                 Err(Errno::INTR) => {}
-                // What was too much is lost, and may have mattered.
+                // The system dropped messages, which may have been about devices.
                 Err(Errno::NOBUFS) => changed = true,
                 Err(_) => return changed,
             }
@@ -59,8 +60,8 @@ fn is_about_graphics(message: &[u8]) -> bool {
     properties(message).is_some_and(|all| all.split(|byte| *byte == 0).any(|one| one == b"SUBSYSTEM=drm"))
 }
 
-/// The properties in a message: behind the prefix and the magic number come the sizes of the header, and where the properties begin
-/// and how long they are.
+/// Returns the properties in a message. After the prefix and the magic number come the size of the header, and the place and length of the
+/// properties.
 fn properties(message: &[u8]) -> Option<&[u8]> {
     let rest = message.strip_prefix(PREFIX)?;
     let number = |at: usize| -> Option<[u8; 4]> { rest.get(at..at + 4)?.try_into().ok() };
