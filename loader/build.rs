@@ -1,4 +1,4 @@
-//! Names the shared library, binds its own symbols inside it, and says what it is where systems ask for that.
+//! Names the shared library, binds its own symbols inside it, and writes its description into it on systems that expect one.
 
 mod version_resource;
 
@@ -20,7 +20,7 @@ fn main() {
         match std::env::var("CARGO_CFG_TARGET_ENV").as_deref() {
             Ok("msvc") => link_like_microsoft(),
             _ => {
-                // The name that programs ask for stands in the library itself.
+                // The library itself contains the name under which programs load it.
                 let exports = concat!(env!("CARGO_MANIFEST_DIR"), "/../generated/exports/windows.def");
                 println!("cargo:rerun-if-changed={exports}");
                 link(format_args!("{exports}"));
@@ -90,8 +90,8 @@ fn link(argument: std::fmt::Arguments<'_>) {
     println!("cargo:rustc-cdylib-link-arg={argument}");
 }
 
-/// By which name programs ask for the library, on the systems whose libraries are ELF files. One that is listed binds its own
-/// symbols. Android and Fuchsia have no numbers in names: what has one cannot be packaged there.
+/// Name under which programs load the library, on the systems with ELF files. On a listed system, the library binds its own symbols. The
+/// names for Android and Fuchsia have no numbers, because a library with a number in its name cannot be packaged there.
 const ELF: [(&str, &str); 12] = [
     ("linux", "libvulkan.so.1"),
     ("freebsd", "libvulkan.so.1"),
@@ -107,5 +107,5 @@ const ELF: [(&str, &str); 12] = [
     ("fuchsia", "libvulkan.so"),
 ];
 
-/// The same on Apple's systems (APP-1): the folder is one that the program names.
+/// The same for Apple's systems (APP-1). The program names the folder.
 const APPLE: &str = "@rpath/libvulkan.1.dylib";

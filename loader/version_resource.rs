@@ -1,4 +1,4 @@
-//! The version resource of `vulkan-1.dll`: what the system shows of the file.
+//! The version resource of `vulkan-1.dll`: the facts that Windows shows about the file.
 
 #![allow(
     clippy::disallowed_macros,
@@ -68,7 +68,7 @@ fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Comma
 
 /// The resource as the tools read it. Its language is that of the United States, in UTF-16.
 fn text(version: &str) -> String {
-    // The system has room for numbers only, not for what a packager added to them.
+    // The system's field holds only numbers, not the text that a packager added to them.
     let numbers = version.split(['-', '+']).next().unwrap_or(version).replace('.', ",");
     format!(
         r#"1 VERSIONINFO

@@ -423,6 +423,6 @@ fn folders_of_the_loader_itself_count() {
 fn a_longer_word_than_origin_is_not_replaced() {
     let other = One::then().with("/game/bin/lib/libdrm.so.2", inode(30));
     assert_eq!(other.clone().search("$ORIGIN/lib").check(&known()), SHADOWED);
-    // A word that only the linker knows leaves everything open.
+    // If a word has a meaning only for the dynamic linker, the search cannot be predicted.
     assert_eq!(other.search("$ORIGINAL/lib").check(&known()), SHADOWED);
 }

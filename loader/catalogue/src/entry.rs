@@ -30,7 +30,7 @@ pub enum Problem {
     OtherSchema,
     /// `loader` is another version.
     OtherLoader,
-    /// `architecture` is another one.
+    /// The catalogue is for another architecture.
     OtherArchitecture,
 }
 
@@ -328,7 +328,7 @@ pub struct Entry<'a, J> {
     pub outcome: Outcome,
 }
 
-// Functions that are not inlined are called from many places, and at most a few times for each driver.
+// These functions are not inlined, to keep the library small: many places call them, and each at most a few times for a driver.
 impl<'a, J: Json<'a>> Entry<'a, J> {
     #[inline(never)]
     fn read(json: J) -> Option<Self> {

@@ -4,7 +4,7 @@ use crate::machine::Hash;
 use crate::written::is_hexadecimal;
 use core::fmt;
 
-/// Upper bound, in seconds since 1970, on times that say nothing about changes: reproducible images set all times to 0 or 1.
+/// Upper bound, in seconds since 1970, on times that do not show changes: reproducible images set all times to 0 or 1.
 const MEANINGLESS_SECONDS: i64 = 1;
 
 /// A file and its state. Replacing or changing the file changes the identity.

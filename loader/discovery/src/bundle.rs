@@ -45,7 +45,7 @@ pub fn each_of_system(mut visit: impl FnMut(&[u8]) -> bool) {
     }
 }
 
-/// Writes `folder`, a slash and `name` into `room`, and returns what was written. What does not fit is left out.
+/// Writes `folder`, a slash and `name` into `room`, and returns the written part. Cuts off bytes that do not fit.
 fn join<'r>(folder: &[u8], name: &[u8], room: &'r mut [u8]) -> &'r [u8] {
     let mut length = 0;
     let bytes = [folder, b"/", name].into_iter().flatten();

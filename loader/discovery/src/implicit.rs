@@ -1,4 +1,4 @@
-//! Decision if an implicit layer is active (LAY-130, APP-224).
+//! Decides whether an implicit layer is active (LAY-130, APP-224).
 
 use crate::env::Environment;
 use crate::env::layer_filters::LayerFilters;

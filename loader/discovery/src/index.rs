@@ -3,9 +3,9 @@
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// A hash table of numbers, each of which identifies a thing in a list of the caller. It stores no names: the caller compares them.
+/// A hash table of numbers, each of which identifies an object in a list of the caller. It stores no names: the caller compares them.
 ///
-/// Of things with the same name, the one that was added first is found first.
+/// Of two objects with the same name, the look-up finds the one that was added first.
 #[derive(Debug, Default)]
 pub struct Index {
     /// Zero slots or a power of two. At least a quarter is empty.
@@ -91,10 +91,10 @@ impl Index {
         }
     }
 
-    /// Adds a thing.
+    /// Adds the number of an object.
     ///
     /// # Errors
-    /// There is not enough memory.
+    /// Memory ran out.
     pub fn add(&mut self, Key(hash): Key, number: usize) -> Result<(), OutOfMemory> {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.resize((self.slots.len() * 2).max(FEWEST))?;

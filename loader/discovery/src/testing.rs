@@ -23,7 +23,7 @@ pub struct World {
 pub const EXECUTABLE: &str = "/bin/app";
 
 impl World {
-    /// A world whose only places are `implicit` and `explicit` in a folder of its own.
+    /// Creates a world in its own folder. Its only places are `implicit` and `explicit`.
     pub fn create() -> Self {
         let scratch = Scratch::create();
         let place = |name: &str| scratch.folder(name).to_string();
@@ -60,7 +60,7 @@ impl World {
         Fixed::new(&pairs)
     }
 
-    /// Writes a manifest with one layer. `more` are further members, each with a comma in front.
+    /// Writes a manifest with one layer. `more` has further members, each with a comma before it.
     pub fn layer(&self, file: &str, name: &str, more: &str) -> Text {
         let body = if more.contains("component_layers") {
             ""

@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub use other::write_others;
 
-/// The shells whose completions are written; each has a folder of its own in packages.
+/// The shells whose completions are written. Packages have a folder for each shell.
 const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
 
 /// Writes `man/NAME.1`, or `man/NAME.8` for a program of administrators, below a folder, which is created. Also writes a page for each
@@ -23,7 +23,7 @@ const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish")
 ///
 /// The error of the system about a folder or file that cannot be written.
 pub fn write(command: Command, folder: &Path) -> io::Result<()> {
-    // The pages have what it would print.
+    // The pages already contain what the command `help` would print.
     let mut command = command.disable_help_subcommand(true);
     let name = command.get_name().to_owned();
     for (shell, place) in SHELLS {

@@ -9,7 +9,7 @@ pub enum Kind {
     Validation,
     /// Writes down or records calls.
     Recorder,
-    /// Implements an extension that a driver lacks, or hides what a driver has.
+    /// Implements an extension that a driver lacks, or hides one that the driver has.
     Emulation,
     /// Limits the number of frames.
     Limiter,
@@ -58,7 +58,7 @@ impl Layer {
     }
 }
 
-/// Two kinds of which one belongs above the other, which means nearer to the application.
+/// A rule for two kinds of layers: one kind belongs above the other, which means nearer to the application.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// The kind that belongs above.

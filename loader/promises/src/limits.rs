@@ -1,9 +1,9 @@
-//! Upper bounds on what comes from files, variables, drivers and applications.
+//! Upper bounds on input from files, variables, drivers and applications.
 
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The thing that is limited.
+    /// The limited quantity.
     pub what: &'static str,
     /// The bound.
     pub value: u64,

@@ -4,7 +4,7 @@ use super::Code;
 
 /// Rank of something that is there and does not work.
 pub const BROKEN: u8 = 25;
-/// Rank of everything that has no rank of its own.
+/// Rank of every code that the table does not list.
 pub const OTHER: u8 = 50;
 /// Rank of reasons that are worth mentioning but never explain a failure. It applies to all higher ranks too.
 pub const ASIDE: u8 = 70;

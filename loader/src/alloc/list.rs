@@ -55,7 +55,7 @@ impl<T> HostList<T> {
         }
     }
 
-    /// Adds a value in front of the others.
+    /// Adds a value before the others.
     pub(crate) fn add(&self, Room(mut node): Room<T>, value: T) {
         node.value = Some(value);
         let (node, _) = node.into_raw();

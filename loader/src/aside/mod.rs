@@ -47,7 +47,7 @@ macro_rules! exports {
         /// The number of exported functions.
         const COUNT: usize = [$(Number::$name),*].len();
 
-        /// The targets of the jumps. They are this library's own functions until [`crate::aside::decide`] changes them.
+        /// Targets of the jumps. At first they are this library's own functions; [`crate::aside::decide`] may change them.
         pub(crate) static TARGETS: [core::sync::atomic::AtomicPtr<()>; COUNT] =
             [$(core::sync::atomic::AtomicPtr::new(super::trampoline::$name as *mut ())),*];
 
@@ -148,7 +148,7 @@ fn opened(path: &[u8], own: ApiVersion) -> Result<Library, Refusal> {
     }
 }
 
-/// Reason why this library does not step aside for another one.
+/// Reason why this library does not step aside for another loader.
 enum Refusal {
     Unreadable,
     Older(ApiVersion),

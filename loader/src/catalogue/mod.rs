@@ -164,7 +164,7 @@ impl KnownDrivers {
         }
     }
 
-    /// Returns `true` if all devices of a driver are known, and none of them is to be shown.
+    /// Returns `true` if all devices of a driver are known and all of them are hidden.
     fn hides(&self, entry: Entry<'_, Seen<'_>>) -> bool {
         let words = self.wishes.visible.as_ref();
         words.is_some_and(|words| visible::hides(words, entry)) && self.is_same_machine()

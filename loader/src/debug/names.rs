@@ -59,7 +59,7 @@ unsafe fn driver_handle(device: &'static Device, kind: Option<Wrapped>, handle: 
             let object = unsafe { translation::chain_physical_device(chain) };
             object.driver().own_device(object.handle).raw() as usize as u64
         }
-        // Without swapchains the driver has no surface of its own (DRV-205).
+        // A driver without swapchains gets no surface of its own (DRV-205).
         Wrapped::Surface
             if device
                 .terminators()

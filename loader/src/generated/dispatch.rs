@@ -13,7 +13,7 @@ pub mod instance;
 pub use device::DeviceTable;
 /// A driver's functions for the device commands that have terminators.
 pub use device_terminator::DeviceTerminatorTable;
-/// A driver's instance and physical-device functions, and the one that finds its device functions.
+/// Functions of a driver for instances and physical devices, and the function that finds its device functions.
 pub use driver::DriverTable;
 /// Functions of the instance chain: one for each instance and physical-device command.
 pub use instance::InstanceTable;

@@ -21,7 +21,7 @@ mod handles;
 #[cfg(target_pointer_width = "64")]
 #[path = "../../../generated/types/layout.rs"]
 mod layout;
-// What the C compiler of any target says, where a build names a file with that (tests/targets/layouts.py).
+// The sizes and offsets that a C compiler computes, if the build names a file with them (tests/targets/layouts.py).
 #[cfg(vkl_layouts)]
 mod layout_of_c {
     include!(env!("VKL_LAYOUTS"));

@@ -49,7 +49,7 @@ pub(crate) struct Configuration {
     pub settings: Option<Arc<Settings>>,
     /// All layers, or only those that are used even if no layer is requested by name.
     pub layers: DiscoveredLayers,
-    /// Places of the implicit layers that are active outside an instance (LAY-270, LAY-276), the one that is called last first.
+    /// Indices of the implicit layers that are active outside an instance (LAY-270, LAY-276). The layer that is called last comes first.
     pub active: Vec<usize>,
 }
 

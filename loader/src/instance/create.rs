@@ -201,9 +201,8 @@ unsafe fn prepare(
     unsafe { chain::create(create_info, callbacks, instance, layers) }
 }
 
-/// Logs the policies that are on.
-/// Returns the policies that count for an instance, and logs them. A driver that a policy leaves out could have the only device that somebody
-/// chose, so no driver is left out then (DRV-273).
+/// Returns the policies that apply to an instance, and logs them. If a variable or the settings file chose devices, no driver is left out,
+/// because its device could be the only chosen one (DRV-273).
 fn policies(settings: Option<&Settings>, environment: &Environment<'_>, journal: &Journal<'_>) -> DriverPolicies {
     let asked = DriverPolicies::in_force(settings);
     if asked.is_empty() {

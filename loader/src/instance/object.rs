@@ -55,7 +55,7 @@ pub(crate) struct Instance {
     device_configurations: SetOnce<HostVec<DeviceConfiguration>>,
     /// The only devices to show, as asked for at creation; unset when all are shown.
     pub(super) visible: SetOnce<VisibleDevices>,
-    /// Levels that the settings file asks to log; zero when it says nothing.
+    /// Log levels that the settings file enables; zero if it names none.
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
     pub messengers: Messengers,

@@ -134,7 +134,7 @@ unsafe fn fill<'a>(
             continue;
         }
         if written == room {
-            // All room is used, and the caller's number already says so.
+            // The array is full, and the caller's count already equals its size.
             return VkResult::VK_INCOMPLETE;
         }
         // SAFETY: `written` is below `room`, so the array has room for this element.

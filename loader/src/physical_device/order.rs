@@ -60,7 +60,7 @@ impl Rank {
     };
 }
 
-/// Types of devices, best first; what is not here comes last.
+/// Types of devices, best first. Types that are missing here come last.
 const KINDS: [VkPhysicalDeviceType; 5] = [
     VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
     VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,

@@ -54,10 +54,10 @@ impl ReportedDevices {
         Ok(())
     }
 
-    /// Returns the list of the last successful enumeration, in place of one that failed.
+    /// Returns the list of the last successful enumeration, after an enumeration that failed.
     ///
     /// # Errors
-    /// There is not enough memory.
+    /// Memory ran out.
     pub(super) fn remembered(&self, allocator: HostAllocator) -> Result<Handles, OutOfMemory> {
         self.note(false);
         let mut copy = Handles::new(allocator);

@@ -63,7 +63,7 @@ pub(super) fn empty_answer(instance: &Instance, result: VkResult) -> Option<(u32
     is_empty.then_some((0, VkResult::VK_SUCCESS))
 }
 
-/// Gives each device its wish. Returns `true` if somebody chose.
+/// Assigns each device its wish. Returns `true` if a variable or the settings file chose a device.
 ///
 /// # Errors
 /// Out of host memory.

@@ -84,8 +84,8 @@ pub(crate) unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     }
 }
 
-/// Returns the terminator of a command of an instance or physical device. The terminator itself checks if its extension is enabled, because layers
-/// fill a table once and then call what they may (LAY-240).
+/// Returns the terminator of a command of an instance or physical device. The terminator itself checks if its extension is enabled, because
+/// a layer fills its table once and may call every command in it (LAY-240).
 fn known(row: &Row) -> PFN_vkVoidFunction {
     row.terminator().filter(|_| row.is_built)
 }

@@ -53,10 +53,10 @@ struct Frame {
 }
 
 impl<'a> Expansion<'a> {
-    /// Returns empty lists. `overriding` names the components that are active whatever their own variables say.
+    /// Returns empty lists. `overriding` names the components that are active even if their own variables disable them.
     ///
     /// # Errors
-    /// There is not enough memory; the same holds for all methods.
+    /// Memory ran out; this holds for all methods.
     pub(super) fn new(
         list: &'a DiscoveredLayers,
         environment: &'a Environment<'a>,

@@ -15,7 +15,7 @@ pub struct DriPrime {
 /// A device, as `DRI_PRIME` names it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Prime {
-    /// The device of this number, from 1, among those that are neither the usual one nor processors.
+    /// The n-th device, from 1, among those that are neither the usual device nor a processor.
     Other(usize),
     /// `pci-0000_65_00_0` or `vendor:device`.
     Device(Wanted),

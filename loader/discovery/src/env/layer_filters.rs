@@ -23,7 +23,7 @@ impl LayerFilters {
         }
     }
 
-    /// The variables of which patterns are left out.
+    /// Returns the variables with patterns that were left out.
     pub fn truncated(&self) -> impl Iterator<Item = Variable> {
         let each = [
             (&self.enable, Variable::LayersEnable),
@@ -53,8 +53,8 @@ impl LayerFilters {
             .unwrap_or_default()
     }
 
-    /// Test (3) of LAY-154, for layers ordered by a settings file: the word for implicit layers hits both kinds, the
-    /// word for explicit ones neither (LAY-155).
+    /// Test (3) of LAY-154, for layers that a settings file orders. The word for implicit layers hits both kinds, and the word for explicit
+    /// layers hits none (LAY-155).
     pub fn disables_in_settings(&self, name: &[u8]) -> bool {
         self.disables(name, true)
     }

@@ -22,7 +22,7 @@ impl Cause {
         self.0.is_none()
     }
 
-    /// Holds the decision if it explains more than the one that is held.
+    /// Keeps the decision if it explains the failure better than the current one.
     pub(super) fn consider(&mut self, decision: Decision) {
         if let Some(rank) = rank(&decision)
             && rank < self.rank()
@@ -38,7 +38,7 @@ impl Cause {
         }
     }
 
-    /// Returns the one that explains more, `self` where both explain as much.
+    /// Returns the decision that explains more; `self` if both explain as much.
     pub fn or<'c>(&'c self, other: &'c Self) -> &'c Self {
         if other.rank() < self.rank() { other } else { self }
     }
@@ -48,7 +48,7 @@ impl Cause {
         self.0.as_ref().and_then(rank).unwrap_or(u8::MAX)
     }
 
-    /// Returns what is missing, the file or variable that names it, and why, in a few words.
+    /// Returns a short text: the missing file or library, the file or variable that names it, and the reason.
     pub fn text(&self) -> impl fmt::Display + '_ {
         Show(|out: &mut Formatter<'_>| match &self.0 {
             Some(Decision {

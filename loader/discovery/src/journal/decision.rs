@@ -7,7 +7,7 @@ use crate::text::Text;
 use core::fmt;
 use os::Show;
 
-/// Kind of thing that a decision is about.
+/// Kind of object that a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The JSON file of a driver; named by its path.
@@ -58,7 +58,7 @@ pub enum Source {
 /// Outcome of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The thing is used.
+    /// The object is used.
     Kept,
     /// The thing is not used.
     Dropped(Reason),

@@ -91,7 +91,7 @@ impl<'a> Journal<'a> {
         if let Some(bits) = decision.bits().filter(|&bits| self.sink.wants(bits)) {
             self.sink.log_decision(bits, format_args!("{}", decision.text()));
             if let Verdict::Dropped(Reason::File(FileReason::InvalidJson(Some(place)))) = decision.verdict {
-                // Tools parse the previous line, so the position is a line of its own.
+                // Tools parse the previous line, so the position is on its own line.
                 let (name, Place { line, column }) = (&decision.name, place);
                 self.note(
                     bits,

@@ -1,4 +1,4 @@
-//! Exact texts and severities, and the bound on what is remembered.
+//! Tests of exact texts and severities, and of the limit on what the journal keeps.
 
 use super::reason::{
     DriverLibraryReason, DriverManifestReason, FileReason, LayerLibraryProblem, LayerLibraryReason, LayerListReason,

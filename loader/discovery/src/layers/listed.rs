@@ -114,7 +114,7 @@ pub(super) fn combine(
     layers[at..].rotate_left(behind);
     forced_on.resize(layers.len(), false);
     forced_on[at..].rotate_left(behind);
-    // Without the override layer itself nothing says what it lists.
+    // If the override layer itself is missing, the list of its components is unknown.
     let is_overridden = layers.iter().any(LayerManifest::is_override);
     let mut off = Vec::new();
     for entry in entries.iter().filter(|entry| entry.control == Control::Off) {

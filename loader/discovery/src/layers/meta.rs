@@ -159,7 +159,7 @@ impl Validation<'_> {
     fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
         let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
         let mut first = names.first[last];
-        // What is invalid stays so, and is passed once.
+        // An invalid layer stays invalid, so the walk passes it only once.
         while let Some(place) = first.filter(|&place| states[place] == State::Invalid) {
             first = names.next[place];
         }
@@ -312,7 +312,7 @@ impl Extension for DeviceExtension {
         Ok(Self {
             name: Text::try_new(&self.name)?,
             spec_version: self.spec_version,
-            // Unknown commands are looked up in the layer that adds them, never in one that stands for it.
+            // Commands that are not in the registry are looked up in the layer that adds them, never in a meta-layer that contains it.
             entrypoints: Vec::new(),
         })
     }
@@ -326,7 +326,7 @@ fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
     Ok(index)
 }
 
-/// Adds what is not there yet, for as long as `left` allows to look.
+/// Adds the extensions that are not in the list yet. Examines at most `left` of them.
 fn add_missing<E: Extension>(
     own: &mut Vec<E>,
     known: &mut Index,

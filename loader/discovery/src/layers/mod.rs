@@ -119,7 +119,7 @@ pub enum Extent {
 }
 
 impl LayerScan<'_> {
-    /// All layers. What is dropped, and why, is in the journal.
+    /// Finds all layers. The journal has the dropped ones, with the reasons.
     pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::All, journal)
     }

@@ -36,7 +36,7 @@ impl UserOrder {
         Ok(order)
     }
 
-    /// Returns `true` if the user says nothing.
+    /// Returns `true` if the user declares no order.
     pub fn is_empty(&self) -> bool {
         self.variable.is_empty() && self.settings.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The usual scan: implicit layers, the override layer among them, explicit layers, and what is then removed.
+//! The usual scan: finds implicit layers with the override layer, then explicit layers, and removes the filtered ones.
 
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ use crate::text::Text;
 use os::memory::{Grow, OutOfMemory, shortage};
 
 impl LayerScan<'_> {
-    /// Runs the steps in the order that decides what a later one can see.
+    /// Runs the steps in their order. A step sees only the layers that earlier steps left.
     pub(super) fn regular(
         &self,
         extent: Extent,

@@ -51,7 +51,7 @@ pub fn emit(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>)
     tell(instance, bits, text);
 }
 
-/// [`emit`] for what the trace has already.
+/// Like [`emit`], for a message that the trace has already.
 fn tell(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     let wanted = selected(instance, bits);
     let heard = instance.is_some_and(Listener::hears);
@@ -67,7 +67,7 @@ fn tell(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     }
 }
 
-/// Reports, whatever was asked for, what is about to end the process or fail a call (APP-233).
+/// Logs a message about something that ends the process or fails a call, whatever the log level (APP-233).
 #[cold]
 pub fn fatal(text: Arguments<'_>) {
     traced(LogBits::ERROR, text);

@@ -125,7 +125,7 @@ enum LibraryNames {
     Keys,
 }
 
-/// A manifest, who named it, and what it calls its library by.
+/// A manifest, the variable or rule that named it, and the form of its library names.
 type Origin<'a> = (&'a Text, Source, LibraryNames);
 
 fn understand(

@@ -28,7 +28,7 @@ impl From<OutOfMemory> for FileError {
 /// Identity of a file, as a device and a number on it; `None` if the system does not report them.
 pub type FileIdentity = Option<(u64, u64)>;
 
-/// The JSON value in a file. What was seen of the file is noted.
+/// Returns the JSON value in a file. Records the state of the file.
 pub fn read_json(path: &Text, paths: Option<&PathRecorder>) -> Result<Document, FileError> {
     Ok(read_identified_json(path, paths)?.0)
 }
@@ -50,8 +50,8 @@ pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
     })
 }
 
-/// The bytes of a regular file. Folders, devices and pipes are refused without waiting for them (BI-8). Opening comes
-/// first, since a path may be one that only opening understands (LAY-25), and most files looked for do not exist.
+/// Returns the bytes of a regular file. Folders, devices and pipes are rejected without waiting for them (BI-8). The file is opened first,
+/// because some paths only work for opening (LAY-25), and most files that are looked for do not exist.
 fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
     let read = look(path, paths);
     // The cause of other failures may go away without a trace.
@@ -92,10 +92,10 @@ fn not_opened(path: &Text, error: Errno) -> FileError {
     }
 }
 
-/// The bytes of an open file that had this state.
+/// Returns the bytes of an open file that had this state.
 ///
 /// # Errors
-/// Where it cannot be read, or is another one by now.
+/// The file cannot be read, or has changed.
 #[inline(always)]
 pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
     let expected = match usize::try_from(found.len()) {

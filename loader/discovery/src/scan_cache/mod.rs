@@ -22,7 +22,7 @@ use os::Mutex;
 use os::memory::shortage;
 use variables::Values;
 
-/// A result, and what it rests on.
+/// A result, with the variables and files that it depends on.
 #[derive(Debug)]
 pub struct Cached<T> {
     value: T,
@@ -92,7 +92,7 @@ impl<T> ScanCache<T> {
         }
     }
 
-    /// Forgets what is kept.
+    /// Removes the kept result.
     pub fn forget(&self) {
         self.replace(None);
     }

@@ -11,7 +11,7 @@ const MOST_PATHS: usize = 1024;
 /// Bytes of the files and folders that one scan may rest on, to be kept.
 pub const MOST_BYTES: u64 = 1 << 20;
 
-/// The paths that a scan rests on, with what they led to, in the order of the scan.
+/// The paths that a scan depends on, each with the state of its file, in the order of the scan.
 #[derive(Debug, Default)]
 pub struct ScanInputs {
     seen: Vec<(CString, PathState)>,
@@ -19,7 +19,7 @@ pub struct ScanInputs {
 }
 
 impl ScanInputs {
-    /// Bytes of the files and folders.
+    /// Returns the sum of the sizes of the files and folders.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -55,7 +55,7 @@ impl PathRecorder {
         self.inputs.into_inner()
     }
 
-    /// Something was seen that cannot be compared.
+    /// Notes that the scan used something whose state cannot be compared later, so its result is not kept.
     pub fn mark_uncacheable(&self) {
         drop(self.inputs.take());
     }

@@ -40,7 +40,7 @@ impl Values {
 
     fn add(&mut self, key: Key, name: &CStr, trust: Trust, value: Option<&[u8]>) -> Result<(), OutOfMemory> {
         let added = Value {
-            // Neither has a NUL inside.
+            // Neither the name nor the value contains a null byte.
             name: copy_terminated(name.to_bytes())?.unwrap_or_default(),
             trust,
             value: match value {
@@ -65,7 +65,7 @@ impl Value {
     }
 }
 
-/// The environment of the process, with a note of what was read.
+/// The environment of the process. Records the variables that are read.
 #[derive(Debug, Default)]
 pub struct VariableRecorder(RefCell<Values>);
 
@@ -75,8 +75,8 @@ impl VariableRecorder {
         self.0.into_inner()
     }
 
-    /// Notes the first value of each variable. One for which there is no memory lets the call end, so nothing is kept that
-    /// rests on it.
+    /// Records the first value of each variable. If memory runs out, the call fails, so no result that depends on the missing value is
+    /// kept.
     fn note(&self, name: &CStr, trust: Trust, value: Option<&[u8]>) {
         let mut values = self.0.borrow_mut();
         let key = Key::of(&[name.to_bytes()]);

@@ -7,7 +7,7 @@ use crate::journal::Source;
 use core::ops::Range;
 use os::folders::Folders;
 
-/// The base folders, below each of which every kind of file has a folder of its own.
+/// The base folders. Each kind of file has its own folder below every base folder.
 #[derive(Debug)]
 pub struct BaseFolders {
     folders: Paths,
@@ -39,8 +39,8 @@ impl BaseFolders {
         self.folders.iter()
     }
 
-    /// Iterates over all folders in the order for a settings file. Both homes come first; those with a variable of their own precede those below the
-    /// home folder (APP-240, APP-241).
+    /// Iterates over all folders in the order for a settings file. The user's two folders come first, and of these the ones that a variable
+    /// names come before those below the home folder (APP-240, APP-241).
     pub fn for_settings(&self) -> impl Iterator<Item = Place<'_>> {
         let rank = |place: usize, base: &Place<'_>| match self.homes.iter().any(|home| home.contains(&place)) {
             true if base.source != Source::Variable(Variable::Home) => 0,

@@ -1,5 +1,5 @@
-//! Folders chosen when the loader is built, each through a variable of the build's environment. What is not chosen is as the
-//! system has it.
+//! Folders that the build chooses, each through a variable of the build's environment. Without the variable, the system's usual folder is
+//! used.
 
 /// Follows the base folders of configuration variables (`VKL_SYSCONFDIR`).
 pub const SYSCONFDIR: Option<&str> = option_env!("VKL_SYSCONFDIR");
@@ -7,10 +7,10 @@ pub const SYSCONFDIR: Option<&str> = option_env!("VKL_SYSCONFDIR");
 /// Follows [`SYSCONFDIR`] (DRV-21, LAY-13; `VKL_EXTRASYSCONFDIR`).
 pub const EXTRASYSCONFDIR: Option<&str> = option_env!("VKL_EXTRASYSCONFDIR");
 
-/// Stands in for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
+/// Value for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
 pub const FALLBACK_CONFIG_DIRS: Option<&str> = option_env!("VKL_FALLBACK_CONFIG_DIRS");
 
-/// Stands in for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
+/// Value for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
 pub const FALLBACK_DATA_DIRS: Option<&str> = option_env!("VKL_FALLBACK_DATA_DIRS");
 
 // A relative folder would lie wherever a program happens to run.
@@ -42,7 +42,7 @@ mod tests {
 
     /// Returns the compiler's result and messages for this file, with a variable set.
     fn built(variable: &str, value: &str) -> (bool, String) {
-        // The compiler replaces what it writes, so that goes into a folder of the test's own.
+        // The compiler overwrites its output, so the output goes into the test's own folder.
         let scratch = Scratch::create();
         let output = Command::new("rustc")
             .args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--out-dir"])

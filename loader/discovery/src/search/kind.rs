@@ -4,7 +4,7 @@ use crate::env::Variable;
 use crate::journal::{LogBits, Subject};
 use os::registry::List;
 
-/// A kind of manifest that has places of its own.
+/// A kind of manifest. Each kind has its own places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestKind {
     /// Drivers.

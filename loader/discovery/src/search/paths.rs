@@ -58,7 +58,7 @@ impl Paths {
         paths
     }
 
-    /// Adds a path. One for which there is no memory is left out, and the call ends as out of memory.
+    /// Adds a path. If memory runs out, the path is left out, and the call fails with out of memory.
     pub fn push(&mut self, path: &[u8], source: Source) {
         self.add(source, |text| {
             text.try_room(path.len())?;
@@ -109,7 +109,7 @@ impl Paths {
     /// Drops places whose exact text occurred before (DRV-11, LAY-16).
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn drop_repeats(&mut self) -> Result<(), OutOfMemory> {
         let Self { text, items, .. } = self;
         if items.len() <= USUAL_PATHS {

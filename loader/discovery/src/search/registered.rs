@@ -7,7 +7,7 @@ use os::registry::{self, Event};
 
 /// Adds the places that the registry lists, in the order that counts.
 pub(super) fn add(kind: ManifestKind, found: &mut Paths, journal: &Journal<'_>) {
-    // What a registry says may change at any time, and has no stamp.
+    // Content of a registry may change at any time, and has no state that could be compared.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }

@@ -28,7 +28,7 @@ impl System for ThisSystem {
         config: chosen(FALLBACK_CONFIG_DIRS, folders::HERE.config),
         data: chosen(FALLBACK_DATA_DIRS, folders::HERE.data),
         local_config: chosen(SYSCONFDIR, folders::HERE.local_config),
-        // One that the builder chose stands alone (DRV-21, LAY-13).
+        // If the builder chose a folder, the system's own folder is not used (DRV-21, LAY-13).
         system_config: match SYSCONFDIR {
             Some(_) => chosen(EXTRASYSCONFDIR, ""),
             None => chosen(EXTRASYSCONFDIR, folders::HERE.system_config),

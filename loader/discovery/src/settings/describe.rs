@@ -18,7 +18,7 @@ const SHOWN: LogBits = LogBits::ERROR
     .with(LogBits::LAYER);
 
 impl Settings {
-    /// Logs what is active, in one unbroken run of lines.
+    /// Logs the active settings, in one unbroken run of lines.
     pub fn describe(&self, journal: &Journal<'_>) {
         journal.note(
             LogBits::INFO,
@@ -110,7 +110,7 @@ impl Lines<'_> {
     }
 }
 
-/// The names of the bits that are told, with a bar between them.
+/// Returns the names of the enabled log levels, with a bar between them.
 fn names(mask: LogBits) -> impl fmt::Display {
     Show(move |out: &mut fmt::Formatter<'_>| {
         let set = NAMES

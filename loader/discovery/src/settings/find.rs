@@ -68,7 +68,7 @@ fn read(
 
 /// The files that the system's registry names (APP-242).
 fn registered(journal: &Journal<'_>) -> Paths {
-    // What a registry says may change at any time, and has no stamp.
+    // Content of a registry may change at any time, and has no state that could be compared.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }

@@ -1,7 +1,7 @@
-//! The loader settings file: what a configuration tool wants of this loader (APP-240 to APP-262).
+//! The loader settings file, through which a configuration tool controls this loader (APP-240 to APP-262).
 //!
-//! [`load`] finds the file, chooses the object made for the running executable, and reads it. A file that cannot be used
-//! never fails a call. [`Settings::describe`] says what is active, for the log.
+//! [`load`] finds the file, chooses the object for the running executable, and reads it. A file that cannot be used never fails a call.
+//! [`Settings::describe`] logs the active settings.
 
 mod describe;
 mod devices;

@@ -9,7 +9,7 @@ static ASKED: AtomicU32 = AtomicU32::new(UNSET);
 /// Marks that no policies are set.
 const UNSET: u32 = u32::MAX;
 
-/// Policies, each of which may be on.
+/// A set of policies that are on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriverPolicies(u8);
 
@@ -34,7 +34,7 @@ impl DriverPolicies {
         (Self::LAZY_ASLEEP, "lazy-asleep"),
     ];
 
-    /// Notes what the variable asks for.
+    /// Turns on the policies that the variable names.
     pub fn read(environment: &Environment<'_>) {
         let mut all = Self::default();
         let set = environment.each_item(Variable::DriverPolicy, |word| all = all.with(word));

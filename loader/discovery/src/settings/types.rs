@@ -72,8 +72,7 @@ pub struct LayerEntry {
     pub implicit: bool,
 }
 
-/// A physical device to show (APP-258). Holds no memory of its own, so that an instance can keep a copy in the memory of
-/// the application (APP-170).
+/// A physical device to show (APP-258). It owns no memory, so an instance can keep a copy in the memory of the application (APP-170).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfiguration {
     /// `VkPhysicalDeviceIDProperties::deviceUUID`.

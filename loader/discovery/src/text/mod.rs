@@ -16,10 +16,9 @@ use core::ops::Deref;
 use os::Raw;
 use os::memory::{self, OutOfMemory};
 
-/// A byte string. Names and paths are compared and passed on exactly as found; nothing requires them to be UTF-8
-/// (LAY-70, BI-7).
+/// A byte string. Names and paths are compared and passed on exactly as found; nothing requires them to be UTF-8 (LAY-70, BI-7).
 ///
-/// A copy for which there is no memory is empty where nothing can be returned, and the call ends as out of memory.
+/// If memory runs out for a copy, and the function cannot return an error, the copy is empty, and the call fails with out of memory.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Vec<u8>);
 

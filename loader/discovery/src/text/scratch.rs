@@ -10,7 +10,7 @@ use super::{Text, join};
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// An empty folder of its own.
+    /// Creates an empty folder for one test.
     pub fn create() -> Self {
         Self(steady::new_folder("vk-loader-unit"))
     }

@@ -1,7 +1,7 @@
-//! The trace: what the loader does in this process, one JSON object a line, for programs to read (docs/trace.md).
+//! The trace: a record of the loader's steps in this process, one JSON object a line, for scripts (docs/trace.md).
 //!
-//! `VK_LOADER_TRACE` switches it on. It never changes a result: what cannot be written is left out, and a file that fails once is
-//! written no more. Without it each place that would write a record reads one word.
+//! `VK_LOADER_TRACE` switches it on. The trace never changes a result. A record that cannot be written is left out, and after a failed
+//! write nothing more is written to the file. Without a trace, each place that would write a record only reads one word.
 
 mod record;
 
@@ -27,7 +27,7 @@ pub fn is_on() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Starts writing to what the variable names: a path, or `fd:` and the number of a descriptor.
+/// Starts writing to the target that the variable names: a path, or `fd:` and the number of a descriptor.
 pub fn begin(named: &[u8]) {
     if named.is_empty() {
         return;
@@ -85,7 +85,7 @@ fn append(event: &str, fill: &dyn Fn(&mut Record)) {
     }
 }
 
-/// The one line about a trace that cannot be written. It goes where messages go, in their form.
+/// Logs the one message about a trace that cannot be written. It has the form of other messages, and goes to the same place.
 fn complain(what: Arguments<'_>) {
     let name = Variable::Trace.name();
     os::write_to_standard_error(&os::render(format_args!(
@@ -114,7 +114,7 @@ pub struct Begun<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// Writes that the step begins; `name` is what is called or opened.
+    /// Writes that the step begins. `name` is the called function or the opened library.
     #[inline]
     pub fn begin(self, name: &'a [u8]) -> Begun<'a> {
         let mut begun = Begun {

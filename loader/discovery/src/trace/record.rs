@@ -76,7 +76,7 @@ impl Record {
         self.within(b"{", fill, b"}");
     }
 
-    /// A member that is an array of objects, each of which `fill` writes.
+    /// Writes a member that is an array of objects. `fill` writes each object.
     pub fn objects<T>(&mut self, name: &str, all: impl Iterator<Item = T>, fill: impl Fn(&mut Self, T)) {
         self.name(name);
         self.within(
@@ -145,7 +145,7 @@ impl Record {
     }
 }
 
-/// Formatted values here contain no bytes that [`os::render`] would have to decode.
+/// The formatted values contain no bytes that [`os::render`] would have to decode.
 impl Write for Record {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.raw(text.as_bytes());

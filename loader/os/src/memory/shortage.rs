@@ -88,7 +88,7 @@ impl EmergencyPool {
     }
 }
 
-/// The duration of one call that reports a failed allocation. It may be inside another call, if a layer calls back.
+/// Marks the time of one call that can report a failed allocation. Such a call may run inside another one, if a layer calls back.
 #[must_use]
 pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'static>);
 

@@ -39,6 +39,6 @@ pub enum Event<'a> {
     NeedsRestart(&'a [u8]),
     /// A device whose status the system does not report (LAY-50).
     NoStatus(&'a [u8]),
-    /// Neither a key nor a device lists anything (DRV-41, LAY-52).
+    /// No key and no device lists anything (DRV-41, LAY-52).
     Nothing,
 }

@@ -45,7 +45,7 @@ impl<T> Mutex<T> {
         })
     }
 
-    /// Takes the lock unless a thread holds it, even one that does not exist in this copy of the process.
+    /// Takes the lock if no thread holds it. After a fork, the holder may be a thread that does not exist in this process.
     #[inline]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let taken = self

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// Room for a value that one thread sets; afterwards any thread may read it without a lock.
 pub struct SetOnce<T> {
     is_set: AtomicBool,
-    /// Held by the thread that sets the value, so that another one waits until it is set.
+    /// Held by the thread that sets the value. Other threads wait for it until the value is set.
     setting: Mutex<()>,
     value: UnsafeCell<MaybeUninit<T>>,
 }

@@ -109,7 +109,7 @@ fn is_elevated() -> bool {
     unsafe { libc::geteuid() != libc::getuid() || libc::getegid() != libc::getgid() }
 }
 
-/// Returns `false`: Fuchsia has no users. A process has what it was given, including its variables (LAY-55).
+/// Returns `false`, because Fuchsia has no users. The creator of a process chooses its variables (LAY-55).
 #[cfg(target_os = "fuchsia")]
 fn is_elevated() -> bool {
     false

@@ -92,7 +92,7 @@ impl Manager {
             if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
             }
-            // A device's own value takes precedence over those of its components, of which the first value counts.
+            // A device's own value takes precedence over the values of its components. Of those, only the first counts.
             let _ = self.ask(device, value, take) || self.components(device).any(|part| self.ask(part, value, take));
         }
     }

@@ -10,7 +10,7 @@ pub(super) struct Edge {
     pub(super) above: usize,
     /// The layer nearer to the driver.
     pub(super) below: usize,
-    /// Number of the declaration that says so.
+    /// Number of the declaration that requires this order.
     pub(super) by: usize,
 }
 

@@ -40,7 +40,7 @@ enum By<'a> {
 pub(super) enum Purpose {
     /// The chain of an instance.
     Instance,
-    /// The functions in front of global commands.
+    /// The pre-instance functions.
     PreInstance,
 }
 
@@ -94,11 +94,11 @@ fn sort_declared(
     Ok(!moves.is_empty())
 }
 
-/// Sorts the layers whose functions stand in front of global commands. Their places are in the order in which they were found, and the
-/// last one is called first, so the order from the application to the driver is the opposite.
+/// Sorts the layers that have pre-instance functions. Their places are in the order in which they were found. The last one is called first,
+/// so the order from the application to the driver is the opposite.
 ///
 /// # Errors
-/// When memory runs out.
+/// Memory ran out.
 pub fn sort_called_last_first(
     list: &DiscoveredLayers,
     active: &mut [usize],

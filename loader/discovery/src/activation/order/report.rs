@@ -137,9 +137,9 @@ pub(super) fn contradictions(
     Ok(())
 }
 
-/// Logs what the user wrote that cannot order any layer.
+/// Logs the user's declarations that cannot order any layer.
 pub(super) fn note_useless(list: &DiscoveredLayers, journal: &Journal<'_>) {
-    // What was not looked for cannot be called unknown.
+    // Without a search for explicit layers, a name that was not found may still belong to one.
     if !journal.wants(WARN) || list.without_explicit {
         return;
     }
@@ -181,7 +181,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Returns `true` if a word that is not a kind stands for no layer that can be in a chain.
+/// Returns `true` if a word is not a kind, and no layer that can be in a chain has it as its name.
 fn is_unknown(word: &[u8], list: &DiscoveredLayers) -> bool {
     let word = Word::parse(word);
     let is_for = |layer: &LayerManifest| layer.components().is_none() && word.is_for(layer);

@@ -1,4 +1,4 @@
-//! Words of a declaration, each of which stands for layers.
+//! The words of a declaration. Each word stands for one or more layers.
 
 use crate::env::glob::Pattern;
 use crate::manifest::LayerManifest;
@@ -46,7 +46,7 @@ impl Word {
     }
 }
 
-/// The chains in a text, of which each is a list of words from the application down.
+/// Returns the chains in a text. Each chain is a list of words, from the application down.
 pub(super) fn chains(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let chains = text.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     chains.filter(|chain| !chain.is_empty())

@@ -21,7 +21,7 @@ pub enum LayerListReason {
         /// The pattern that matches, or the word for layers of its kind.
         pattern: Text,
     },
-    /// A component of the meta-layer is not there.
+    /// A component of the meta-layer is missing.
     ComponentMissing {
         /// Its name.
         component: Text,

@@ -11,7 +11,7 @@ use reasons::Code;
 pub enum LayerManifestReason {
     /// `file_format_version` is missing or not a string.
     NoFormatVersion,
-    /// Neither `layers` nor `layer` is there.
+    /// Both `layers` and `layer` are missing.
     NoLayer,
     /// The file describes a driver but no layer: a driver manifest in the wrong folder.
     DriverManifest,

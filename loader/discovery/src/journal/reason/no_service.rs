@@ -23,7 +23,7 @@ impl ServiceReason {
         match *self {}
     }
 
-    /// Writes what is known beside the code.
+    /// Writes further facts after the code.
     pub fn describe(&self, _: &mut Record) {
         match *self {}
     }

@@ -11,7 +11,7 @@ use reasons::Code;
 pub enum ServiceReason {
     /// There is no connection, for this reason of the system's.
     NotReached(Text),
-    /// This user runs it, who is neither the superuser nor the one of the build.
+    /// This user runs the service, and is neither the superuser nor the user that the build trusts.
     NotTrusted(u32),
     /// The process is elevated, and the folder of the socket can be changed by others than the superuser.
     Folder,
@@ -29,7 +29,7 @@ pub enum ServiceReason {
     Descriptors(&'static str),
     /// The service sent a file that others can change.
     FileNotTrusted,
-    /// The file is not what was promised: this differs.
+    /// The file differs from the description in this property.
     OtherBytes(&'static str),
 }
 
@@ -80,7 +80,7 @@ impl ServiceReason {
         write!(out, ". Going on without {name}")
     }
 
-    /// Writes what is known beside the code.
+    /// Writes further facts after the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::NotReached(words) => record.text("system", words),

@@ -11,7 +11,7 @@ use reasons::Code;
 pub enum SettingsReason {
     /// `file_format_version` is missing or not a string.
     NoFormatVersion,
-    /// Neither `settings_array` nor `settings` is there.
+    /// Both `settings_array` and `settings` are missing.
     NoSettings,
     /// No object is for this executable or for all executables.
     OtherExecutable,

@@ -40,7 +40,7 @@ pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
         true => BYTE_ORDER_MARK.len(),
         false => 0,
     };
-    // serde_json would decode escapes in memory of its own, which must not run out.
+    // serde_json would decode escapes into its own memory, and a failed allocation there would end the process.
     if os::find_byte(text, b'\\').is_none() {
         match build(text, begin, Form::Plain) {
             Err(Fault::At(_)) => {}
@@ -109,7 +109,7 @@ fn decode_in_place(text: &mut [u8], node: &mut Node) {
 }
 
 fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
-    // Places in the text and in the nodes, of which there are not more than bytes, are kept in 32 bits.
+    // Places in the text and in the nodes have 32 bits. There are not more nodes than bytes.
     if u32::try_from(text.len()).is_err() {
         return Err(Fault::At(0));
     }

@@ -112,7 +112,7 @@ fn lay_75_places_of_what_is_refused() {
     }
 }
 
-/// A text, what it is normalised to, and for each byte of that its place in the text.
+/// A text, its normal form, and for each byte of the normal form its place in the text.
 type Origins<'a> = (&'a [u8], &'a str, &'a [usize]);
 
 #[test]

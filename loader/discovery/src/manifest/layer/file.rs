@@ -25,10 +25,10 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
 /// The first version with `layers`, and without a repeated `layer`.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
-/// Adds the layers of one manifest to others, in the order of the file. `implicit` chooses the rules by which they are read.
+/// Adds the layers of one manifest to others, in the order of the file. `implicit` selects the rules for reading them.
 ///
 /// # Errors
-/// Only when memory runs out; what was added before stays.
+/// Memory ran out. Layers that were added before the failure stay.
 pub fn read_layer_manifest(
     path: &Text,
     source: Source,

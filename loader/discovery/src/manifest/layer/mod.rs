@@ -1,7 +1,7 @@
 //! Layer manifests (LAY-70 to LAY-110).
 //!
-//! [`read_layer_manifest`] reads one file, which may describe several layers. What is wrong with one layer drops that
-//! layer only; everything that was dropped is in the journal.
+//! [`read_layer_manifest`] reads one file, which may describe several layers. A fault in one layer drops only that layer. The journal has
+//! everything that was dropped.
 
 mod extensions;
 mod file;

@@ -1,4 +1,4 @@
-//! Tables of manifests: what is read, what is skipped, and what is said about it.
+//! Tables of manifests, each with the layers that are read, the layers that are skipped, and the messages.
 
 use super::*;
 use crate::journal::testing::Lines;

@@ -46,7 +46,7 @@ pub struct LayerManifest {
 }
 
 impl LayerManifest {
-    /// The layers this one stands for; `None` when it has a library of its own.
+    /// Returns the layers that a meta-layer consists of; `None` for a layer with a library.
     pub fn components(&self) -> Option<&[Text]> {
         match &self.body {
             LayerBody::Library(_) => None,
@@ -189,7 +189,7 @@ pub struct ManifestOrder {
 }
 
 impl ManifestOrder {
-    /// Returns `true` if the manifest says nothing.
+    /// Returns `true` if the manifest declares no order.
     pub fn is_empty(&self) -> bool {
         self.above.is_empty() && self.below.is_empty()
     }
