@@ -2,15 +2,15 @@
 # A root of Debian sid, which has the newest Khronos loader, drivers and layers. Its libraries need a newer libc than many
 # systems have, so programs that use them run inside. It is made at first use and then kept (`make clean` removes it).
 #
-#   make/sid.sh                 makes the root if need be, and prints the path of its libvulkan.so.1, as seen from inside
-#   make/sid.sh run COMMAND...  runs a command in it
-#   make/sid.sh root            prints the path of the root, as seen from outside
+#   make/sid.sh                 Makes the root if it is missing. Prints the path of its libvulkan.so.1, as seen from inside.
+#   make/sid.sh run COMMAND...  Runs a command in the root.
+#   make/sid.sh root            Prints the path of the root, as seen from outside.
 #
-# A command keeps its arguments, variables, working folder, standard streams and exit status, and is the process that was
-# started: a signal reaches it. /usr, /etc and /home are those of the root; the project, CARGO_TARGET_DIR, /tmp, TMPDIR,
-# XDG_RUNTIME_DIR, /proc, /dev and /sys are those of outside, under the same paths, and so are the network and the displays
-# that are reached through /tmp. What was built outside runs inside: a libc is compatible with older ones. The mounts
-# are seen by the command alone, and end with it. It takes the superuser, as making the root does.
+# A command keeps its arguments, variables, working folder, standard streams and exit status. It is the process that was
+# started, so signals reach it. /usr, /etc and /home are those of the root. The project, CARGO_TARGET_DIR, /tmp, TMPDIR,
+# XDG_RUNTIME_DIR, /proc, /dev and /sys are those of outside, under the same paths. So are the network, and the displays
+# that are reached through /tmp. Programs that were built outside run inside, because a libc is compatible with older ones.
+# Only the command sees the mounts, and they end with it. Making the root and running a command both need the superuser.
 #
 # Other scripts say `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
 #

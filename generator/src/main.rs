@@ -1,4 +1,4 @@
-//! The program: see the library for what it does.
+//! The program `vkgen`. Its documentation is in the library.
 #![forbid(unsafe_code)]
 
 use std::io::Write;

@@ -18,10 +18,10 @@ pub struct Wanted<'a> {
 /// Ending of files that are not complete yet.
 const TEMPORARY: &str = "vkgen-tmp";
 
-/// Writes what differs, and removes what an earlier run wrote and this one does not. Returns how many files changed.
+/// Writes the files that differ, and removes files that an earlier run wrote and this one does not. Returns the number of changed files.
 ///
-/// `written` says whether a file of the folder is known to come from an earlier run. Any other file stops the run before
-/// anything is touched: the folder is another one than the caller meant. The last of `wanted` takes its place last.
+/// `written` returns `true` for a file of the folder that an earlier run wrote. Any other file stops the run before it changes anything,
+/// because it shows that the caller named the wrong folder. The last file of `wanted` gets its place last.
 pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> bool) -> Result<usize, Error> {
     let is_wanted = |name: &str| wanted.iter().any(|file| file.path == name);
     let is_same = |name: &str| wanted.iter().any(|file| file.path == name && is_same(folder, file));
@@ -44,7 +44,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     for file in &changed {
         pending.write(folder, file)?;
     }
-    // Before the new files take their places: the last of them lists what an earlier run wrote.
+    // Before the new files get their places, because the last of them lists the files of the earlier run.
     let is_stale = |name: &&String| !is_wanted(name) && interrupted(name).is_none();
     let stale: Vec<&String> = found.iter().filter(is_stale).collect();
     for name in &stale {
@@ -65,7 +65,7 @@ fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
     let above = path.ancestors().skip(1).take_while(|above| *above != folder);
     for above in above {
-        // One that still holds something stays.
+        // A folder that is not empty stays.
         if fs::remove_dir(above).is_err() {
             break;
         }
@@ -95,7 +95,7 @@ fn is_same(folder: &Path, file: &Wanted<'_>) -> bool {
     is_file(&path) && fs::read(path).is_ok_and(|found| found == file.text.as_bytes())
 }
 
-/// The text of a file below a folder, or none: a run never waits for a pipe that stands there in its place.
+/// Returns the text of a file below a folder; empty if there is no regular file. A run never waits for a pipe at that path.
 pub fn text(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
     let text = is_file(&path).then(|| fs::read_to_string(path).ok()).flatten();

@@ -13,7 +13,7 @@ use std::path::Path;
 use vk_registry::model::{Level, Registry};
 use vk_registry::snapshot;
 
-/// Does what the command line asks for.
+/// Runs the verb of the command line.
 pub fn run(options: &Options) -> Result<(), Error> {
     match &options.verb {
         Verb::Import => import(options),
@@ -50,7 +50,7 @@ fn emit(options: &Options) -> Result<(), Error> {
 fn check(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let mut differences = Vec::new();
-    // What an overlay brings is in no snapshot.
+    // The content of an overlay is in no snapshot.
     if options.xml.is_some() && options.overlays.is_empty() {
         let files = snapshot::write(&registry);
         differences.extend(output::compare(&options.snapshot, &wanted_snapshot(&files))?);

@@ -52,7 +52,7 @@ impl Pieces<'_> {
     }
 }
 
-/// Reads stars; on return `is_const` speaks of the value itself, each pointer of what it points to.
+/// Reads the stars of a pointer. Afterwards `is_const` describes the value itself, and each pointer has the constness of its target.
 fn pointers(text: &str, ty: &mut CType) -> Result<(), BadDeclaration> {
     let mut rest = text.trim_start();
     while !rest.is_empty() {

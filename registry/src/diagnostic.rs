@@ -48,7 +48,7 @@ codes! {
     Missing = "missing",
     /// An attribute whose value cannot be read.
     BadValue = "bad-value",
-    /// A definition without a name, with two different ones, or with one that is not a C identifier (GEN-11).
+    /// A definition has no name, two different names, or a name that is not a C identifier (GEN-11).
     BadName = "bad-name",
     /// A C declaration that cannot be taken apart (GEN-12).
     BadDeclaration = "bad-declaration",
@@ -84,13 +84,13 @@ codes! {
     ExtensionConstants = "extension-constants",
     /// Two supported extensions with one number, which would give their enumerants the same values (GEN-69).
     ExtensionNumber = "extension-number",
-    /// A handle without `objtypeenum`, or with one that is not a `VkObjectType`.
+    /// A handle has no `objtypeenum`, or one that is not a `VkObjectType`.
     HandleObjectType = "handle-object-type",
     /// A handle whose parent is not a handle.
     HandleParent = "handle-parent",
     /// Handles that are their own ancestors.
     ParentCycle = "parent-cycle",
-    /// A dispatchable first parameter that reaches neither instance nor device (GEN-50).
+    /// The first parameter is a dispatchable handle that leads neither to an instance nor to a device (GEN-50).
     NoLevel = "no-level",
     /// Declarations of one enumerant that disagree, or a value that cannot be computed (GEN-69).
     EnumerantConflict = "enumerant-conflict",
@@ -229,7 +229,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// A second place in the words of a message about the first: its line, and its file if that is another one.
+    /// Returns the words of a message for a second place: its line, and its file if it is another file.
     pub(crate) fn other_place(&self, first: usize, other: usize) -> String {
         let (first, other) = (self.origins.place(first), self.origins.place(other));
         if first.file == other.file {

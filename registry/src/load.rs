@@ -39,8 +39,8 @@ pub fn load_tolerant<'a>(
 
 /// Like [`load`], with further registries merged into the first: extensions that are not public yet.
 ///
-/// An overlay has the form of `vk.xml` with only what is new. Names that are defined twice, and numbers of extensions
-/// that are taken twice, are errors that give both places.
+/// An overlay has the form of `vk.xml`, with only the new elements. Names that are defined twice, and numbers of extensions that are taken
+/// twice, are errors that give both places.
 pub fn load_with_overlays(
     vk: Source<'_>,
     overlays: &[Source<'_>],

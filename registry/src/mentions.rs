@@ -14,7 +14,7 @@ pub struct Mention {
     pub column: u32,
     /// Element path, such as `registry/extensions/extension/require/command`.
     pub path: String,
-    /// The feature or extension the element stands in, if any.
+    /// The feature or extension that contains the element, if any.
     pub provider: Option<String>,
     /// The element as one line, cut at 160 characters.
     pub snippet: String,

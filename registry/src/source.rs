@@ -27,7 +27,7 @@ pub(crate) struct Place<'a> {
     pub(crate) column: u32,
 }
 
-/// The files of which a text consists, so that an error names the file and line that the author wrote.
+/// The files that a text consists of. An error message uses them to name the file and line that the author wrote.
 #[derive(Debug)]
 pub(crate) struct Origins<'a> {
     files: Vec<(Source<'a>, LineTable)>,

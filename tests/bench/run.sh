@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Measures the library beside another loader; tests/bench does the work. Arguments:
-#   (none)         all cases, and plots
-#   quick          a few cases
-#   drivers        only the installed drivers; `drivers drop-caches` empties the page cache for them
-#   profile WORDS  the most expensive functions of each case whose title contains the words
-#   figures        sizes, times and code of the library beside the system's own loader; needs a quiet machine
-#   limits         writes the limits of the stage `gate` of `make test`
+#   (none)         Measures all cases, and makes plots.
+#   quick          Measures a few cases.
+#   drivers        Measures only the installed drivers. `drivers drop-caches` empties the page cache for them.
+#   profile WORDS  Lists the most expensive functions of each case whose title contains the words.
+#   figures        Compares sizes, times and code with the system's own loader. Needs a quiet machine.
+#   limits         Writes the limits of the stage `gate` of `make test`.
 . "$(dirname "$0")/../../make/common.sh"
 
 if [ "${1:-}" = figures ]; then

@@ -16,14 +16,14 @@ Written by `make clients`, which runs every program of a table twice under the l
 to be replaced, on lavapipe. It compares what they print, the files they write and the pictures they show, and checks each
 time that this loader and no other opened the driver. Seconds are those of the shorter run, until the program ended or had
 shown enough.
-[clients/](clients/README.md) says how. The last whole run beside each peer:
+[clients/](clients/README.md) says how. The last whole run beside each Khronos loader:
 """
 SECTION = """
-## Beside {peer}, on {system}
+## Beside {theirs}, on {system}
 
 The library is {ours}; lavapipe is that of Mesa {mesa}.
 
-| client | version | from | what it does | compared | result | library, s | peer, s |
+| client | version | from | what it does | compared | result | library, s | Khronos loader, s |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -65,10 +65,10 @@ def origin(client):
 
 
 def write(state):
-    """Writes the section of this run, and replaces the one beside the same peer."""
+    """Writes the section of this run, and replaces the one of the same Khronos loader."""
     system = platform.freedesktop_os_release()["PRETTY_NAME"]
     mesa = Apt("mesa-vulkan-drivers", "/").version()
-    section = SECTION.format(ours=state.ours, peer=state.peer, system=system, mesa=mesa)
+    section = SECTION.format(ours=state.ours, theirs=state.peer, system=system, mesa=mesa)
     section += "".join(entry.line() for entry in state.entries)
     words = [entry.word.partition(":")[0] for entry in state.entries]
     counts = {word: words.count(word) for word in ("same", "skipped", "DIFFERS")}

@@ -22,8 +22,8 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Lists the changes to an enumeration that both registries have. For one that is not emitted, only changes that break programs are listed, because
-/// new enumerants come with every header.
+/// Lists the changes to an enumeration that both registries have. If the enumeration is not emitted, only changes that break programs are
+/// listed, because new enumerants come with every header.
 fn enumeration(old: &View<'_>, new: &View<'_>, before: &Enum, after: &Enum) -> Vec<Change> {
     let name = before.name.as_str();
     let emitted = old.plan.types.enums.contains(name) && new.plan.types.enums.contains(name);

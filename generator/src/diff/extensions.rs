@@ -76,7 +76,7 @@ const fn word(kind: ExtensionKind) -> &'static str {
     }
 }
 
-/// Reserved names that the other registry does not even support; those that it does have a section of their own.
+/// Returns the reserved names that the other registry does not support at all. Names that it supports have their own section.
 fn names_only<'a>(
     names: impl Iterator<Item = &'a String>,
     supported: &std::collections::BTreeMap<String, Extension>,
@@ -126,7 +126,7 @@ fn changes(before: &Extension, after: &Extension) -> Vec<Change> {
     .collect()
 }
 
-/// `promotedto` set or changed; it says nothing about aliases of commands (GEN-36).
+/// Changes of `promotedto`. They say nothing about aliases of commands (GEN-36).
 fn promotion(before: &Extension, after: &Extension) -> Vec<Change> {
     let targets = (before.promoted_to.as_ref(), after.promoted_to.as_ref());
     let change = Change::between("promoted to", Severity::Concerns, targets, |it| or_none(it.as_ref()));

@@ -21,7 +21,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// A new dispatchable handle is what a reviewer must not overlook.
+/// A reviewer must notice every new dispatchable handle.
 fn summary(handle: &Handle) -> String {
     let kind = if handle.dispatchable {
         "DISPATCHABLE"

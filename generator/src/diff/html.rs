@@ -3,7 +3,7 @@
 use super::report::{Count, Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// The page around the report; `{{name}}` marks what is filled in.
+/// The page around the report; `{{name}}` marks a place for text.
 const PAGE: &str = include_str!("templates/page.html");
 
 /// The whole report as a self-contained page.
@@ -21,7 +21,7 @@ pub fn html(report: &Report) -> String {
     ];
     let mut page = String::with_capacity(PAGE.len() * 2);
     let mut rest = PAGE;
-    // What is filled in is never searched for marks again.
+    // Inserted text is never searched for marks.
     while let Some(start) = rest.find("{{") {
         page.push_str(&rest[..start]);
         rest = &rest[start..];

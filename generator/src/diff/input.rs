@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use vk_registry::model::HeaderVersion;
 
-/// Reads what the user names: a folder with a snapshot or with `vk.xml`, an XML file, or a header version, which is
+/// Reads the registry that the user names: a folder with a snapshot or with `vk.xml`, an XML file, or a header version. A header version is
 /// fetched into `xml_folder` like the pinned one.
 pub fn side(operand: impl AsRef<Path>, xml_folder: &Path) -> Result<Side, Error> {
     let path = operand.as_ref();

@@ -1,4 +1,4 @@
-//! `manifest.txt`: what the output was made from, and what it consists of (GEN-93).
+//! `manifest.txt`: the inputs and the files of the output (GEN-93).
 
 use super::file::File;
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! `trampoline/`: what the application calls.
+//! `trampoline/`: the functions that the application calls.
 
 use super::file::File;
 use super::signature::{arguments, doc, lowered_arguments, params, returned};

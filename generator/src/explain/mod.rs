@@ -1,4 +1,4 @@
-//! Everything known of one name, with the lines that say so (GEN-2).
+//! Everything known about a name, with the lines of the registry that define it (GEN-2).
 
 mod command;
 mod facts;

@@ -120,14 +120,14 @@ impl<'a> Places<'a> {
             .collect()
     }
 
-    /// The hand-written body: how emitted code calls it, and where it stands in the loader's source.
+    /// The hand-written body: how emitted code calls it, and its place in the loader's source.
     pub(super) fn body(&self, module: &str, command: &str) -> Vec<String> {
         let body = names::body(command).to_string();
         let mut found = vec![format!("crate::{module}::{body}")];
         let folder = self.options.root.join("loader/src");
         let text = fs::read_to_string(folder.join(module).join("mod.rs")).unwrap_or_default();
         let (home, name) = reexport(&text, &body).unwrap_or((module.to_owned(), body));
-        // A module that hands on all of another one does not name the body: then it stands wherever it is found.
+        // A module that re-exports everything from another one does not name the body. The body is then searched for in all files.
         for home in [&*home, ""] {
             if found.len() == 1 {
                 found.extend(self.definitions(&folder, home, module, &name, command));

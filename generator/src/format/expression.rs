@@ -49,7 +49,7 @@ fn print(tokens: &[Token], depth: usize, suffix: &str, out: &mut String) {
     out.push_str(suffix);
 }
 
-/// Prints a line, continued where a space allows; the formatter leaves what stands in braces of a macro alone.
+/// Prints a line, and continues it on the next one where a space allows. The formatter does not change text in braces of a macro.
 fn wrapped(line: &str, depth: usize, out: &mut String) {
     let mut rest = line;
     while depth + rest.len() > MAX_WIDTH {

@@ -26,7 +26,7 @@ pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
 struct Item<'a> {
     docs: Vec<&'a str>,
     attributes: Vec<&'a [Token]>,
-    /// The keyword that says what it is.
+    /// Keyword of the item.
     keyword: &'a str,
     body: &'a [Token],
 }
@@ -113,8 +113,8 @@ impl Item<'_> {
     }
 }
 
-/// An attribute, or a condition in one: what is between its parentheses on lines of its own when it does not fit beside that many
-/// other characters.
+/// Prints an attribute, or a condition in one. If the text between its parentheses does not fit beside `beside` other characters, it goes
+/// to its own lines.
 fn nested(tokens: &[Token], depth: usize, beside: usize, out: &mut String) {
     let line = flat::print(tokens);
     let Some((Token::Group('(', content), head)) = tokens.split_last() else {
@@ -211,7 +211,7 @@ fn structure(tokens: &[Token], depth: usize, out: &mut String) {
     out.push('}');
 }
 
-/// A member with its docs; a type that does not fit goes to a line of its own.
+/// Prints a member with its docs. A type that does not fit goes to its own line.
 fn member_line(member: &[Token], depth: usize, out: &mut String) {
     let docs = member.iter().take_while(|token| matches!(token, Token::Doc(_))).count();
     for token in &member[..docs] {

@@ -11,8 +11,8 @@ const TYPEDEF_LIMIT: u32 = 16;
 
 /// The class of a parameter or return type by the table of GEN-40, as words.
 ///
-/// Two types of one class are passed alike. Pointers are of one class whatever they point to; a dispatchable handle is
-/// a class of its own, as it decides who answers.
+/// Two types of one class are passed alike. All pointers are of one class. A dispatchable handle has its own class, because it decides
+/// which function answers.
 pub fn class(registry: &Registry, policy: &Policy, ty: &CType) -> String {
     if !ty.pointers.is_empty() || !ty.array.is_empty() {
         return POINTER.to_owned();

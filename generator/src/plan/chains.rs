@@ -17,8 +17,8 @@ pub struct ChainMember<'a> {
 }
 
 impl Plan<'_> {
-    /// The members of all chains that the policy lists, by their numbers. A structure with anything but 32-bit words
-    /// followed by pointers is left out: the runtime treats it like one that the registry does not know.
+    /// Returns the members of all chains that the policy lists, sorted by their numbers. A structure is left out unless it consists of
+    /// 32-bit words followed by pointers. The runtime treats it like a structure that the registry does not know.
     pub fn chain_members(&self) -> Vec<ChainMember<'_>> {
         let copied = &self.policy.types.copied_chains;
         let extends = |structure: &&Struct| structure.extends.iter().any(|base| copied.contains(base));

@@ -172,7 +172,7 @@ fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     ]
 }
 
-/// A trampoline knows what it checks by the parameter's name, so that each of these names stands for a kind of object.
+/// Checks that each parameter name stands for one kind of object, because a trampoline chooses its check by the name.
 pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     let mut unused: BTreeSet<&String> = policy.checked_parameters.keys().collect();
     for plan in commands.iter().filter(|plan| plan.command.level != Level::Global) {
@@ -183,7 +183,7 @@ pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[Comma
         let listed = policy.checked_parameters.get(&param.name);
         let handle = plan.command.first_handle.as_deref();
         let (text, advice) = match listed {
-            // The policy may name the handle by what is now an alias.
+            // The policy may name the handle by a name that is an alias now.
             Some(name) if Some(resolve(registry, name)) == handle => continue,
             Some(other) => (
                 format!("but trampolines check a parameter of that name as a {other}"),

@@ -1,7 +1,6 @@
 //! Size, alignment and offsets of emitted structures on a 64-bit target, computed from the registry alone.
 //!
-//! The emitted assertions compare these with what the compiler makes of the emitted structures, so that a slip in
-//! emission cannot hide.
+//! The emitted assertions compare these numbers with the compiler's layout of the emitted structures, so they detect a mistake in emission.
 
 use super::types::primitive;
 use super::{Plan, reach::resolve};

@@ -1,4 +1,4 @@
-//! Every decision the emitters need, taken once: they only print what is decided here.
+//! Every decision that the emitters need, taken once. The emitters only print it.
 
 mod abi;
 mod chains;
@@ -48,14 +48,16 @@ pub struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    /// Decides everything, or names each thing that does not fit.
+    /// Takes all decisions.
+    ///
+    /// # Errors
+    /// All problems: contradictions between registry and policy, and missing decisions.
     pub fn new(registry: &'a Registry, policy: &'a Policy) -> Result<Self, Vec<Problem>> {
         let (plan, problems) = Self::draft(registry, policy);
         if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 
-    /// Decides what can be decided and names each thing that does not fit, for reports on any pair of registry and
-    /// policy; what is emitted needs [`Plan::new`].
+    /// Takes all possible decisions and lists the problems, for reports on any pair of registry and policy. Emitting needs [`Plan::new`].
     pub fn draft(registry: &'a Registry, policy: &'a Policy) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let types = TypePlan::new(registry, policy, &mut problems);

@@ -13,11 +13,11 @@ pub enum Code {
     Stale,
     /// A name that the registry lacks.
     UnknownName,
-    /// A row that contradicts itself, another row or what the command is.
+    /// A row contradicts itself, another row or the command.
     Contradiction,
     /// A global command that is not hand-written.
     NewGlobal,
-    /// A by-value type that neither the registry nor the policy describes.
+    /// A type is passed by value, and neither the registry nor the policy describes it.
     UnknownByValue,
     /// A structure passed by value.
     StructByValue,

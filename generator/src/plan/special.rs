@@ -149,7 +149,7 @@ impl<'a> Predicates<'a> {
 
     fn outputs_dispatchable(&self, command: &'a Command) -> BTreeSet<Step<'a>> {
         let by_itself = |step: &Step<'a>| is_dispatchable(self.registry, step);
-        // A wrapped handle in a structure has a reason of its own: `WrappedHandle`.
+        // A wrapped handle in a structure has its own reason: `WrappedHandle`.
         let in_structure = |step: &Step<'a>| by_itself(step) && !is_wrapped(self.policy, step);
         let steps = || self.steps(command, &command.params).into_iter();
         let mut found: BTreeSet<Step<'a>> = steps().filter(|step| by_itself(step) && step.is_output()).collect();

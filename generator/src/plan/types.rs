@@ -170,7 +170,7 @@ impl<'a> TypePlan<'a> {
         self.registry.structs.contains_key(target)
     }
 
-    /// Takes a type and what it contains by value.
+    /// Adds a type, and the types that it contains by value.
     fn take_name(&mut self, name: &'a str, is_value: bool, user: &str, problems: &mut Problems) {
         if primitive(name).is_some() {
             return;
@@ -245,7 +245,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// The values by which emitted structures are told apart.
+    /// The values that distinguish emitted structures from each other.
     pub(super) fn member_values(&self) -> BTreeSet<&'a str> {
         let structs = self.structs.iter().map(|name| &self.registry.structs[*name]);
         let members = structs.flat_map(|found| &found.members);

@@ -1,7 +1,7 @@
-//! The policy file: what the XML cannot say, as data with reasons (GEN-70).
+//! The policy file: decisions that do not follow from the XML, as data with reasons (GEN-70).
 //!
-//! A row that names something the registry lacks, or a special command without a row, stops the run; the checks are in
-//! [`crate::plan`], since they need the registry.
+//! A run fails if a row names something that the registry lacks, or if a special command has no row. The checks are in [`crate::plan`],
+//! because they need the registry.
 
 mod declaration;
 mod overlay;

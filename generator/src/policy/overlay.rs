@@ -1,11 +1,12 @@
-//! Rows of a driver team for the commands of its own registry, in a file beside the policy.
+//! Rows for the commands of a registry overlay, in a file beside the policy. A driver team uses them for extensions that are not public
+//! yet.
 
 use super::rows::{ByValue, GateException, Policy, Treatment};
 use super::text::{reasons, syntax};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Further rows; each means what it means in the policy.
+/// Further rows, with the same meaning as in the policy.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyOverlay {

@@ -79,14 +79,14 @@ pub enum ExportList {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TypePolicy {
-    /// Structures; what they contain by value comes along.
+    /// Structures. The structures that they contain by value are included.
     pub structs: Vec<String>,
     /// Enumerations whose enumerants are emitted.
     pub enumerants: Vec<String>,
     /// Enumerants of `VkStructureType` that no emitted structure brings along.
     #[serde(default)]
     pub structure_types: Vec<String>,
-    /// Structures with a chain of which the runtime copies members that it does not know.
+    /// Structures with a chain from which the runtime also copies members that it does not know.
     #[serde(default)]
     pub copied_chains: Vec<String>,
     /// Rust types of platform types that occur by value (GEN-43).
@@ -179,7 +179,7 @@ pub struct Treatment {
     /// `true` if an absent target is tolerated by doing nothing (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
-    /// Extensions, one of which makes the device-level lookup give out the terminator (APP-45).
+    /// Extensions. If one of them is enabled, the device-level lookup returns the terminator (APP-45).
     #[serde(default)]
     pub needs: Vec<String>,
     /// The reasons why the commands are special, and the steps by which they lead to handles, as reviewed (GEN-74).
@@ -232,13 +232,13 @@ pub struct SlotException {
     pub reason: String,
 }
 
-/// A lookup gate that differs from what the registry says.
+/// A lookup gate that differs from the registry's.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GateException {
     /// The commands it is about.
     pub commands: Vec<String>,
-    /// Instance extensions, one of which must be enabled.
+    /// Instance extensions. One of them must be enabled.
     pub extensions: Vec<String>,
     /// Reason for the row.
     pub reason: String,

@@ -68,7 +68,7 @@ fn gen_53_only_exported_trampolines_have_public_symbols() {
         }
     }
     assert!(marked.is_superset(&listed));
-    // The rest belongs to systems without a list of their own.
+    // The other commands belong to systems that have no list.
     let others: Vec<&str> = marked.difference(&listed).map(String::as_str).collect();
     let expected = [
         "vkCreateAndroidSurfaceKHR",
@@ -124,9 +124,9 @@ fn gen_50_tables_have_a_slot_for_each_command_of_their_levels() {
     };
     assert_eq!(slots("dispatch/device.rs"), pinned("level.device"));
     let chain = pinned("level.instance") + pinned("level.physical-device");
-    // All of level instance and physical device except the one that makes devices.
+    // All commands of level instance and physical device, except `vkCreateDevice`.
     assert_eq!(slots("dispatch/instance.rs"), chain - 1);
-    // With the one that finds device functions, without the two that no driver is asked for.
+    // With the function that finds device functions, and without the two commands that the loader does not request from a driver.
     assert_eq!(slots("dispatch/driver.rs"), chain + 1 - 2);
     let policy = policy(&committed_policy());
     let with_driver_function = policy.treatments.iter().filter(|row| !row.needs.is_empty());
@@ -193,7 +193,7 @@ fn formatted(text: &str, configuration: &std::path::Path) -> Option<String> {
         .stdout(Stdio::piped())
         .spawn()
         .ok()?;
-    // Written from a thread: neither side may wait for the other to drain its pipe.
+    // A thread writes, so that neither process waits for the other one to read its pipe.
     let mut input = child.stdin.take()?;
     let text = text.to_owned();
     let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));

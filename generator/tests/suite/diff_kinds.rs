@@ -68,7 +68,7 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         Severity::Informational,
         "VkBool32 vertexCount",
     );
-    // Nothing breaks, but the emitted signature is another one.
+    // Nothing breaks, but the emitted signature changes.
     assert_eq!(report.exit_code(), 1);
 
     let report = changed(|new| {

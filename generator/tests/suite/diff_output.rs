@@ -14,8 +14,8 @@ fn emitted(registry: &Registry, policy: &Policy) -> BTreeMap<String, String> {
     files.map(|file| (file.path, file.text)).collect()
 }
 
-/// Asserts that report and output agree: each file that differs is listed, none else, and the exit code says so. Returns
-/// whether any differs.
+/// Asserts that report and output agree: the report lists exactly the files that differ, and the exit code matches. Returns `true` if a
+/// file differs.
 fn agrees(report: &Report, old: &BTreeMap<String, String>, new: &BTreeMap<String, String>, what: &str) -> bool {
     let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let differing: Vec<&str> = paths
@@ -49,7 +49,7 @@ fn gen_91_the_report_and_the_output_of_every_pair_of_headers_agree() {
     }
 }
 
-/// A kind of edit: what is edited, the section and the severity it is reported with, what the report says, and the edit.
+/// A kind of edit: its name, the section and severity of the report, the reported text, and the edit.
 type Edit = (
     &'static str,
     (&'static str, &'static str),

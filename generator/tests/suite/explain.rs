@@ -1,4 +1,4 @@
-//! Everything known of a name, with the lines that say so (GEN-2).
+//! Tests of `explain`: everything known about a name, with the lines of the registry that define it (GEN-2).
 
 use crate::common::{repository, xml_folder};
 use std::fs;
@@ -190,7 +190,7 @@ fn every_contributing_element_has_its_line() {
         };
         let (number, path) = rest.split_once(": ").expect("LINE: PATH");
         let number: usize = number.parse().expect("a line");
-        // The definition's own line has only its start tag; its name stands in one of the next.
+        // The first line of the definition has only the start tag. The name is in one of the next lines.
         assert!(
             lines[number - 1..number + 2].concat().contains("vkGetDeviceQueue2"),
             "{line}"

@@ -83,7 +83,7 @@ fn emitted(snapshot: &Snapshot, rows: &Table) -> BTreeMap<String, String> {
     files.into_iter().map(|file| (file.path, file.text)).collect()
 }
 
-/// Adds records to the files that their kinds belong to; one that is there already gains facts.
+/// Adds records to the files of their kinds. A record that exists already gets further facts.
 fn add_records(snapshot: &mut Snapshot, records: &str) {
     let (mut file, mut end) = ("", 0);
     for line in records.lines().filter(|line| !line.starts_with('#')) {
@@ -176,7 +176,7 @@ fn differences(old: &str, new: &str) -> Vec<String> {
     lines
 }
 
-/// Compares a text with what is expected, or makes it that.
+/// Compares a text with the expected file, or writes it to that file.
 fn compare(path: &Path, found: &str) {
     if std::env::var_os("VKGEN_REFRESH").is_some() {
         fs::create_dir_all(path.parent().expect("a folder")).expect("a new folder");

@@ -132,7 +132,7 @@ fn gen_84_only_what_the_manifest_lists_is_removed() {
     fs::write(&outside, "mine").expect("a file elsewhere");
     let text = format!("{text}output {sum} old/gone.rs\noutput {sum} ../outside\n");
     fs::write(&manifest, text).expect("a manifest of an older run");
-    // A run that ended early left one of its own files.
+    // An interrupted run left one of its own temporary files.
     fs::write(generated.join("pfn.rs.vkgen-tmp"), "half").expect("a temporary file");
     let output = emit(scratch.path());
     assert_eq!(code(&output), 0, "{}", errors(&output));
@@ -274,7 +274,7 @@ fn walk(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// All files below a folder with what is in them.
+/// Returns all files below a folder, with their content.
 fn content(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let relative = |path: &str| path.replace(&folder.display().to_string(), "");
     let read = |path: String| (relative(&path), fs::read(&path).expect("a file"));
@@ -401,7 +401,7 @@ fn gen_93_place_time_and_language_leave_no_trace() {
         ("de_DE.UTF-8", "America/Lima"),
         ("", ""),
     ];
-    // All at once, each in a folder and a world of its own.
+    // All runs at once, each in its own folder and environment.
     let runs: Vec<_> = folders
         .iter()
         .zip(languages)

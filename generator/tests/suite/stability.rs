@@ -1,4 +1,4 @@
-//! A changed registry changes what it must and little else (GEN-93, GEN-94).
+//! A change to the registry changes the necessary output and little else (GEN-93, GEN-94).
 
 use crate::common::{committed_policy, committed_registry, generate, policy};
 use std::collections::{BTreeMap, BTreeSet};

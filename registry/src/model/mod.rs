@@ -1,7 +1,7 @@
 //! The resolved registry: immutable facts, keyed and ordered by name.
 //!
-//! Everything here has already passed the API filter (only what API `vulkan` sees remains), aliases are resolved, and
-//! each command has its level. The model is what the committed snapshot stores and what the generator reads.
+//! Everything here has already passed the API filter (only what API `vulkan` sees remains), aliases are resolved, and each command has its
+//! level. The committed snapshot stores this model, and the generator reads it.
 
 mod command;
 mod extension;

@@ -5,7 +5,7 @@
 pub struct CType {
     /// The named type at its heart, such as `VkInstance` or `uint32_t`.
     pub base: String,
-    /// Pointers from the inside out: one entry a `*`, true when what it points to is const.
+    /// Pointers from the inside out: one entry for each `*`, `true` if its target is const.
     ///
     /// `const uint32_t* const*` is `[true, true]`; `VkInstance*` is `[false]`.
     pub pointers: Vec<bool>,
@@ -74,7 +74,7 @@ pub struct Member {
 pub struct Enum {
     /// Name.
     pub name: String,
-    /// Width in bits: 32, or 64 where the registry says so.
+    /// Width in bits: 32, or 64 if the registry requires it.
     pub bits: u32,
     /// `true` if its enumerants are flag bits.
     pub bitmask: bool,

@@ -13,7 +13,7 @@ pub(crate) struct RawCommand<'a> {
     pub(crate) body: CommandBody<'a>,
 }
 
-/// A prototype of its own, or another command's.
+/// Either a prototype, or the name of the command that this one is an alias of.
 pub(crate) enum CommandBody<'a> {
     Alias(&'a str),
     Prototype {

@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 /// Upper bound on the attributes of one element; the registry needs fourteen.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// Refuses text that is hostile, or that claims another encoding. What is left open at its end is handed back.
+/// Rejects hostile text, and text in another encoding. Returns the elements that are still open at the end.
 pub(super) fn check(source: Source<'_>) -> Result<End<'_>, Diagnostic> {
     scan(source.body()).map_err(|(at, code, text)| {
         let (line, column) = LineTable::new(source.body()).place(source.body(), at);

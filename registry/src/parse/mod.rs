@@ -30,7 +30,7 @@ pub(crate) struct Raw<'a> {
     pub(crate) providers: Vec<providers::RawProvider<'a>>,
 }
 
-/// Builds the tree, after a look at the text that bounds what the XML crate has to stand.
+/// Parses the text into a tree. Before that it checks the text, so that the XML crate gets no input that it cannot handle.
 pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnostic> {
     let end = guard::check(source)?;
     Document::parse(source.body()).map_err(|error| {

@@ -139,7 +139,7 @@ fn bad<T>(node: Element<'_>, report: &mut Reporter<'_>) -> Option<T> {
     None
 }
 
-/// `typedef X name;`, `struct name;` or either in an Objective-C conditional, of which the C branch counts (GEN-44).
+/// `typedef X name;`, `struct name;`, or either of them in an Objective-C conditional. Only the C branch of a conditional counts (GEN-44).
 fn base<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<TypeBody<'a>> {
     let text = declarations::spliced(node);
     let c_branch = match text.split_once("#else") {

@@ -1,4 +1,4 @@
-//! Every `depends` text parses and names things that exist (GEN-31).
+//! Checks that every `depends` text can be parsed and names things that exist (GEN-31).
 
 use super::types::TypeTable;
 use crate::depends::{Depends, Term};

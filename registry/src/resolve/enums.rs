@@ -38,7 +38,7 @@ pub(super) fn build(
         let item = Enum {
             name: ty.name.to_owned(),
             bits: block.map_or(32, |block| block.bits),
-            // An enumeration without block is one of flag bits when a flags type says so.
+            // An enumeration without a block has flag bits if a flags type names it.
             bitmask: block.map_or(flag_bits.contains(ty.name), |block| block.kind == EnumsKind::Bits),
             enumerants: enumerants(&entries, report),
         };

@@ -27,7 +27,7 @@ use scope::Scope;
 use std::collections::BTreeSet;
 use types::TypeTable;
 
-/// Resolves the records of one registry; `None` only when a mistake was reported.
+/// Resolves the records of one registry. Returns `None` only after it has reported an error.
 pub(crate) fn resolve(raw: &Raw<'_>, report: &mut Reporter<'_>) -> Option<Registry> {
     let scope = Scope::new(raw, report);
     let table = TypeTable::new(raw, &scope, report);

@@ -51,7 +51,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Providers after the API filter, and what they ask for.
+/// The providers that pass the API filter, and the names that they require.
 pub(super) struct Scope<'a> {
     providers: Vec<&'a RawProvider<'a>>,
     pub(super) commands: Wanted<'a>,

@@ -24,7 +24,7 @@ pub enum SnapshotFault {
     MissingFile,
     /// A line is indented deeper than its place allows, or by an odd number of spaces.
     Indentation,
-    /// A key that does not belong there, or that stands there twice.
+    /// A key is not allowed in this record, or occurs twice.
     UnexpectedKey(String),
     /// A record or fact without this key.
     MissingKey(&'static str),
@@ -105,7 +105,7 @@ pub(super) struct Entry<'t> {
 /// Lines of one indentation that nothing has taken yet.
 pub(super) struct Entries<'t> {
     file: &'static str,
-    /// Line of what they stand below.
+    /// Line of the record that these entries belong to.
     line: usize,
     entries: Vec<Entry<'t>>,
 }

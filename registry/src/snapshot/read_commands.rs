@@ -30,7 +30,7 @@ pub(super) fn command(name: &str, facts: &mut Entries<'_>) -> Result<Command, Sn
     })
 }
 
-/// A key that stands there with `yes`, or not at all.
+/// Reads a key that either has the value `yes` or is absent.
 fn flag(facts: &mut Entries<'_>, key: &str) -> Result<bool, SnapshotError> {
     let value = facts
         .optional(key)

@@ -83,7 +83,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
             "provisional-commands",
             commands(&|it| it.platform.as_deref() == Some("provisional")),
         ),
-        // GEN-51: the kind of an extension says nothing about the level of its commands.
+        // GEN-51: the type of an extension does not determine the level of its commands.
         (
             "physical-device-commands-of-device-extensions",
             commands(&|it| it.level == Level::PhysicalDevice && only_of(it, ExtensionKind::Device)),

@@ -30,7 +30,7 @@ fn value(registry: &Registry, enumeration: &str, name: &str) -> Option<i128> {
 #[test]
 fn gen_10_only_children_by_exact_path_count() {
     let registry = good(VULKAN);
-    // Neither the deprecation in 1.1 nor the remove in the Safety Critical feature provides anything.
+    // The deprecation in 1.1 and the remove in the Safety Critical feature provide nothing.
     assert_eq!(registry.commands["vkCreateInstance"].core, Some(V1_0));
     assert!(registry.commands["vkCreateInstance"].providers.is_empty());
     // The parameter inside `implicitexternsyncparams` does not count.

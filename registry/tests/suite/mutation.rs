@@ -1,7 +1,7 @@
-//! Facts that are read but never used: what is taken away from or changed in the complete registry must show.
+//! Finds facts that are read but never used: every change to the complete registry must show in the model.
 //!
-//! Each used attribute is dropped and changed, and each element is dropped, at places spread over the whole file. What
-//! leaves the model as it was, beyond what [`Scope`] and [`is_default`] explain, is a fact that nothing uses. `VK_MUTATIONS` sets how many places of a kind are tried.
+//! Each used attribute is dropped and changed, and each element is dropped, at places spread over the whole file. If the model stays the
+//! same, nothing uses the fact, unless [`Scope`] or [`is_default`] explains it. `VK_MUTATIONS` sets the number of places for each kind.
 
 use crate::common::{VIDEO, read, registry_folder};
 use roxmltree::{Document, Node};
@@ -54,7 +54,7 @@ impl Scope {
         Self { known, required_once }
     }
 
-    /// Returns `true` if a change of the element can matter; what is left out here has its reason beside it.
+    /// Returns `true` if a change of the element can matter. Each exception here has its reason beside it.
     fn holds(&self, node: Node<'_, '_>, path: &str) -> bool {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
@@ -65,7 +65,7 @@ impl Scope {
             }
             // A type that no provider asks for is kept, as plain C types are: only asking for it elsewhere matters.
             Some("type") if path.contains("/require/") => false,
-            // Without a command the condition and the block itself say nothing about entry points.
+            // A block without a command has no effect on entry points, and neither has its condition.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),
             _ => node.ancestors().filter(Node::is_element).all(defined),
         }

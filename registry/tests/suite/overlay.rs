@@ -134,7 +134,7 @@ fn a_number_that_is_taken_is_a_conflict() {
 
 #[test]
 fn mistakes_are_reported_where_they_were_written() {
-    // What is replaced by what, the code, and the element that is named.
+    // The replaced text, the new text, the error code, and the named element.
     let cases = [
         (
             "<require>",

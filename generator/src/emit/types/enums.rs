@@ -33,7 +33,7 @@ pub(super) fn flags(plan: &Plan<'_>) -> File {
         .items(quote!(#(#flags)*))
 }
 
-/// A number with a type of its own.
+/// A number type with its own name.
 fn integer(name: &str, width: &TokenStream) -> TokenStream {
     let (doc, name) = (doc(name), ident(name));
     quote! {
