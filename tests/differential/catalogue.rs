@@ -1,4 +1,4 @@
-//! The scenes, read from `catalogue.txt`: pieces of worlds and programs, and what they are put together to.
+//! The scenes, read from `catalogue.txt`: parts of worlds and programs, and the scenes that combine them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub(crate) struct Item {
     pub(crate) below: Vec<String>,
 }
 
-/// A scene: what is on disk and in the environment, and what the program does.
+/// A scene: its files and variables, and the steps of its program.
 pub(crate) struct Play {
     pub(crate) name: String,
     pub(crate) pieces: Vec<Item>,
@@ -94,7 +94,7 @@ impl Parts {
     }
 }
 
-/// The lines without indent, each with the indented ones below it, less two of their blanks. Comments begin with `#`.
+/// Splits the text into the lines without indent. Each has the indented lines below it, with two fewer blanks. Comments begin with `#`.
 fn blocks(text: &str) -> Vec<Item> {
     items(
         text.lines()

@@ -28,13 +28,13 @@ use explained::Explained;
 use loader_tests::Scene;
 use trace::{Difference, Side, Trace};
 
-/// The libraries as the children of each run get them: ours, and the other one.
+/// Names of the variables with the libraries for the children of each run: this project's, and the Khronos loader.
 const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
 
 fn main() -> ExitCode {
     let catalogue = Catalogue::read();
     let words: Vec<String> = env::args().skip(1).collect();
-    // A child is started as the children of cases are: by the name of what it plays.
+    // Children are started like those of cases: by the name of the scene that they play.
     if let [exact, name, ..] = &words[..]
         && exact == "--exact"
     {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         plays.len(),
         failed
     );
-    // Where only some scenes were played, a row may be about the others.
+    // If only some scenes were played, a row may be for one of the others.
     let idle = if words.is_empty() { explained.idle() } else { Vec::new() };
     for row in &idle {
         println!("tests/differential.txt: nothing needs `{row}`");
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(failed + idle.len() > 0))
 }
 
-/// The differences of each scene. Scenes are played side by side: each has a folder and processes of its own.
+/// Returns the differences of each scene. Scenes are played in parallel: each has its own folder and processes.
 fn compare(plays: &[&Play]) -> Vec<Vec<Difference>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![Vec::new(); plays.len()]);

@@ -1,5 +1,5 @@
-//! The program of a scene: its steps, one a line, each a word and what it needs. The results go into the journal, among
-//! the calls that drivers and layers note.
+//! The program of a scene: one step in each line, which is a word and its arguments. The results go into the journal, among the calls that
+//! drivers and layers record.
 
 use std::fmt::{Debug, Display};
 use std::ptr;
@@ -199,7 +199,7 @@ impl Player<'_> {
         self.noted("destroy-instance", ());
     }
 
-    /// `devices`, or `devices ROOM` for a room of this size.
+    /// Runs the step `devices`, or `devices ROOM` with an array of this size.
     fn devices(&mut self, words: &[&str]) {
         let this = &*self;
         let ask = |count: &mut u32, out| call!(this, PFN_vkEnumeratePhysicalDevices(this.instance, count, out));

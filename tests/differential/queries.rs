@@ -7,7 +7,7 @@ use loader_tests::vk::{Commands, text};
 
 use crate::player::{Player, attempt};
 
-/// Notes what a query answered, if it was there.
+/// Records the answer of a query, if the query exists.
 fn told(player: &Player<'_>, what: &str, answer: Option<impl std::fmt::Debug>) {
     if let Some(answer) = answer {
         player.note::<()>(what, format_args!("{answer:?}"));

@@ -80,7 +80,7 @@ fn describe(driver: &mut Driver, key: &str, value: &str) {
         "unlisted" => driver.unlisted(),
         "unknown-physical" => driver.unknown_physical(value),
         "unknown-device" => driver.unknown_device(value),
-        // What the mock itself understands.
+        // All other keys are passed to the mock driver.
         _ => driver.line(key, value),
     };
 }
@@ -112,7 +112,7 @@ fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
             "folder" => layer.folder(value),
             // Every command that there is.
             "ask" if value == "*" => commands().fold(layer, |layer, name| layer.conf("ask", name)),
-            // What the mock itself understands.
+            // All other keys are passed to the mock layer.
             _ => layer.conf(key, value),
         };
     }

@@ -37,7 +37,7 @@ pub(crate) struct Difference {
 }
 
 impl Trace {
-    /// Takes a run apart. The journal has calls and names that were asked for; of the latter the order says nothing.
+    /// Splits the journal of a run into calls and names that were asked for. The order of the names has no meaning.
     pub(crate) fn of(outcome: &Outcome, root: &Path) -> Self {
         let names = Names::of(outcome, root);
         let (mut asked, calls): (Vec<String>, Vec<String>) = outcome

@@ -1,9 +1,9 @@
-//! Notes which functions of the loader a test reaches. Stands in an instrumented copy of the tree alone, where functions begin with a call
-//! of [`reached`].
+//! Notes which functions of the loader a test reaches. It is part of an instrumented copy of the tree, where every function begins with a
+//! call of [`reached`].
 //!
-//! The test is known by the arguments of its process, `--exact NAME`, as are the processes that it starts. The notes are bytes of a file
-//! that is shared memory: they outlast a process that aborts, and a copy of a process writes into the same. Every call goes to the system
-//! itself, since cases put themselves in front of functions of the C library.
+//! The arguments `--exact NAME` of a process identify the test, also in the processes that it starts. The notes are bytes of a file in
+//! shared memory, so they outlast a process that aborts, and a forked process writes to the same file. Every function here calls the system
+//! directly, because cases replace functions of the C library.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::ptr::null_mut;

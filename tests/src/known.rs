@@ -1,7 +1,6 @@
-//! Committed lists of cases that are known not to pass somewhere, each with the reason.
+//! Committed lists of cases that are known to fail under some condition, each with the reason.
 //!
-//! A head `[a, b]` names what the rows below it are about: versions of a Khronos loader in `peer.txt`, targets in
-//! `targets.txt`.
+//! A head `[a, b]` names the conditions of the rows below it: versions of a Khronos loader in `peer.txt`, targets in `targets.txt`.
 
 /// Expected result of a case.
 pub(crate) enum Expected {
@@ -29,7 +28,7 @@ pub(crate) struct List<'t, H> {
 }
 
 impl<'t, H: Clone + PartialEq> List<'t, H> {
-    /// Reads the rows; `head` reads what a head names.
+    /// Parses the rows. `head` parses one condition of a head.
     pub(crate) fn parse(file: &str, text: &'t str, head: impl Fn(&'t str) -> Option<H>) -> Self {
         let (mut heads, mut rows) = (Vec::new(), Vec::new());
         for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

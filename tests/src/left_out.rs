@@ -1,6 +1,6 @@
 //! The committed list of cases that are left out on Windows, each with the reason: `windows/left_out.txt`.
 //!
-//! A left-out case says so in its output, where whoever runs the cases counts it.
+//! A left-out case prints a line about it, and the program that runs the cases counts these lines.
 
 /// Returns the reason why this case is left out on this system, if it is.
 pub(crate) fn reason(path: &str) -> Option<&'static str> {
@@ -18,7 +18,7 @@ pub fn leave_out(path: &str) {
     println!("  skip  {path}: {reason}");
 }
 
-/// A case, or with `mod` in front a whole module of cases, that cannot be compiled for this system.
+/// Leaves out a case, or with `mod` a whole module of cases, that cannot be compiled for this system.
 #[macro_export]
 macro_rules! left_out {
     (mod $module:ident) => {

@@ -1,4 +1,4 @@
-//! Running a child process with a time limit and collecting what it prints.
+//! Runs a child process with a time limit, and collects its output.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};

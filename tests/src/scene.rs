@@ -183,7 +183,7 @@ impl Scene {
         self
     }
 
-    /// Leaves a variable unset in the children, also one that a scene sets by itself.
+    /// Removes a variable from the children's environment, also one that a scene sets by itself.
     pub fn unset(&mut self, name: &str) -> &mut Self {
         self.variables.insert(name.into(), None);
         self

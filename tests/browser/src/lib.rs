@@ -51,10 +51,10 @@ impl Page {
         Self { folder }
     }
 
-    /// Pixels by colour, of what a reader sees first.
+    /// Returns the number of pixels for each colour of the first visible part of the page.
     ///
     /// # Panics
-    /// When the browser does not end, or leaves no picture of the window.
+    /// The browser does not end, or writes no picture of the window.
     pub fn colours(&self, scheme: Scheme) -> Option<BTreeMap<[u8; 3], usize>> {
         let shot = self.folder.path().join("page.png");
         let mut arguments = vec![format!("--screenshot={}", shot.display())];

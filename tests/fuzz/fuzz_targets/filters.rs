@@ -1,5 +1,5 @@
-//! Filters: patterns of names and ranges of numbers, compared with slow and simple readings of the same rules. The input
-//! is the value of a variable, a NUL, and what it is asked about.
+//! Filters: patterns of names and ranges of numbers, compared with slow and simple implementations of the same rules. The input is the
+//! value of a variable, a null byte, and the tested name or number.
 #![no_main]
 
 use discovery::env::Environment;
@@ -83,7 +83,7 @@ fn check_layer_filters(value: &[u8], name: &[u8]) {
     let globs = Globs::parse(value);
     assert_eq!(filters.enables(name), globs.matches(name));
     for implicit in [true, false] {
-        // What a value disables by name the same value allows.
+        // The allow filter with the same value exempts each name that the disable filter matches.
         assert!(!(filters.disables(name, implicit) && globs.matches(name)));
     }
 }

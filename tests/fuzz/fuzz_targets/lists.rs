@@ -85,7 +85,7 @@ fn check_kind(kind: ManifestKind, environment: &Environment<'_>, with_variables:
         let inside = distinct.iter().any(|place| file.path.starts_with(place));
         assert!(named || inside, "what is found lies in a place");
     }
-    // Every place is told, as assembled.
+    // The log lists every place as it was assembled.
     let told = lines.take();
     for place in places.iter() {
         let line = [b"      ", place.path].concat();
@@ -113,7 +113,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((&switches, text)) = input.split_first() else {
         return;
     };
-    // Nor does one climb out of it.
+    // Texts that lead upwards are not tested.
     if text.windows(2).any(|two| two == b"..") {
         return;
     }

@@ -1,5 +1,5 @@
-//! The two texts of a package, with a NUL between them: whatever they say, nothing outside the package is read, and what is published
-//! is a manifest with a key.
+//! The two texts of a package, with a null byte between them. Whatever they contain, nothing outside of the package is read, and the
+//! published text is a manifest with a key.
 #![no_main]
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -44,7 +44,7 @@ fn variables() -> Variables {
         .with("VK_LAYER_PATH", FILES.text("explicit"))
 }
 
-/// The settings, and what was logged while reading and describing them.
+/// Returns the settings, and the messages that were logged while reading and describing them.
 fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u8>)>) {
     let lines = Lines::default();
     let mut journal = Journal::new(&lines);

@@ -5,7 +5,7 @@ use discovery::manifest::json::{Document, Value};
 /// Levels of a tree that are compared, so that the comparison needs no deep stack.
 const LEVELS: usize = 8;
 
-/// Parses a text alone, and as an element of an array after a string with an escape, and compares. Neither may lose or invent anything.
+/// Parses a text alone, and as an element of an array after a string with an escape. Compares the results: neither may lose or add a value.
 ///
 /// # Panics
 /// The results differ.

@@ -10,7 +10,7 @@ pub use json::check_json;
 pub use lines::Lines;
 pub use variables::Variables;
 
-/// Runs `look` twice and gives the result, which must be the same both times.
+/// Runs `look` twice and returns its result, which must be the same both times.
 pub fn twice<T: PartialEq + std::fmt::Debug>(mut look: impl FnMut() -> T) -> T {
     let first = look();
     assert_eq!(first, look(), "the same question has one answer");

@@ -10,7 +10,7 @@ use os::render;
 pub struct Lines(RefCell<Vec<(LogBits, Vec<u8>)>>);
 
 impl Lines {
-    /// Takes out what was logged so far.
+    /// Removes and returns the logged messages.
     pub fn take(&self) -> Vec<(LogBits, Vec<u8>)> {
         self.0.take()
     }

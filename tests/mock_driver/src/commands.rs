@@ -1,4 +1,4 @@
-//! Every command the driver has: its name, what it needs and its function.
+//! All commands of the driver: the name, the condition and the function of each.
 
 use std::ffi::c_void;
 
@@ -279,6 +279,6 @@ pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -
         Need::Device(extension) => enabled.iter().any(|have| have == extension),
         need => available(config, need),
     };
-    // A driver's own lookup answers instance-level names too, which is why loaders must not pass such answers on.
+    // A driver's own look-up returns instance-level commands too, so a loader must not pass its results on.
     if there { command.3 } else { std::ptr::null() }
 }

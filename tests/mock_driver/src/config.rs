@@ -172,7 +172,7 @@ impl Config {
         self.missing.contains(name)
     }
 
-    /// The number that stands for the pointer of an opaque device command. The loader may neither call it nor read what is there.
+    /// Returns the number that stands for the pointer of an opaque device command. The loader must neither call it nor read memory at it.
     pub(crate) fn opaque_address(&self, name: &str) -> Option<usize> {
         if !self.opaque.contains(name) && !self.opaque.contains("*") {
             return None;
@@ -180,8 +180,8 @@ impl Config {
         let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
         });
-        // Where an instruction can begin on every processor. On 32 bits the marking digit takes the place of four bits of the
-        // hash, between what lies low in such a process and what lies high.
+        // Keeps the number a valid instruction address on every processor. On 32 bits the marking digit replaces four bits of the hash, so
+        // the number lies between the low and the high memory of such a process.
         let hash = hash & !3;
         let wide = 0x5000_0000_0000 | u64::from(hash);
         Some(usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize))
@@ -205,7 +205,7 @@ impl Config {
     /// The scripted result of call number `number` of `name`.
     pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
         for (_, line) in self.runs.iter().filter(|(at, _)| at == name) {
-            // What it does is the case's business.
+            // The case is responsible for the effect of the command.
             let _ = std::process::Command::new("sh").args(["-c", line]).status();
         }
         if let Some((_, code)) = self.exits.iter().find(|(exit, _)| exit == name) {

@@ -146,7 +146,7 @@ pub(crate) unsafe extern "system" fn release(physical: vk::PhysicalDevice, displ
     .result()
 }
 
-/// A call about taking displays: its arguments get a line of their own.
+/// Records a call that acquires or releases a display. Its arguments get their own line.
 fn taking(name: &'static str, physical: vk::PhysicalDevice, arguments: std::fmt::Arguments<'_>) -> Call {
     let (call, _) = physical::enter(name, physical);
     call.note(arguments);

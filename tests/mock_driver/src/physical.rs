@@ -65,7 +65,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_devices(
         .devices
         .iter()
         .map(|device| match &*device.name {
-            // What a driver that counts more than it has leaves unwritten.
+            // A place that a driver leaves unwritten, if it counts more devices than it has.
             "NULL" => vk::PhysicalDevice::null(),
             name => handle(instance.as_raw(), name),
         })

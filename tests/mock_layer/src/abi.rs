@@ -1,4 +1,4 @@
-//! The structures of `vk_layer.h`: what a loader and a layer hand to each other (LAY-210, LAY-220 to LAY-222, LAY-271).
+//! The structures of `vk_layer.h`, through which a loader and a layer exchange functions (LAY-210, LAY-220 to LAY-222, LAY-271).
 
 use std::ffi::{c_char, c_void};
 

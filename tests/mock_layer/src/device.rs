@@ -182,10 +182,10 @@ unsafe fn call_down_again(
     }
 }
 
-/// Calls the next `vkCreateDevice`, with what the configuration changes.
+/// Calls the next `vkCreateDevice`, with the changes of the configuration.
 ///
 /// # Safety
-/// All but `next` is what the layer received, one level down; `next` is the look-up of the entity below.
+/// All parameters except `next` are those that the layer received, one level down. `next` is the look-up of the entity below.
 unsafe fn call_down(
     layer: &Layer,
     physical_device: vk::PhysicalDevice,
@@ -221,7 +221,7 @@ unsafe fn call_down(
     unsafe { wrap::with_group_unwrapped(layer, copy.p_next, || create(physical_device, &copy, allocator, device)) }
 }
 
-/// Keeps what the layer needs of a device, and makes the extra ones that belong to it.
+/// Keeps the layer's data of a device, and makes the extra devices that belong to it.
 ///
 /// # Safety
 /// `device` is the handle from below, made of `physical_device`.
@@ -256,7 +256,7 @@ unsafe fn remember<const N: usize>(
     layer.state().devices.insert(key, record);
 }
 
-/// Makes a device on what is below this layer, through the loader's callback (LAY-292), and uses it once.
+/// Makes a device below this layer, through the loader's callback (LAY-292), and uses it once.
 ///
 /// # Safety
 /// The physical device belongs to the record's instance, at the level that the layer sees.

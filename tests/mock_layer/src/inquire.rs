@@ -103,8 +103,7 @@ pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     }
 }
 
-/// Offers the callback an object of an instance that the loader never made; says what it answers and whether the object
-/// stayed as it was.
+/// Passes the callback an object of an instance that the loader never made. Records the result, and whether the object is unchanged.
 pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;

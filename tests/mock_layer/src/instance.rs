@@ -93,7 +93,7 @@ pub(crate) unsafe fn joined(names: &[*const c_char]) -> String {
     texts.join(",")
 }
 
-/// The list with what the configuration adds and without what it removes; `owned` keeps the added text alive.
+/// Returns the list with the elements that the configuration adds, and without those that it removes; `owned` keeps the added text alive.
 ///
 /// # Safety
 /// Each element is a C string.
@@ -235,7 +235,7 @@ unsafe fn record_creation(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, node
     ));
 }
 
-/// Calls the next `vkCreateInstance`, with what the configuration changes.
+/// Calls the next `vkCreateInstance`, with the changes of the configuration.
 ///
 /// # Safety
 /// `info` is valid and `next` is the look-up of the entity below.
@@ -277,7 +277,7 @@ unsafe fn call_down(
     unsafe { create(&copy, allocator, instance) }
 }
 
-/// Calls the next `vkCreateInstance` once more with what came from above, after it gave `first`.
+/// Calls the next `vkCreateInstance` again with the original arguments, after the first call returned `first`.
 ///
 /// # Safety
 /// As for `call_down`; `given` is the handle that came from above, and after a success `instance` holds the one from below.
@@ -329,7 +329,7 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &N
     }
 }
 
-/// Functions below that the layer's own functions call; they are looked up during the creation of the instance.
+/// Functions of the entity below that the layer's own functions call. They are looked up when the instance is created.
 const USED_LATER: [&CStr; 5] = [
     c"vkDestroyInstance",
     c"vkEnumeratePhysicalDevices",
@@ -338,7 +338,7 @@ const USED_LATER: [&CStr; 5] = [
     c"vkEnumerateDeviceExtensionProperties",
 ];
 
-/// Keeps what the layer needs of an instance.
+/// Keeps the layer's data of an instance.
 ///
 /// # Safety
 /// `handle` is the instance from below.

@@ -24,7 +24,7 @@ pub(crate) struct InstanceRecord {
     pub(crate) next: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) next_physical: Option<GetPhysicalDeviceProcAddr>,
     pub(crate) callbacks: DeviceCallbacks,
-    /// Devices that the layer made for itself through the callback, with the look-up just below the layer.
+    /// Devices that the layer made through the callback, each with the look-up directly below the layer.
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
     /// An instance that the layer made through the loader's own entry points.
     pub(crate) own_instance: vk::Instance,
@@ -64,7 +64,7 @@ pub(crate) struct Layer {
     pub(crate) config: Config,
     name: String,
     state: Mutex<State>,
-    /// Set while the layer makes an instance of its own, so that it does not do so for that one too.
+    /// `true` while the layer makes an instance for itself, so that it does not do so again inside that call.
     pub(crate) inside_own: AtomicBool,
 }
 
@@ -98,7 +98,7 @@ impl Layer {
             .then(|| Exclusive::enter(self.name(), command))
     }
 
-    /// The handle below this layer for one that came from above.
+    /// Returns the handle below this layer for a handle from above.
     pub(crate) fn inner(&self, handle: usize) -> usize {
         self.state().wrappers.get(&handle).map_or(handle, |(inner, _)| *inner)
     }
@@ -186,7 +186,7 @@ pub(crate) fn layer(identity: usize) -> Arc<Layer> {
     )
 }
 
-/// Frees what the layers hold, for the moment before the library leaves the process.
+/// Frees the layers' data, before the library leaves the process.
 pub(crate) fn forget() {
     for slot in &LAYERS {
         *slot.write().unwrap_or_else(PoisonError::into_inner) = None;

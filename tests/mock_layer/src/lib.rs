@@ -75,7 +75,7 @@ extern "C" fn loaded() {
     layer::layer(0).journal("loaded");
 }
 
-/// Records that the library is leaving the process, and frees what it holds.
+/// Records that the library is leaving the process, and frees its data.
 extern "C" fn unloaded() {
     layer::layer(0).journal("unloaded");
     layer::forget();

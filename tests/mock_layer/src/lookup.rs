@@ -1,4 +1,4 @@
-//! The look-up functions of a layer: what it implements, what it lets pass.
+//! The look-up functions of a layer: its own functions, and those that it passes on.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
@@ -51,8 +51,8 @@ fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVo
     }
 }
 
-/// A command that the layer passes on: as it is, or through a thunk that sees each call. `below` is what the next
-/// entity answers; what is not there cannot be intercepted.
+/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the answer of the next
+/// entity; a command without an answer cannot be intercepted.
 fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
     let seen = layer.wraps()
         || layer.config.lists("intercept", name)

@@ -1,5 +1,4 @@
-//! The functions that an implicit layer can put in front of the global queries (LAY-270 to LAY-277), exported as
-//! `mockEnumerateInstance...` for the manifest to name.
+//! The pre-instance functions of an implicit layer (LAY-270 to LAY-277), exported as `mockEnumerateInstance...` for the manifest to name.
 
 use std::ffi::c_char;
 
@@ -56,7 +55,7 @@ fn growth(layer: &Layer) -> usize {
     }
 }
 
-/// `vkEnumerateInstanceVersion` in front of the loader's.
+/// `vkEnumerateInstanceVersion` of the layer, which is called before the loader's.
 ///
 /// # Safety
 /// `chain` is a node of the loader, `version` is writable.
@@ -77,7 +76,7 @@ unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChai
     result
 }
 
-/// `vkEnumerateInstanceExtensionProperties` in front of the loader's.
+/// `vkEnumerateInstanceExtensionProperties` of the layer, which is called before the loader's.
 ///
 /// # Safety
 /// `chain` is a node of the loader, the rest as the command demands.
@@ -112,7 +111,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     }
 }
 
-/// `vkEnumerateInstanceLayerProperties` in front of the loader's.
+/// `vkEnumerateInstanceLayerProperties` of the layer, which is called before the loader's.
 ///
 /// # Safety
 /// `chain` is a node of the loader, the rest as the command demands.

@@ -161,7 +161,7 @@ std::arch::global_asm!(
     route = sym route,
 );
 
-// Four registers of each kind carry arguments on this system; what is called gets room for the former four.
+// This system passes arguments in four registers of each kind. The called function needs stack space for the first four.
 #[cfg(all(target_arch = "x86_64", windows))]
 std::arch::global_asm!(
     ".section .text$mock_layer_thunks,\"xr\"",

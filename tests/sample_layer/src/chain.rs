@@ -98,7 +98,7 @@ pub(crate) struct Device {
 static INSTANCES: Mutex<BTreeMap<usize, Instance>> = Mutex::new(BTreeMap::new());
 static DEVICES: Mutex<BTreeMap<usize, Device>> = Mutex::new(BTreeMap::new());
 
-/// The key of an object: its first word.
+/// Returns the key of an object: its first word.
 fn key(object: impl Handle) -> Option<usize> {
     let object = object.as_raw() as *const usize;
     // SAFETY: a dispatchable handle that is not null points to an object that begins with a pointer of the loader.
@@ -143,7 +143,7 @@ pub(crate) fn keep_device(handle: vk::Device, device: Device) {
     }
 }
 
-/// Forgets an instance and gives what was kept.
+/// Removes an instance, and returns the kept data.
 pub(crate) fn take_instance(handle: vk::Instance) -> Option<Instance> {
     INSTANCES
         .lock()
@@ -151,7 +151,7 @@ pub(crate) fn take_instance(handle: vk::Instance) -> Option<Instance> {
         .remove(&key(handle)?)
 }
 
-/// Forgets a device and gives what was kept.
+/// Removes a device, and returns the kept data.
 pub(crate) fn take_device(handle: vk::Device) -> Option<Device> {
     DEVICES
         .lock()

@@ -1,5 +1,4 @@
-//! Instances and devices: each creation finds the entity below, moves the shared link on, calls down, and keeps what the
-//! layer needs later.
+//! Creation of instances and devices. Each finds the entity below, moves the shared link on, calls down, and keeps the layer's data.
 
 use ash::vk;
 

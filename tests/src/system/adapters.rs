@@ -12,12 +12,12 @@ use windows_sys::core::{GUID, HRESULT};
 
 /// `DXGI_ERROR_NOT_FOUND`.
 const NOT_FOUND: HRESULT = 0x887a_0002_u32.cast_signed();
-/// The kind of factory that lists adapters. One that knows an order is another.
+/// The kind of factory that lists adapters. A factory that knows their order is of another kind.
 const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387);
 
 /// Functions of a factory of that kind.
 const PLACES: usize = 14;
-/// The place of the one that gives an adapter, which has three parameters.
+/// Place of the function that returns an adapter. It has three parameters.
 const ENUM_ADAPTERS_1: usize = 12;
 
 /// A function of a factory: more parameters than are passed do no harm.

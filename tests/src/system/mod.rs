@@ -1,4 +1,4 @@
-//! Requests of the harness to the operating system, and the local form of things that cases write in the form of Unix.
+//! Requests of the tests to the operating system. Cases write paths and lists in the form of Unix; this module translates them.
 
 #[cfg(windows)]
 mod adapters;

@@ -76,7 +76,7 @@ fn import(library: usize, name: &CStr) -> Option<*mut usize> {
                 if entry == 0 {
                     break;
                 }
-                // The highest bit says that there is a number in place of a name, in front of which stand two bytes.
+                // If the highest bit is set, the entry has a number instead of a name, after two bytes.
                 let is_named = entry.cast_signed() > 0;
                 if is_named && CStr::from_ptr(with_exposed_provenance_mut::<c_char>(library + entry + 2)) == name {
                     return Some(with_exposed_provenance_mut(

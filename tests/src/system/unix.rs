@@ -1,4 +1,4 @@
-//! Any Unix. What cases write is what it takes.
+//! Unix. The forms that cases write are already those of the system.
 
 use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::io;

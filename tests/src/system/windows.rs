@@ -1,7 +1,7 @@
-//! Windows, and Wine. Cases write paths and lists as Unix does; here they are translated, both ways.
+//! Windows, and Wine. Cases write paths and lists as on Unix; this module translates them in both directions.
 //!
-//! A path of the scene is written with slashes, which this system takes too: it then stands in JSON as it is. In variables and
-//! in the registry it gets backslashes, and texts that come back get slashes.
+//! A path of the scene is written with slashes, which Windows accepts too, so it can be part of a JSON text unchanged. In variables and in
+//! the registry it gets backslashes. Texts from the process get slashes.
 
 use std::env;
 use std::ffi::{CStr, OsStr, OsString, c_void};
@@ -33,7 +33,7 @@ pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("", ".dll");
 pub(crate) fn ending(status: ExitStatus) -> String {
     match status.code() {
         Some(0) => "success".into(),
-        // What the system ends a process with is negative.
+        // The status is negative if the system ended the process.
         Some(code) if code < 0 => format!("exception {code:#x}"),
         code => format!("exit code {}", code.unwrap_or(-1)),
     }

@@ -50,7 +50,7 @@ impl Allocator {
         allocator
     }
 
-    /// The same without a reallocation callback, as some programs have it.
+    /// Like `new`, but without a reallocation callback, as in some programs.
     pub fn without_reallocation() -> Self {
         Self::with(|callbacks| callbacks.pfn_reallocation = None)
     }
@@ -199,7 +199,7 @@ unsafe extern "system" fn free(user: *mut c_void, block: *mut c_void) {
     state(user).release(block);
 }
 
-/// Never to be called: neither the loader nor a mock driver makes memory that could be executed.
+/// Never called, because neither the loader nor a mock driver allocates executable memory.
 unsafe extern "system" fn internal_allocation(
     _user: *mut c_void,
     size: usize,

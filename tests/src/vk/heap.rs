@@ -33,7 +33,7 @@ const POOL: usize = 1 << 18;
 pub enum Refusal {
     /// The n-th.
     Only(usize),
-    /// The n-th and all after it.
+    /// The n-th request and all later ones.
     From(usize),
     /// Each that asks for more bytes.
     Above(usize),
@@ -210,7 +210,7 @@ unsafe extern "C" fn realpath(path: *const c_char, room: *mut c_char) -> *mut c_
     counted(unsafe { libc::realpath(path, room) })
 }
 
-/// The functions with which the library asks for memory, itself or through what the C library does for it.
+/// The functions through which the library requests memory, directly or inside the C library.
 const REPLACEMENTS: &[(&str, *const ())] = &[
     ("malloc", malloc as *const ()),
     ("calloc", calloc as *const ()),

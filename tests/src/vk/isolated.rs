@@ -39,7 +39,7 @@ pub fn isolated(body: impl FnOnce()) -> Ending {
             libc::alarm(60);
         }
         body();
-        // SAFETY: leaving at once is what a copy must do, without running what belongs to the original.
+        // SAFETY: `_exit` ends this copy of the process at once, without running exit handlers that belong to the original.
         unsafe { libc::_exit(0) };
     }
     drop(writer);

@@ -77,7 +77,7 @@ impl Messages {
             .collect()
     }
 
-    /// Forgets what has arrived.
+    /// Removes all received messages.
     pub fn clear(&self) {
         self.0.list.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

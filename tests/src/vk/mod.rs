@@ -50,7 +50,7 @@ pub trait Commands {
     /// The address of the command, 0 when there is none.
     fn address(&self, name: &str) -> usize;
 
-    /// The command as a function, by its name or by that of its type, which has `PFN_` in front.
+    /// Returns the command as a function. `pfn` is its name, or the name of its type, which begins with `PFN_`.
     #[track_caller]
     fn typed<F: Copy>(&self, pfn: &str) -> F {
         let name = pfn.strip_prefix("PFN_").unwrap_or(pfn);
@@ -100,7 +100,7 @@ impl Vk {
 
     fn open(&mut self) {
         let path = crate::under_test();
-        // SAFETY: the library under test is a loader; its constructors are part of what is tested.
+        // SAFETY: opening a library runs its constructors. The library under test is a loader, and its constructors are part of the test.
         let library = unsafe { open_library(&path) };
         system::prepare_library(&library);
         self.library = Some(library);
@@ -125,7 +125,7 @@ impl Vk {
 
     /// Reports a value to the test process: [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
-        // The test runner leaves an unfinished line of its own.
+        // The test runner may have left an unfinished line.
         println!("\nsay {key}={value}");
     }
 
@@ -315,7 +315,7 @@ pub fn fill<T: Default + Clone>(
     result.result_with_success(list)
 }
 
-/// The same, giving what was written whatever the result.
+/// Like `fill`, but returns the written elements for every result.
 pub fn fill_some<T: Default + Clone>(
     room: u32,
     mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
@@ -328,7 +328,7 @@ pub fn fill_some<T: Default + Clone>(
     (result, list)
 }
 
-/// The number by which the mock driver stands in for the pointer of an `opaque` command.
+/// Returns the number that the mock driver uses as the pointer of an `opaque` command.
 pub fn opaque_address(name: &str) -> usize {
     let hash = name.bytes().fold(0xcbf2_9ce4_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -82,7 +82,7 @@ pub fn once_in_some_attempts(what: &str, mut shows: impl FnMut() -> bool) {
     assert!((0..20).any(|_| shows()), "in none of 20 attempts: {what}");
 }
 
-/// Reports a skipped case, in a line of its own that `make test` counts and repeats.
+/// Reports a skipped case on its own line. `make test` counts and repeats these lines.
 pub fn skip(reason: &str) {
     // Written directly to standard error, because the test runner hides the output of passing tests. The line break comes first,
     // because a runner with one thread has already begun a line.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Local, Macro, PatIdent, Path, VisRestricted, Visibility};
 
-/// Macros whose tokens are part of another program: the one that is written.
+/// Macros whose tokens belong to another program, which the macro writes.
 const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
 
 /// Uses of one module by one file.
@@ -21,7 +21,7 @@ pub struct Arrow {
 /// Arrows by the modules at their ends.
 pub type Arrows = BTreeMap<(String, String), Arrow>;
 
-/// The arrows of a crate. `node` says as what a module counts, which may be as a part of another one or not at all.
+/// Returns the arrows of a crate. `node` returns the module as which a module counts: itself, one that contains it, or none.
 pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) -> Arrows {
     let scopes = Scopes::new(modules);
     let mut arrows = Arrows::new();
@@ -69,7 +69,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes what a path leads to. Without a parser's word that it is one, an unknown name at the root means nothing.
+    /// Adds the target of a path. If the parser has not marked the path as one, an unknown name at the root is ignored.
     fn take(&mut self, path: &[String], parsed: bool) {
         let homes = self.scopes.resolve(self.module, path);
         if homes.is_empty() {
@@ -168,7 +168,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        // What is passed on is counted where it is used.
+        // A re-exported item counts where it is used.
         if matches!(item.vis, Visibility::Inherited) {
             for import in leaves(&item.tree, false) {
                 if let Some(target) = self.as_in_file(&import.target) {

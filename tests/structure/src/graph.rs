@@ -12,7 +12,7 @@ pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|node| (node, reach(graph, node))).collect();
     let mut found: Vec<BTreeSet<String>> = Vec::new();
     for (node, beyond) in &reached {
-        // It was already found as part of another one.
+        // The node is already part of a circle that was found.
         if !beyond.contains(*node) || found.iter().any(|circle| circle.contains(*node)) {
             continue;
         }

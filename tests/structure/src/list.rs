@@ -1,4 +1,4 @@
-//! The list of known circles, and what it says otherwise than the sources.
+//! The list of known circles, and its differences from the sources.
 
 use crate::arrows::{Arrows, arrows};
 use crate::graph::{Graph, circles};

@@ -23,7 +23,7 @@ struct Scope {
     items: BTreeSet<String>,
 }
 
-/// All modules of a crate with what they declare.
+/// All modules of a crate, with their declarations.
 pub struct Scopes {
     scopes: BTreeMap<Vec<String>, Scope>,
 }
@@ -78,7 +78,7 @@ impl Scopes {
         }
     }
 
-    /// From a module down: child modules as far as there are any, then what the last of them declares or passes on.
+    /// Follows a path down from a module: through child modules first, and then to an item that the last one declares or re-exports.
     fn descend(&self, module: &[String], path: &[String], search: &mut Search) {
         let (Some(scope), Some(first)) = (self.scopes.get(module), path.first()) else {
             return;
@@ -98,7 +98,7 @@ impl Scopes {
         for import in scope.imports.iter().filter(|import| import.name == *first) {
             let target = [import.target.as_slice(), &path[1..]].concat();
             match import.target.first() == Some(first) {
-                // Of its own name, as in `use text::text`: that is the child.
+                // The path begins with the module's own name, as in `use text::text`, and means the child.
                 true => self.descend(&child, &target[1..], search),
                 false => self.follow(module, &target, search),
             }

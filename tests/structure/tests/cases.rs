@@ -70,7 +70,7 @@ fn imports_are_followed_to_where_a_thing_is_declared() {
         matches!(found.as_slice(), [one] if one.starts_with("c: a circle that the list lacks: b, folder::a\n")),
         "{found:?}"
     );
-    // A thing beside it ties nothing, though the parent passes both on.
+    // An item beside it makes no circle, although the parent re-exports both.
     assert!(with("pub fn g() {\n    crate::folder::other();\n}\n").is_empty());
 }
 

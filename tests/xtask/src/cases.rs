@@ -1,4 +1,4 @@
-//! The behaviour cases, each with all that it uses.
+//! The behaviour cases, each with the code that it uses.
 
 use crate::rust::{Source, Tokens, is_test};
 use crate::tree::Tree;

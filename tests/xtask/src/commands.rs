@@ -1,7 +1,7 @@
-//! Commands that documents show, and what shows that they do what they say.
+//! Checks the commands that documents show.
 //!
-//! Every command has a row in `commands.toml`: a file of the tests that runs it, with the words by which it does, or the reason why no test
-//! does. A command without a row is an error, as is a row that no document needs, or whose words are gone.
+//! Every command has a row in `commands.toml`. The row names a file of the tests that runs the command and the words with which it does so,
+//! or the reason why no test runs it. Errors are a command without a row, a row that no document needs, and a row whose words are gone.
 
 use crate::tree::Tree;
 use crate::words::line;
@@ -69,7 +69,7 @@ impl Rows {
             } else if fence.is_some() || whole.starts_with("    ") {
                 if fence.as_deref().is_none_or(|kind| SHELLS.contains(&kind)) {
                     let code = whole.trim();
-                    // Columns stand for what a file is and how it is used.
+                    // Columns are divided by three blanks, and each may hold a command.
                     let parts = code.strip_prefix("$ ").unwrap_or(code).split("   ");
                     found.extend(
                         parts
@@ -112,7 +112,7 @@ impl Rows {
             return false;
         };
         match first {
-            // A program of this name is also a thing that prose speaks of.
+            // Text mentions the program of this name too, without meaning a command.
             "vkloader" | "target/release/vkloader" => words.next().is_some(),
             first if first.starts_with("make/") => first.len() > 5,
             first if first.starts_with("registry/") || first.starts_with("tests/") => first.ends_with(".sh"),

@@ -39,10 +39,10 @@ pub fn write(tree: &Tree) -> Result<(), Errors> {
     put(MATRIX, &made.matrix)
 }
 
-/// Fails where a document is not what the sources give. Nothing is written.
+/// Compares every document with its sources. Writes nothing.
 ///
 /// # Errors
-/// That, or something in a document does not hold.
+/// A document differs from its sources, or a statement in it is wrong.
 pub fn check(tree: &Tree) -> Result<(), Errors> {
     let mut wrong = Vec::new();
     for (path, text) in made(tree)?.documents {
@@ -81,7 +81,7 @@ fn made(tree: &Tree) -> Result<Made, Errors> {
     }
 }
 
-/// Statements of documents that do not hold (commands, counts, links, claims about all code), and English to rewrite.
+/// Returns a line for each wrong statement in the documents (commands, counts, links, claims about all code), and for English to rewrite.
 fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     // The reference quotes messages and names of the registry; it shows no commands.
     let texts = paths.iter().filter(|path| !path.starts_with(reference::FOLDER));

@@ -9,10 +9,10 @@ const NAMED: [(&str, bool, &str, &str); 3] = [
     ("docs/using.md", false, "Vulkan Loader Version ", ""),
 ];
 
-/// A document's text with the pinned header wherever it names the header of the day.
+/// Returns a document's text with the pinned header in each place that names the current header.
 ///
 /// # Errors
-/// The header stands in any other place, or not where it should.
+/// The header is named in another place, or is missing where it must be.
 pub fn with_header(path: &str, text: &str, header: &str) -> Result<String, String> {
     let places: Vec<_> = NAMED.iter().filter(|row| row.0 == path).collect();
     let mut counts = vec![0; places.len()];

@@ -1,7 +1,7 @@
 //! The binary interface of a built library.
 //!
-//! Its exported names are those of `generated/exports` and of the last release, without versions of their own, and it needs no newer libc
-//! than `docs/packaging.md` says.
+//! Its exported names are those of `generated/exports` and of the last release, without symbol versions, and it needs no newer libc than
+//! `docs/packaging.md` says.
 
 use crate::tree::Tree;
 use crate::words::digits;
@@ -110,7 +110,7 @@ fn of_elf<Elf: FileHeader<Endian = Endianness>>(data: &[u8]) -> object::read::Re
     Ok(found)
 }
 
-/// For each promise what it is, and what breaks it.
+/// For each promise its text, and the violations.
 fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, String> {
     let (listed, released) = (listed(tree)?, released(tree)?);
     let exported = &interface.exported;
@@ -187,8 +187,8 @@ fn released(tree: &Tree) -> Result<Names, String> {
     Ok(names.map(|(name, _)| format!("vk{name}")).collect())
 }
 
-/// Adds what a header brought to the list of released names, with that header as the version from which on programs may ask for it. What is
-/// gone stays in the list: programs may ask for it.
+/// Adds the names of a new header to the list of released names. The header's version is the first one from which programs may ask for
+/// them. Names that are gone stay in the list, because programs may still ask for them.
 ///
 /// # Errors
 /// A list cannot be read or written.

@@ -4,7 +4,7 @@ use crate::tree::Tree;
 use crate::words::{line, links, without_code};
 use std::collections::BTreeSet;
 
-/// A line for each link of the documents to a file or heading that is not there.
+/// Returns a line for each link of the documents to a file or heading that does not exist.
 ///
 /// # Errors
 /// A document cannot be read.

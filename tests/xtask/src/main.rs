@@ -1,4 +1,4 @@
-//! `xtask VERB`: what the scripts of `make/` ask of the sources.
+//! `xtask VERB`: commands that the scripts of `make/` run on the sources.
 
 use std::process::ExitCode;
 use xtask::tree::Tree;

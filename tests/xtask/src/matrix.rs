@@ -108,7 +108,7 @@ pub fn matrix(
     Ok(written(&sections, &found))
 }
 
-/// Finds the cases of each row. Many cases share helpers, each of which is asked once a row.
+/// Finds the cases of each row. Each shared helper is examined only once for a row.
 fn connect(sections: &mut [Section], found: &[Case]) {
     let mut places: HashMap<*const Tokens, usize> = HashMap::new();
     let mut parts: Vec<&Tokens> = Vec::new();
@@ -166,7 +166,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
             ALL,
             variables(),
         ),
-        // Some are asked for only to say that the file is of the other kind.
+        // The loader reads some members only to detect a manifest of the other kind.
         section(
             "Members of driver manifests",
             "",
@@ -269,7 +269,7 @@ impl<'ast> Visit<'ast> for Asked {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        // What it is called on comes first in the text.
+        // In the text, the receiver of a call comes first.
         self.visit_expr(&call.receiver);
         if ["get", "text", "object", "array", "all"]
             .iter()
@@ -296,7 +296,7 @@ impl<'ast> Visit<'ast> for Asked {
     }
 }
 
-/// Interface 0 is a library without any function of the interface; the newest is what the mock drivers have by default.
+/// Interface 0 is a library without any function of the interface. The newest version is the default of the mock drivers.
 fn driver_interfaces() -> Vec<Row> {
     let latest = promises::DRIVER_INTERFACE;
     let rows = (0..=latest).map(|version| {
@@ -321,7 +321,7 @@ fn driver_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// Interface 0 is a library without a negotiation function, or one that asks for it.
+/// Interface 0 is a library without a negotiation function, or one that negotiates version 0.
 fn layer_interfaces() -> Vec<Row> {
     let rows = (0..=promises::LAYER_INTERFACE).map(|version| {
         let mut mentions = vec![

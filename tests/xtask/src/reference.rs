@@ -1,7 +1,7 @@
-//! The numbers of `docs/reference/`: what defines each, who cites it, and which cases show it.
+//! The numbers of `docs/reference/`: the definition of each, the places that cite it, and the cases that show it.
 //!
-//! A page defines a number where it gives it an anchor. Code, tests and documents cite numbers; one that no page defines is an error. So
-//! is a number that no case shows, unless its entry says why there is none, and an entry that says so of a number that has a case.
+//! A page defines a number with an anchor. Code, tests and documents cite numbers. Errors are a cited number without a definition, a number
+//! with neither a case nor a reason in its entry, and a number with both.
 
 use crate::tree::Tree;
 use crate::words::{digits, is_word, line, links, without_code};
@@ -53,7 +53,7 @@ pub struct Entry {
     pub page: String,
     /// The line at which it begins.
     pub line: usize,
-    /// Reason why no case shows it, if the page says so.
+    /// Reason why no case shows the number, if the page gives one.
     pub reason: Option<String>,
     anchor: String,
 }
@@ -172,7 +172,7 @@ fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     })
 }
 
-/// Returns the reason why no case shows an entry: what stands in parentheses at the end of one of its lines.
+/// Returns the reason why no case shows an entry: the text in parentheses at the end of one of its lines.
 fn reason(part: &str) -> Option<String> {
     const MARK: &str = " (no case: ";
     part.match_indices(MARK).find_map(|(place, _)| {
@@ -353,7 +353,7 @@ pub fn problems(tree: &Tree, cases: &[(String, String)]) -> Result<(Shown, Vec<S
     Ok((shown, wrong))
 }
 
-/// A line for each link between pages of the reference whose number is not there.
+/// Returns a line for each link between pages of the reference whose number is not defined.
 fn bad_links(tree: &Tree, entries: &[Entry]) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for path in pages(tree) {

@@ -127,7 +127,7 @@ pub fn comment(attributes: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join(" ")
 }
 
-/// A piece of code as a list of tokens, for questions about what it mentions.
+/// A piece of code as a list of tokens, which can be searched for names.
 #[derive(Default)]
 pub struct Tokens {
     /// The tokens in a row; a literal of a text has quotes around it.

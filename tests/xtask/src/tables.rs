@@ -68,7 +68,7 @@ fn variables(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| variable | meaning | value | when elevated |", rows))
 }
 
-/// The widely used layers whose order matters, by what they do.
+/// Returns the table of widely used layers whose order matters, sorted by kind.
 fn layer_kinds(_: &Tree) -> Result<Vec<String>, String> {
     let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
     for layer in LAYERS {
@@ -123,7 +123,7 @@ fn seen(tree: &Tree) -> Result<Vec<String>, String> {
     ))
 }
 
-/// The table of the newest run of `make bench` that was kept, with the lines that say what was measured.
+/// Returns the table of the newest kept run of `make bench`, with the lines that describe the measured files.
 fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     let pages = tree
         .files("tests/bench-runs")
@@ -147,7 +147,7 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns what the commands of a driver do while it is closed: the ones that the loader's table names are answered, all others open the driver.
+/// Returns the behaviour of a closed driver's commands: the loader's table names those that are answered; all others open the driver.
 fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     let named = tree.read("loader/src/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;

@@ -84,7 +84,7 @@ impl Tree {
         Ok(source)
     }
 
-    /// The files below a folder, sorted by their paths, without what was built or fetched.
+    /// Returns the files below a folder, sorted by path, without built or fetched files.
     pub fn files(&self, folder: &str) -> Vec<String> {
         let mut found = Vec::new();
         self.walk(folder, &mut found);

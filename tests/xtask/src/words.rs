@@ -10,7 +10,7 @@ pub fn line(text: &str, place: usize) -> usize {
     text[..place].matches('\n').count() + 1
 }
 
-/// Returns `true` if `word` stands in `text` as a whole word.
+/// Returns `true` if `text` contains `word` as a whole word.
 pub fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word)
         .any(|(place, _)| !text[..place].ends_with(is_word) && !text[place + word.len()..].starts_with(is_word))
@@ -33,7 +33,7 @@ pub fn version(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(text.len() - rest.len()))
 }
 
-/// The same text with blanks for what is in code, in blocks and within lines, so that places stay what they are.
+/// Returns the text with blanks instead of code, in blocks and within lines. All places stay the same.
 pub fn without_code(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut fenced = false;
@@ -77,13 +77,13 @@ pub fn without_tables(text: &str) -> String {
 fn blank(character: char) -> char {
     match character {
         '\n' => '\n',
-        // Places are of bytes, and what is blanked out is rarely anything else.
+        // Places count bytes, and the blanked text rarely contains other characters.
         _ if character.len_utf8() == 1 => ' ',
         other => other,
     }
 }
 
-/// The links of a text without code: the place of each, and what it leads to.
+/// Returns the links of a text without code: the place and the target of each.
 pub fn links(plain: &str) -> Vec<(usize, &str)> {
     let found = plain.match_indices("](").filter_map(|(place, _)| {
         let target = &plain[place + 2..];

@@ -1,4 +1,4 @@
-//! Numbers of the reference: each is defined once and has a case or a reason, and nothing cites one that is not there.
+//! Tests of the numbers of the reference: each is defined once and has a case or a reason, and every cited number is defined.
 
 use std::fs;
 use std::path::Path;

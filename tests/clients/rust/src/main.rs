@@ -1,4 +1,4 @@
-//! A program on vulkano: prints what the devices are, and the numbers that a compute shader writes.
+//! A program that uses vulkano: prints the properties of the devices, and the numbers that a compute shader writes.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -19,7 +19,7 @@ use vulkano::pipeline::{ComputePipeline, Pipeline, PipelineBindPoint, PipelineLa
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo};
 use vulkano::sync::{self, GpuFuture};
 
-/// The shaders of the C programs, among them one that writes `i * i + 7`.
+/// The shaders of the C programs. One of them writes `i * i + 7`.
 const SHADERS: &str = include_str!("../../../programs/gpu_shaders.h");
 const COUNT: u32 = 4096;
 /// Width of a workgroup of that shader.

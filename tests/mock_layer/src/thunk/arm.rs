@@ -1,4 +1,5 @@
-//! The thunks for 32-bit Arm, in A32 code. What is read of the program counter lies two instructions on, inside the thunk.
+//! The thunks for 32-bit Arm, in A32 code. Reading the program counter gives the address of the instruction after the next one, which is
+//! inside the thunk.
 
 use super::{SLOTS, route};
 
