@@ -198,7 +198,7 @@ fn spelling(before: &Command, after: &Command) -> Vec<Change> {
     found
 }
 
-/// Conditions of providers that both have; no lookup depends on them (GEN-32).
+/// Changes to the conditions of providers that both registries have. No look-up depends on the conditions (GEN-32).
 fn conditions(before: &Command, after: &Command) -> Vec<Change> {
     let pairs = before.providers.iter().filter_map(|old| {
         let new = after.providers.iter().find(|new| new.extension == old.extension)?;

@@ -1,6 +1,6 @@
 //! The emitted files that come out different, and those of the snapshot, so that no change of the output goes without a line.
 //!
-//! What changes a file of the snapshot alone changes nothing that is compiled, only its checksum in the manifest.
+//! A change that affects only a file of the snapshot changes nothing that is compiled, only its checksum in the manifest.
 
 use super::report::{Entry, Section, Severity};
 use super::view::View;

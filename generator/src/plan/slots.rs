@@ -1,4 +1,4 @@
-//! Which commands have a slot in which table (GEN-62).
+//! The slots of commands in the dispatch tables (GEN-62).
 
 use super::command::CommandPlan;
 use super::problem::{Code, Problem, Problems};

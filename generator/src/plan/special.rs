@@ -1,4 +1,4 @@
-//! Which commands are special, by the predicates of GEN-71.
+//! Finds the special commands, by the predicates of GEN-71.
 
 use super::reach::{Graph, RawHandles, Reach, Step};
 use crate::policy::{Policy, Treatment};

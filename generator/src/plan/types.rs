@@ -1,4 +1,4 @@
-//! Which types are emitted, which of them depend on the level of handles, and how a C type is spelled in Rust.
+//! Selects the types to emit, finds those that depend on the level of handles, and translates C types to Rust.
 
 use super::problem::{Advice, Code, Problem, Problems};
 use super::reach::resolve;

@@ -79,7 +79,7 @@ fn the_page_is_self_contained_and_breaking_changes_come_first() {
     let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
     assert!(at("Breaking changes (") < at("<h2>Summary</h2>"));
     assert!(at("<h2>Summary</h2>") < at("<h2>Everything that differs</h2>"));
-    // The removed command, its export, and the changed one.
+    // The removed command, its export, and the changed command.
     let urgent = &page[at("Breaking changes (")..at("<h2>Summary</h2>")];
     for name in ["vkGetQueryPoolResults", "vkCmdSetBlendConstants"] {
         assert!(urgent.contains(&format!("<code>{name}</code>")), "{name}");

@@ -13,7 +13,7 @@ pub struct Kept<'l> {
     is_needed: bool,
 }
 
-/// A manifest that was kept.
+/// A manifest that an earlier scan kept.
 #[derive(Debug)]
 struct Earlier<'l> {
     file: (u64, u64),

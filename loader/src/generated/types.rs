@@ -1,7 +1,7 @@
 //! The C types that commands are made of, in C spelling.
 //!
-//! What contains a handle that the loader wraps has a parameter `L` that says at which level the handle is. All types are
-//! used without the name of their file.
+//! A type that contains a wrapped handle has a parameter `L` for the level of the handle. All types are used without the name of their
+//! file.
 
 #[path = "../../../generated/types/aliases.rs"]
 mod aliases;

@@ -26,7 +26,7 @@ const ALWAYS: [&str; 10] = [
 /// Width and height of the window in pixels.
 pub const WINDOW: (u32, u32) = (1000, 1400);
 
-/// Which colours the reader of a page prefers.
+/// The colours that the reader of a page prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Dark text on a light ground.

@@ -12,7 +12,7 @@ use service::memory::Memory;
 use service::package::{Fault, Manifest, Metadata, Owner};
 use service::reader::Reader;
 
-/// As much of a library as is looked at: a header without segments.
+/// The part of a library that the service examines: a header without segments.
 const LIBRARY: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0 inside";
 

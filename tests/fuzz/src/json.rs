@@ -1,4 +1,4 @@
-//! Properties of any text that may be JSON.
+//! Checks that must hold for any text that may be JSON.
 
 use discovery::manifest::json::{Document, Value};
 

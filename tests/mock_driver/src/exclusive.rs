@@ -15,8 +15,8 @@ static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 pub(crate) struct Exclusive(());
 
 impl Exclusive {
-    /// Enters `command`, and stays long enough for another thread to come; the process ends when one is there. The same
-    /// thread may enter again.
+    /// Enters `command`, and stays there long enough for another thread to come. If one comes, the process ends. The same thread may enter
+    /// again.
     pub(crate) fn enter(owner: &str, command: &str) -> Self {
         let here = current_thread();
         let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The commands that need no instance, and the making and ending of instances.
+//! The commands that need no instance, and those that create and destroy instances.
 
 use std::ffi::{CStr, c_char};
 

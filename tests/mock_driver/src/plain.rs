@@ -1,4 +1,5 @@
-//! Plain device objects: each is a number that is made, noted and ended. And the commands that do nothing.
+//! Device objects without content: each is a number that is created, recorded and destroyed. This module also has the commands that do
+//! nothing.
 
 use ash::vk::{self, Handle};
 

@@ -124,7 +124,7 @@ struct IcdSurface {
     sizes: [u32; 5],
 }
 
-/// Notes which surface a query is about. `flag reads_surfaces` makes it read the loader's layout.
+/// Records the surface that a query is about. With `flag reads_surfaces`, reads the loader's structure.
 pub(crate) fn note(call: &Call, surface: vk::SurfaceKHR) {
     if surface.is_null() {
         return call.note("surface=null");

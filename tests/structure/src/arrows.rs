@@ -14,7 +14,7 @@ const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
 /// Uses of one module by one file.
 #[derive(Debug, Default)]
 pub struct Arrow {
-    /// The files that take something.
+    /// The files that use an item of the other module.
     pub files: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 

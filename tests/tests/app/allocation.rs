@@ -65,7 +65,7 @@ fn app_174_every_allocation_of_instance_creation() {
     });
 }
 
-/// APP-174: without any driver the failure stays what it is, or is out of memory.
+/// APP-174: without a driver the call returns its usual error, or out of memory.
 #[test]
 fn app_174_instance_creation_without_drivers() {
     case(|scene| {
@@ -308,7 +308,7 @@ fn app_179_every_allocation_of_surfaces() {
     });
 }
 
-/// APP-172, APP-81: what has no instance never uses callbacks; APP-171: the scopes.
+/// APP-172, APP-81: calls without an instance never use callbacks. APP-171: the scopes.
 #[test]
 fn app_171_scopes() {
     case(|scene| {

@@ -1,5 +1,5 @@
-//! Whose allocation callbacks drivers get for what the application did not destroy, and which callbacks the loader itself
-//! can use (APP-170, APP-173, DRV-131, DRV-188).
+//! The allocation callbacks that drivers get for forgotten objects, and the callbacks that the loader itself can use (APP-170, APP-173,
+//! DRV-131, DRV-188).
 
 use loader_tests::ash::vk;
 use loader_tests::vk::{Allocator, Instance, Messages, Reports};
@@ -74,7 +74,7 @@ fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     outcome
 }
 
-/// DRV-188, APP-170: what the application forgot goes with the callbacks of its own creation, all five of them.
+/// DRV-188, APP-170: forgotten objects are destroyed with the callbacks of their own creation, with all five functions.
 #[test]
 fn drv_188_forgotten_objects_go_with_their_own_callbacks() {
     case(|scene| {

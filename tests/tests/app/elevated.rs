@@ -19,7 +19,7 @@ enum Trace {
     Devices(&'static str),
     /// The unknown extension can be enabled.
     Extension,
-    /// No effect, in a process that finds neither drivers nor layers in its folders, or on this system at all.
+    /// No effect: the process finds neither drivers nor layers in its folders, or the variable has no effect on this system.
     Nothing,
 }
 

@@ -17,7 +17,7 @@ fn app_211_there_are_no_bundles_here() {
     });
 }
 
-/// APP-212, APP-282: what no loader reads any more, and what is for layers alone.
+/// APP-212, APP-282: variables that no loader reads any more, and variables that only layers read.
 #[test]
 fn app_212_variables_that_are_not_read() {
     case(|scene| {

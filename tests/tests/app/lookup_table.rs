@@ -177,7 +177,7 @@ fn app_035_names_near_a_known_one() {
     });
 }
 
-/// APP-26: what is exported is what the lookup gives.
+/// APP-26: an exported symbol and the result of its look-up are the same function.
 #[test]
 fn app_026_exported_symbols_are_what_the_lookup_gives() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn of_device(
     if terminator { None } else { Some(0) }
 }
 
-/// APP-41, APP-43, APP-44, APP-45, APP-47: on a driver that answers every name with a number of its own.
+/// APP-41, APP-43, APP-44, APP-45, APP-47: on a driver that returns a different number for every name.
 #[test]
 fn app_043_every_name_on_a_device() {
     case(|scene| {

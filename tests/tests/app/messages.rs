@@ -380,7 +380,7 @@ fn app_194_severities_of_the_loaders_messages() {
     });
 }
 
-/// APP-194a: a run without faults says nothing at ERROR.
+/// APP-194a: a run without faults logs no message at level ERROR.
 #[test]
 fn app_194a_a_run_without_faults_has_no_errors() {
     case(|scene| {

@@ -164,7 +164,7 @@ fn app_191_destroying_null_does_nothing() {
     });
 }
 
-/// DRV-188, APP-111: what the application forgot is destroyed with the instance.
+/// DRV-188, APP-111: forgotten messengers are destroyed with the instance.
 #[test]
 fn drv_188_forgotten_messengers_are_destroyed() {
     case(|scene| {

@@ -60,7 +60,7 @@ impl Command {
             .is_none_or(|platform| platform == "provisional" || built.contains(&platform))
     }
 
-    /// The instance extensions of which one must be enabled (APP-27); empty for none.
+    /// The instance extensions, one of which must be enabled (APP-27); empty for none.
     pub(crate) fn gate(&self) -> Vec<&'static str> {
         const SURFACE: [&str; 9] = [
             "vkDestroySurfaceKHR",

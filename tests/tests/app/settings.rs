@@ -1,4 +1,4 @@
-//! The settings file: where it lies, what it may hold, what it says in the log (APP-240 to APP-262).
+//! The settings file: its places, its content, and its messages (APP-240 to APP-262).
 
 use loader_tests::{Scene, case};
 
@@ -38,7 +38,7 @@ fn app_240_the_first_file_wins() {
     });
 }
 
-/// APP-240: the home directory stands in for the unset variables.
+/// APP-240: the home folder is used for unset variables.
 #[test]
 fn app_240_the_home_directory() {
     case(|scene| {

@@ -27,7 +27,7 @@ fn app_245_log_locations_are_accepted_without_effect() {
                 assert_eq!(vk.instance().device_names(), ["one"]);
                 assert!(!vk.path("nowhere.log").exists());
             });
-            // The rest of the object counts as if the member were not there.
+            // The other members count as if this one were absent.
             outcome.ok().logged_with("INFO", "Using layer configurations found");
         }
         // The member alone is not a setting.
@@ -103,7 +103,7 @@ fn layer(scene: &loader_tests::Scene, short: &str) {
     scene.file(&format!("opt/layers/{short}.json"), text);
 }
 
-/// APP-245, APP-250 to APP-252, APP-258, APP-261: each key of the documentation's example does what the page says.
+/// APP-245, APP-250 to APP-252, APP-258, APP-261: each key of the documentation's example has the documented effect.
 #[test]
 fn app_245_the_example_of_the_documentation() {
     case(|scene| {

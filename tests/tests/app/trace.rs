@@ -31,7 +31,7 @@ fn two_drivers(scene: &mut Scene) {
     scene.driver("gone").library_path("/nowhere/at/all.so");
 }
 
-/// Calls, decisions, drivers and devices are told, each with what is known of it.
+/// The trace lists calls, decisions, drivers and devices, with the known facts of each.
 #[test]
 fn trace_tells_calls_decisions_drivers_and_devices() {
     case(|scene| {
@@ -93,7 +93,7 @@ fn trace_tells_calls_decisions_drivers_and_devices() {
     });
 }
 
-/// Devices have their identifiers where the driver tells them, by whichever function it has.
+/// Devices have their identifiers, whichever function of the driver reports them.
 #[test]
 fn trace_has_the_identifiers_of_devices() {
     case(|scene| {
@@ -216,7 +216,7 @@ fn trace_times_calls_of_drivers() {
     });
 }
 
-/// Each step that begins ends, with the time that it took and what came of it.
+/// Each step that begins also ends, with its time and result.
 #[test]
 fn trace_tells_how_each_step_ended() {
     case(|scene| {
@@ -410,7 +410,7 @@ fn select_by_place_uuid_type_driver_and_name() {
     });
 }
 
-/// A layer that is not active is told with the variable that decides.
+/// For a layer that is not active, the trace names the variable that decides.
 #[test]
 fn trace_tells_which_implicit_layer_waits_for_what() {
     case(|scene| {

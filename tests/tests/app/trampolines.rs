@@ -28,8 +28,8 @@ fn where_it_leads(function: usize, handle: u64) -> usize {
             action.sa_flags = libc::SA_SIGINFO;
             assert_eq!(libc::sigaction(libc::SIGSEGV, &action, std::ptr::null_mut()), 0);
         }
-        // SAFETY: the address is that of a trampoline, which passes its arguments on; what it leads to is a fault that ends
-        // this copy of the process.
+        // SAFETY: the address is that of a trampoline, which passes its arguments on. The call ends in a fault, which ends only this forked
+        // copy of the process.
         unsafe { std::mem::transmute::<usize, Any>(function)(handle, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
     });
     usize::from_str_radix(ending.stderr.trim(), 16).unwrap_or_default()
@@ -44,7 +44,7 @@ fn app_159_every_trampoline_reaches_its_function() {
         scene.env("VK_LOADER_DEBUG", "").limit(60);
         let outcome = scene.run(|vk| {
             let instance = vk.instance_with("1.4", &[]);
-            // From here on the driver answers each name with a number of its own, where nothing is.
+            // From here on the driver returns a different number for each name, and no memory is mapped at these numbers.
             vk.add_lines("a", "opaque *");
             let device = instance.device(instance.first(), &[]);
             let handle = loader_tests::ash::vk::Handle::as_raw(device.raw);

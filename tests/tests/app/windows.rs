@@ -28,7 +28,7 @@ unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
     0
 }
 
-/// APP-235: what goes to standard error is shown to a debugger too.
+/// APP-235: a debugger sees the messages on standard error too.
 #[test]
 fn app_235_a_debugger_sees_the_log() {
     case(|scene| {

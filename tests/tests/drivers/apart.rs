@@ -15,7 +15,7 @@ pub(crate) struct Apart {
 }
 
 impl Apart {
-    /// A view of its own; nothing, after a line with the reason, where the system allows none.
+    /// Gives the thread its own view of the file system. Returns `None`, after a line with the reason, if the system does not allow it.
     pub(crate) fn enter(scene: &Scene) -> Option<Self> {
         if scene.is_child() {
             return Some(Self { before: None });
@@ -27,7 +27,7 @@ impl Apart {
             skip(&format!("no mount namespace for a case about the machine: {reason}"));
             return None;
         }
-        // What is put into a place is seen nowhere else.
+        // Files that are mounted here are visible nowhere else.
         mount(None, "/".as_ref(), libc::MS_REC | libc::MS_PRIVATE);
         Some(Self { before: Some(before) })
     }

@@ -1,4 +1,4 @@
-//! A driver catalogue in place (docs/catalogue.md): what is not opened, and what lets everything be opened again.
+//! A valid driver catalogue (docs/catalogue.md): the drivers that are not opened, and the conditions under which all are opened again.
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Outcome, Scene, Vk, case};
@@ -59,7 +59,7 @@ fn extensions_of_known_drivers_are_listed_without_them() {
             "INFO | DRIVER",
             "libmock_one.so: its extensions are in the driver catalogue, of 2026-11-22",
         );
-        // One that is not in it is opened, and keeps its place.
+        // A driver without an entry is opened, and keeps its place.
         file::write(scene, &both()[1..]);
         let outcome = scene.run(query);
         assert_eq!(outcome.ok().said("extensions"), [LISTED]);
@@ -127,7 +127,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
         assert!(opens(scene, entry().hardware("absent").without_devices()));
         assert!(!opens(scene, entry().hardware("absent").without_devices().failed(-9)));
         assert!(opens(scene, entry().hardware("absent").without_devices().failed(-3)));
-        // A device node came or went, a card has another kernel driver, or the kernel is another one.
+        // A device node appeared or disappeared, a card has another kernel driver, or the kernel's version changed.
         let entries = [entry().hardware("absent"), Entry::new("one").devices(1)];
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
@@ -222,13 +222,13 @@ fn a_library_that_changed_is_opened() {
             assert_eq!(opened(&outcome), ["one"], "{how}");
             outcome.logged_with("INFO | DRIVER", "libmock_one.so has changed");
         }
-        // What the link leads to is the library.
+        // The target of the link is the library.
         file::write(scene, &both());
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
     });
 }
 
-/// A manifest is read at each call, so one that names another library is no longer the one that is known.
+/// The library reads a manifest at each call. If it names another library, the entry no longer counts.
 #[test]
 fn a_manifest_that_changed_is_followed() {
     case(|scene| {
@@ -306,7 +306,7 @@ fn the_variable_says_how_it_is_used() {
     });
 }
 
-/// A catalogue that lies costs one start: what a driver then says wins, and the entry counts no longer.
+/// A false entry affects one start: the answer of the opened driver takes precedence, and the entry no longer counts.
 #[test]
 fn a_lie_is_believed_until_the_driver_speaks() {
     case(|scene| {

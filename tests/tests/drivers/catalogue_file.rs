@@ -142,7 +142,7 @@ pub(crate) fn write_text(scene: &Scene, change: impl FnOnce(&Value) -> String) {
     });
 }
 
-/// Writes what is known of drivers of a scene.
+/// Writes a catalogue with entries for drivers of a scene.
 pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
     write_with(scene, entries, |_| ());
 }
@@ -152,7 +152,7 @@ pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&
     write_at(scene, &path(scene), entries, change);
 }
 
-/// The same in another place. Graphics cards that the change adds belong to what the machine is known by.
+/// Writes the catalogue to another path. Graphics cards that the change adds become part of the machine's fingerprint.
 pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     scene.on_disk(|| {
         let mut known = json!({
@@ -173,7 +173,7 @@ pub(crate) fn write_at(scene: &Scene, path: &Path, entries: &[Entry], change: im
     });
 }
 
-/// Writes a file in its place, whatever is there.
+/// Writes a file at its path, and replaces anything that is there.
 fn put(scene: &Scene, text: impl AsRef<[u8]>) {
     put_at(&path(scene), text);
 }

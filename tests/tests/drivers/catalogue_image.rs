@@ -1,4 +1,5 @@
-//! A driver in a file-system image whose files have no times of their own (docs/catalogue.md): its build id shows if it is the driver that was asked.
+//! A driver in a file-system image whose files have meaningless times (docs/catalogue.md). Its build ID shows if it is the driver that was
+//! asked.
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case, skip};
@@ -36,8 +37,8 @@ impl Drop for Mounted {
     }
 }
 
-/// A driver in such an image, of which a catalogue says something else than it does, and this of its build id. Whether it counts, and the
-/// words in the log.
+/// Returns `true` if an entry for a driver in such an image counts. The entry differs from the driver's answers, and has this build ID.
+/// Also checks the words in the log.
 fn counts(scene: &mut Scene, build_id: Option<&str>, words: &str) -> bool {
     file::write_with(
         scene,

@@ -40,7 +40,7 @@ fn the_catalogue_of_the_system_is_read() {
         fails(scene, &|| chown(&system, Some(65534), None).expect("the superuser may"));
         scene.on_disk(|| file::write_at(scene, &system, &both(), |_| ()));
         assert_eq!(opened(scene.run(query).ok()), [""; 0]);
-        // The user's own comes first, and one that does not count is as none.
+        // The user's file comes first. If it is not valid, it is ignored.
         scene.env("VK_LOADER_CATALOGUE", "on");
         file::write(scene, &both()[1..]);
         assert_eq!(opened(scene.run(query).ok()), ["none"]);
@@ -104,7 +104,7 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
     case(|scene| {
         let Some(apart) = Apart::enter(scene) else { return };
         let system = system_file(scene, &apart);
-        // Where drivers are looked for that an elevated process may use; those of this machine are not there.
+        // The driver folders of elevated processes. This process does not see this machine's own ones.
         apart.put(scene.folder("share"), "/usr/local/share");
         let nothing = scene.folder("nothing");
         for folder in ["/usr/share/vulkan", "/etc/vulkan", "/etc/xdg/vulkan"] {
@@ -135,13 +135,13 @@ fn elevated_processes_read_the_catalogue_of_the_system_only() {
         assert_eq!(listed(scene), "VK_KHR_surface", "the user's own is not read");
         lie(scene, &system);
         assert_eq!(listed(scene), "VK_KHR_display");
-        // Nor is a file of the user in the place of the system's, though the process began as that user.
+        // A file of the user at the system's path is ignored too, although the process began as that user.
         scene.on_disk(|| chown(&system, Some(65534), None).expect("the superuser may"));
         assert_eq!(listed(scene), "VK_KHR_surface");
     });
 }
 
-/// Folders that stand for `/dev` and `/sys`, with one graphics card and its node.
+/// Folders that replace `/dev` and `/sys`, with one graphics card and its node.
 struct Devices {
     root: PathBuf,
 }
@@ -203,7 +203,7 @@ fn with_card(known: &mut Value) {
     known["machine"]["cards"] = json!([{"address": CARD}]);
 }
 
-/// Drivers of which an instance is made.
+/// Returns the outcome of creating an instance.
 fn of_instance(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| drop(vk.instance()));
     outcome.ok();
@@ -256,7 +256,7 @@ fn devices_that_come_and_go_are_seen() {
     });
 }
 
-/// `no-wake`: a driver all of whose devices sleep is not opened, where another one is.
+/// `no-wake`: a driver whose devices are all suspended is not opened, if another driver is open.
 #[test]
 fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
     case(|scene| {
@@ -325,7 +325,7 @@ fn what_sleeps_is_woken_where_nothing_else_has_a_device() {
     });
 }
 
-/// A library that is named without a folder is the one that was opened as long as the dynamic linker's cache is the same.
+/// For a library that is named without a folder, the entry counts while the dynamic linker's cache is the same.
 #[test]
 fn libraries_without_a_folder_need_the_same_linker_cache() {
     case(|scene| {
@@ -353,7 +353,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
                 .expect("ldconfig can be started");
             assert!(made.success());
         });
-        // The file stays the one that is in the place; its content comes and goes.
+        // The file stays the same, and its content changes.
         let renew =
             |scene: &Scene| scene.on_disk(|| fs::write(&cache, fs::read(&made).expect("it was made")).expect("a file"));
         renew(scene);
@@ -389,7 +389,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
     });
 }
 
-/// The file of which a scene's drivers are copies.
+/// The library that a scene's drivers are copies of.
 fn library_of_mock() -> PathBuf {
     loader_tests::built("mock_driver")
 }

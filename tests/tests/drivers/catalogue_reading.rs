@@ -1,4 +1,4 @@
-//! Programs that read a driver catalogue while it is written, when it is hostile, and when it is of yesterday.
+//! Programs that read a driver catalogue while it is written, a hostile one, and an outdated one.
 
 use super::apart::Apart;
 use super::catalogue::{LISTED, both, opened, query, scene_of_two};
@@ -135,7 +135,7 @@ fn hostile_files_cost_bounded_time() {
         ] {
             file::write_text(scene, |known| {
                 let mut text = known.to_string();
-                // What comes first counts, or makes the file none.
+                // Of two equal members the first counts, or the whole file is invalid.
                 text.truncate(text.len() - 1);
                 text.replace(r#""drivers":[],"#, "") + &more + "}"
             });
@@ -149,14 +149,14 @@ fn hostile_files_cost_bounded_time() {
             let took: f64 = outcome.ok().said("seconds")[0].parse().expect("a number");
             assert_eq!(outcome.said("extensions"), [LISTED], "{what}");
             assert_eq!(opened(&outcome), ["none", "one"], "{what}");
-            // A hundred times what it takes with a library built for speed.
+            // The limit is a hundred times the time of a release build.
             assert!(took < 3.0, "{what}: {took} s");
         }
     });
 }
 
-/// At worst a program gets once what held when the drivers were asked: the instance shows what is so, and from then on the process
-/// knows. The next program begins with the same catalogue, until drivers are asked again.
+/// A program gets an outdated answer at most once. The instance shows the present state, and the process then knows it. The next program
+/// starts with the same catalogue, until an update asks the drivers again.
 #[test]
 fn what_held_when_drivers_were_asked_is_listed_once() {
     case(|scene| {
@@ -186,8 +186,8 @@ fn what_held_when_drivers_were_asked_is_listed_once() {
     });
 }
 
-/// A driver that is wrongly known to have no device stays left out beside another one, because it is not asked. Only another update, other devices or
-/// another file end that.
+/// A driver that wrongly has no device in the catalogue stays left out beside another one, because nothing asks it. Only another update,
+/// other devices or another file change that.
 #[test]
 fn a_driver_that_is_left_out_is_not_asked() {
     case(|scene| {

@@ -31,10 +31,10 @@ fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
             .filter(|line| line.ends_with(" load"))
             .collect();
         assert_eq!(order.len(), 3, "{order:?}");
-        // What has no device makes an instance as well, which lists none.
+        // A driver without a device creates an instance as well, which lists no device.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "software.json");
         scene.run(|vk| drop(vk.instance())).ok();
-        // One that does is enough, and the others stay closed.
+        // One driver with a device is enough, and the others stay closed.
         scene.driver("bad").device("gpu");
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert!(!outcome.ok().journal().contains(&"none load"));
@@ -122,7 +122,7 @@ fn all_that_differs_is_told() {
     });
 }
 
-/// DRV-273: a policy leaves out no driver where somebody chose devices, as its device could be the only one of them.
+/// DRV-273: if devices are chosen, a policy leaves out no driver, because it could have the only chosen device.
 #[test]
 fn drv_273_a_policy_does_not_count_where_devices_are_chosen() {
     case(|scene| {

@@ -277,7 +277,7 @@ fn app_157_failed_command_buffers_are_left_alone() {
             let info = vk::CommandBufferAllocateInfo::default()
                 .command_pool(pool)
                 .command_buffer_count(2);
-            // Addresses that neither the loader nor the driver may write to.
+            // Numbers that are not valid addresses; neither the loader nor the driver may write to them.
             let mut buffers = [vk::CommandBuffer::from_raw(0x10), vk::CommandBuffer::from_raw(0x20)];
             let result = call!(
                 device,

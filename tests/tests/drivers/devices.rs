@@ -157,7 +157,7 @@ fn drv_122_a_short_array() {
     });
 }
 
-/// DRV-125, APP-118: what a handle looks like.
+/// DRV-125, APP-118: the content of a handle's object.
 #[test]
 fn drv_125_the_handles_object() {
     case(|scene| {
@@ -380,8 +380,8 @@ fn drv_131_a_driver_with_a_device_in_use_stays() {
     });
 }
 
-/// DRV-131: a driver that ever reported a device stays, so that handles of it lead somewhere, also when its list is empty
-/// later; what the list says counts.
+/// DRV-131: a driver that ever reported a device stays open, so that its handles remain usable, even if its list is empty later. The later
+/// list counts.
 #[test]
 fn drv_131_a_driver_that_once_had_a_device_stays() {
     case(|scene| {
@@ -424,7 +424,7 @@ fn drv_120_an_incomplete_list_is_asked_for_anew() {
     });
 }
 
-/// APP-122: what was made before in a released driver is given back first, and the rest goes on.
+/// APP-122: objects that were created in a released driver are destroyed first, and all others stay.
 #[test]
 fn app_122_objects_in_a_released_driver_are_destroyed_first() {
     case(|scene| {

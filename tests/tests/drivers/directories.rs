@@ -32,7 +32,7 @@ fn drv_021_the_base_directories_in_their_order() {
     });
 }
 
-/// DRV-21, DRV-22: without the two `*_HOME` variables the home directory is used; empty counts as unset.
+/// DRV-21, DRV-22: without the two `*_HOME` variables the home folder is used. An empty variable counts as unset.
 #[test]
 fn drv_021_home_stands_in_for_the_home_variables() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_021_the_lists_have_their_defaults() {
             .unset("VK_DRIVER_FILES")
             .unset("XDG_CONFIG_DIRS")
             .unset("XDG_DATA_DIRS")
-            // What this machine has there is found, and none of it is opened.
+            // Drivers of this machine in these folders are found, but the filter keeps them closed.
             .env("VK_LOADER_DRIVERS_DISABLE", "*")
             .env("VK_LOADER_LAYERS_DISABLE", "~all~");
         let outcome = scene.run(|vk| drop(vk.spec().create()));

@@ -1,4 +1,4 @@
-//! The variables that name drivers, and what a scan says and does (DRV-7 to DRV-20).
+//! The variables that name drivers, and the actions and messages of a scan (DRV-7 to DRV-20).
 
 use loader_tests::ash::vk;
 use loader_tests::{Vk, case};

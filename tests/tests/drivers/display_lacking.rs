@@ -152,7 +152,7 @@ fn drv_164_displays_without_the_extension() {
     });
 }
 
-/// Asks for a display by each of the four commands, and gives what came.
+/// Asks for a display by each of the four commands, and returns the results.
 fn acquire(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result, u64); 4] {
     let mut found = [vk::DisplayKHR::from_raw(9); 2];
     let server = 0x51 as *mut vk::Display;
@@ -171,7 +171,7 @@ fn acquire(instance: &Instance<'_>, device: vk::PhysicalDevice) -> [(vk::Result,
     ]
 }
 
-/// DRV-161 table: taking and giving back displays, on a driver that can and on one that cannot.
+/// DRV-161 table: acquiring and releasing displays, on a driver with these commands and on one without them.
 #[test]
 fn drv_161_acquiring_displays() {
     case(|scene| {

@@ -23,7 +23,7 @@ fn direct(vk: &Vk, api: &str) -> Vec<String> {
     spec.create().expect("vkCreateInstance").device_names()
 }
 
-/// A direct driver with two devices, of which sorting puts `fast` first.
+/// A direct driver with two devices. Sorting puts `fast` first.
 fn with_direct(scene: &mut Scene) {
     scene
         .driver("direct")

@@ -34,7 +34,7 @@ fn emulated(scene: &Scene, outcome: &Outcome, command: &str, using: &str) {
     );
 }
 
-/// A structure that neither the loader nor a driver knows, to stand in chains.
+/// A structure that is unknown to the loader and to drivers, for use in chains.
 pub(crate) fn stranger() -> vk::BaseOutStructure<'static> {
     vk::BaseOutStructure {
         s_type: vk::StructureType::from_raw(777_000),

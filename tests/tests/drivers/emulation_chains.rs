@@ -129,7 +129,7 @@ fn drv_159_all_members_of_external_properties_are_empty() {
     });
 }
 
-/// DRV-159: structures that the loader does not know are named by the chain they stand in.
+/// DRV-159: messages about unknown structures name the chain that contains them.
 #[test]
 fn drv_159_unknown_structures_in_every_chain() {
     case(|scene| {

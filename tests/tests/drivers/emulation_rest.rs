@@ -1,4 +1,4 @@
-//! Physical-device functions that a driver lacks and that no older function stands in for (DRV-159 to DRV-167).
+//! Physical-device functions that a driver lacks and that no older function can replace (DRV-159 to DRV-167).
 
 use std::ptr;
 
@@ -174,7 +174,7 @@ fn drv_161_other_missing_functions_abort() {
     });
 }
 
-/// DRV-161 table, APP-137: aliases use the driver's function of their own name.
+/// DRV-161 table, APP-137: an alias uses the driver's function of the same name.
 #[test]
 fn drv_161_another_missing_function_aborts() {
     case(|scene| {
@@ -194,7 +194,7 @@ fn drv_161_another_missing_function_aborts() {
     });
 }
 
-/// DRV-169: two-call queries never read past what was allocated.
+/// DRV-169: two-call queries never read beyond the allocated elements.
 #[test]
 fn drv_169_core_queue_family_counts_pass_through() {
     case(|scene| {

@@ -70,7 +70,7 @@ fn drv_025_globs() {
     });
 }
 
-/// DRV-25, APP-220: neither the letters of a glob nor those of a name have a case.
+/// DRV-25, APP-220: globs and names match in any case of letters.
 #[test]
 fn drv_025_globs_match_in_any_case() {
     case(|scene| {
@@ -120,7 +120,7 @@ fn drv_025_at_most_sixteen_globs_count() {
     });
 }
 
-/// APP-221, DRV-25: what is dropped of a filter is told, with the variable's name.
+/// APP-221, DRV-25: a message names the variable whose patterns are dropped.
 #[test]
 fn app_221_globs_beyond_the_sixteenth_are_told() {
     case(|scene| {

@@ -1,4 +1,4 @@
-//! Which of a driver's functions answers a query that exists in several generations (DRV-159 to DRV-167).
+//! Queries that exist in several generations, and the driver's function that answers each (DRV-159 to DRV-167).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};
@@ -30,7 +30,7 @@ fn drv_159_which_function_is_called() {
                 "both vkGetPhysicalDeviceFeatures2KHR",
                 "khr vkGetPhysicalDeviceFeatures2KHR",
             ),
-            // What the loader adds for sorting does not count.
+            // An extension that the loader adds for sorting does not count.
             (
                 "1.0",
                 &[],
@@ -112,7 +112,7 @@ const CHOICES: [(&[&str], &str, bool, &str); 16] = [
     (&[CORE, KHR], "1.1", true, OLD),
 ];
 
-/// DRV-159: every combination of what the driver has, the version asked for and the extension.
+/// DRV-159: every combination of the driver's functions, the requested version and the extension.
 #[test]
 fn drv_159_every_combination() {
     case(|scene| {

@@ -142,7 +142,7 @@ fn drv_104_the_newer_known_extensions_pass() {
     });
 }
 
-/// DRV-105, DRV-187: what was not built in is hidden even without the filter.
+/// DRV-105, DRV-187: extensions of window systems that are not built in are hidden even without the filter.
 #[test]
 fn drv_105_window_systems_that_are_not_built_in_are_hidden() {
     case(|scene| {

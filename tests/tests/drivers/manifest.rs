@@ -344,7 +344,7 @@ fn app_249_malformed_text_is_an_ordinary_skip() {
     });
 }
 
-/// DRV-52, DRV-241: what the system takes as a path is 4,095 bytes long at most. A longer one is never given to it.
+/// DRV-52, DRV-241: a path of the system has at most 4,095 bytes. A longer one is never passed to the system.
 #[test]
 fn drv_052_a_library_path_of_4095_bytes_is_the_longest() {
     case(|scene| {

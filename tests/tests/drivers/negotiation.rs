@@ -394,7 +394,7 @@ fn drv_077_standard_exports_are_tolerated() {
     });
 }
 
-/// DRV-77, DRV-260: a driver that hands out the loader's own function for one of its own.
+/// DRV-77, DRV-260: a driver that returns the loader's own function for one of its own.
 #[test]
 fn drv_107_the_loaders_own_function_is_refused() {
     case(|scene| {

@@ -40,7 +40,7 @@ fn without_devices(vk: &Vk) {
     assert_eq!(devices.err(), Some(vk::Result::ERROR_INITIALIZATION_FAILED));
 }
 
-/// A driver whose library is nowhere, and what is said of it.
+/// Adds a driver whose library does not exist. Returns the message about it.
 fn lost(scene: &mut Scene, name: &str) -> String {
     scene.driver(name).library_path("/nowhere/libnone.so");
     let manifest = scene.manifest(name).display().to_string();
@@ -150,7 +150,7 @@ fn app_089a_a_driver_that_makes_no_instance_is_named() {
         let cause = format!("{}: creation failed with VkResult -9", scene.library("a").display());
         let outcome = scene.run(refused);
         outcome.ok().logged(CREATION, &format!("{BELOW} {cause}"));
-        // The scan comes before creation, so what it dropped is the first of two that explain as much.
+        // The scan runs before the creation. So of two decisions that explain as much, the scan's comes first.
         let lost = lost(scene, "b");
         let outcome = scene.run(refused);
         begins(&outcome, CREATION, &format!("{BELOW} {lost}"));

@@ -59,7 +59,7 @@ fn libloading_this() -> impl Fn(&str) -> bool {
     }
 }
 
-/// DRV-77, DRV-260: a driver that hands out the loader's own functions for some of its own, in every place.
+/// DRV-77, DRV-260: a driver that returns the loader's own functions for some of its own, in every look-up.
 #[test]
 fn drv_077_the_loaders_own_functions_are_refused() {
     case(|scene| {
@@ -175,7 +175,7 @@ fn drv_266_a_driver_replaced_on_disk() {
     });
 }
 
-/// APP-93, APP-143: what the loader puts in front of the application's chains.
+/// APP-93, APP-143: the structures that the loader puts before the application's chains.
 #[test]
 fn app_093_the_loaders_links_in_the_chains() {
     case(|scene| {
@@ -209,7 +209,7 @@ fn app_093_the_loaders_links_in_the_chains() {
     });
 }
 
-/// DRV-116, DRV-176: what counts is what was enabled on that driver.
+/// DRV-116, DRV-176: only extensions that were enabled on that driver count.
 #[test]
 fn drv_116_extensions_count_per_driver() {
     case(|scene| {
@@ -257,7 +257,7 @@ fn app_187_an_abort_inside_a_callback_does_not_hang() {
     });
 }
 
-/// DRV-262: the enumeration of a driver that grows between its two calls and says so.
+/// DRV-262: the device list of a driver grows between the two calls, and the second call reports that.
 #[test]
 fn drv_120_an_incomplete_fill_call() {
     case(|scene| {

@@ -146,7 +146,7 @@ fn drv_232_the_instance_closes_its_drivers() {
     });
 }
 
-/// DRV-232, DRV-61: a creation that fails closes what it opened.
+/// DRV-232, DRV-61: a creation that fails closes the libraries that it opened.
 #[test]
 fn drv_232_a_failed_creation_closes_its_drivers() {
     case(|scene| {

@@ -47,7 +47,7 @@ fn drv_097_flag_and_extension_together_enable_it() {
     });
 }
 
-/// DRV-97, DRV-98: otherwise the library is not even opened, and with a usable driver nothing is said.
+/// DRV-97, DRV-98: without the request the library is not even opened. If another driver is usable, no message mentions it.
 #[test]
 fn drv_098_portability_drivers_are_otherwise_skipped_unopened() {
     case(|scene| {
@@ -89,7 +89,7 @@ fn drv_098_their_extensions_are_listed() {
     });
 }
 
-/// DRV-99: what is missing is said.
+/// DRV-99: the message names the missing part.
 #[test]
 fn drv_099_skipping_the_only_driver_is_explained() {
     case(|scene| {

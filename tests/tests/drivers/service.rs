@@ -44,7 +44,7 @@ fn loads(outcome: &Outcome, driver: &str) -> usize {
     outcome.calls(driver, "load").len()
 }
 
-/// LSV-37: with neither socket nor variable nothing is asked; an empty variable switches a service off.
+/// LSV-37: without socket and variable the library asks no service. An empty variable switches a service off.
 #[test]
 fn lsv_37_without_a_service_nothing_changes() {
     case(|scene| {
@@ -117,7 +117,7 @@ fn lsv_38_filters_see_the_published_name() {
     });
 }
 
-/// LSV-38: a driver that is installed and opens is not there a second time; one that is installed and does not open comes from the service.
+/// LSV-38: a driver that is installed and opens is not listed again. A driver that is installed and does not open comes from the service.
 #[test]
 fn lsv_38_an_installed_driver_takes_precedence() {
     case(|scene| {
@@ -139,7 +139,7 @@ fn lsv_38_an_installed_driver_takes_precedence() {
     });
 }
 
-/// LSV-38: what is put in place of the folders is put in place of the service too.
+/// LSV-38: a variable that replaces the folders replaces the service too.
 #[test]
 fn lsv_38_replaced_searches_ask_no_service() {
     case(|scene| {
@@ -159,7 +159,7 @@ fn lsv_38_replaced_searches_ask_no_service() {
     });
 }
 
-/// LSV-38: nor does a program that wants its own drivers alone.
+/// LSV-38: a program with exclusive direct drivers asks no service.
 #[test]
 fn lsv_38_exclusive_drivers_ask_no_service() {
     use loader_tests::ash::vk as api;
@@ -255,7 +255,7 @@ fn lsv_42_a_driver_that_is_added_is_seen_at_the_next_scan() {
     });
 }
 
-/// LSV-42, LSV-40: a service that was restarted is connected to anew; its old keys mean nothing, and what is loaded stays.
+/// LSV-42, LSV-40: the library connects to a restarted service. Old keys are invalid, and loaded libraries stay loaded.
 #[test]
 fn lsv_42_a_service_that_is_restarted_is_connected_to_anew() {
     case(|scene| {
@@ -340,7 +340,7 @@ fn lsv_40_a_library_that_was_replaced_is_closed() {
     });
 }
 
-/// LSV-40, LSV-42: between calls the library has no descriptor, so that the program may do with descriptors what it wants.
+/// LSV-40, LSV-42: between calls the library has no descriptor, so the program may close or reuse any descriptor.
 #[test]
 fn lsv_42_no_descriptor_stays_between_calls() {
     let descriptors = || {

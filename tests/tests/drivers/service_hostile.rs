@@ -1,4 +1,4 @@
-//! Services that are not what they should be, and processes that trust them less (LSV-42 to LSV-48): each costs its own drivers at most.
+//! Faulty and hostile services, and processes that trust them less (LSV-42 to LSV-48). Each costs at most its own drivers.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -10,8 +10,8 @@ use wire::{Header, Operation};
 use crate::service::{names, package, scene_with, socket};
 use crate::service_server::{Reply, Request, SEALS, Server, Then, bytes_of, copy_with, memory, sealed, sum};
 
-/// Runs a program whose service changes what it says. The driver in a folder is always there; `good` is, where only the other one is
-/// concerned.
+/// Runs a program whose service changes its answers. The driver in a folder is always listed; `good` is listed if only the other driver is
+/// affected.
 pub(crate) fn changed(
     scene: &mut Scene,
     change: impl Fn(&Request, &mut Reply) -> Then + Send + Sync + 'static,
@@ -267,7 +267,7 @@ fn lsv_63_malformed_answers() {
     });
 }
 
-/// LSV-50: a library of another word size, which a service offers that does not see what the program is, is not read to its end.
+/// LSV-50: a service that does not know the program's word size offers a library of another one. The program does not read it to its end.
 #[test]
 fn lsv_50_a_library_of_another_class_costs_nothing() {
     case(|scene| {
@@ -291,7 +291,7 @@ fn lsv_50_a_library_of_another_class_costs_nothing() {
     });
 }
 
-/// LSV-47: whoever is neither the superuser nor the user of the build is not believed.
+/// LSV-47: a service of a user who is neither the superuser nor the user of the build is not trusted.
 #[test]
 fn lsv_47_a_service_of_another_user_is_not_trusted() {
     case(|scene| {
@@ -308,7 +308,7 @@ fn lsv_47_a_service_of_another_user_is_not_trusted() {
     });
 }
 
-/// LSV-47: where the variable names a socket, it vouches for the owner of the folder, if nobody else can write there.
+/// LSV-47: if the variable names a socket, the owner of its folder is trusted, if nobody else can write to the folder.
 #[test]
 fn lsv_47_the_variable_vouches_for_the_owner_of_the_folder() {
     case(|scene| {

@@ -176,7 +176,7 @@ fn waiting_client(path: &std::path::Path) -> Option<OwnedFd> {
     }
 }
 
-/// LSV-42: a service that dies while it is asked costs what it was asked for, and the next scan connects anew.
+/// LSV-42: if a service ends during a request, only that request fails, and the next scan connects again.
 #[test]
 fn lsv_42_a_service_that_dies_while_it_is_asked() {
     case(|scene| {
@@ -284,7 +284,7 @@ fn lsv_42_threads_while_the_service_dies() {
     });
 }
 
-/// DRV-4, APP-174: where memory runs out, the call says so or does without, and the same calls succeed afterwards.
+/// DRV-4, APP-174: if memory runs out, the call fails or works without the service, and the same calls succeed afterwards.
 #[test]
 fn lsv_42_memory_that_runs_out() {
     case(|scene| {
@@ -304,7 +304,7 @@ fn lsv_42_memory_that_runs_out() {
             let count = heap.count();
             drop(server);
             assert_eq!(names(vk), ["here"]);
-            // Each copy begins with a connection of its own.
+            // Each forked copy makes its own connection first.
             let _server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             for number in (1..=count).step_by(count.div_ceil(60)) {
                 for refusal in [Refusal::Only(number), Refusal::From(number)] {

@@ -8,7 +8,7 @@ use loader_tests::{Vk, case};
 use crate::service::{names, package, scene_with};
 use crate::service_server::Server;
 
-/// A file system of its own for this thread, with a service at the usual place.
+/// Gives this thread its own file system, with a service at the usual path.
 fn at_the_usual_place(vk: &Vk) -> Server {
     use std::ptr::null;
     // SAFETY: terminated texts; only this thread sees what changes.

@@ -82,7 +82,7 @@ pub(crate) struct Reply {
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,
     pub(crate) files: Vec<OwnedFd>,
-    /// Changes the whole packet.
+    /// Changes the whole packet, after all other changes.
     pub(crate) last: fn(&mut Vec<u8>),
 }
 
@@ -108,7 +108,7 @@ impl Reply {
 #[derive(PartialEq, Eq)]
 pub(crate) enum Then {
     Send,
-    /// The client waits in vain.
+    /// The client gets no answer.
     Keep,
     /// The connection ends.
     Close,
@@ -232,7 +232,7 @@ impl Shared {
         }
     }
 
-    /// Serves a client on a thread of its own.
+    /// Serves a client on a new thread.
     fn take_up(self: &Arc<Self>, client: OwnedFd) {
         let (shared, client) = (self.clone(), Arc::new(client));
         shared.live.lock().expect("no panic").push(client.clone());
@@ -357,7 +357,7 @@ pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
 }
 
 fn made(descriptor: RawFd) -> Option<OwnedFd> {
-    // SAFETY: one that the system just gave, and nobody else's.
+    // SAFETY: the system has just created the descriptor, so nobody else owns it.
     (descriptor >= 0).then(|| unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
@@ -397,7 +397,7 @@ fn send(client: RawFd, reply: Reply) {
     message.msg_iovlen = 1;
     if !files.is_empty() {
         message.msg_control = control.as_mut_ptr().cast();
-        // SAFETY: the room is larger than what a few descriptors take.
+        // SAFETY: the buffer is larger than the control data of a few descriptors.
         unsafe {
             message.msg_controllen = libc::CMSG_SPACE(bytes) as _;
             let header = &mut *libc::CMSG_FIRSTHDR(&message);

@@ -109,7 +109,7 @@ fn drv_184_shared_swapchains_on_wrong_drivers() {
     });
 }
 
-/// DRV-179: a NULL surface among them never reaches the driver; APP-50, LAY-290: nor does a call without the extension.
+/// DRV-179: a NULL surface among them never reaches the driver. APP-50, LAY-290: a call without the extension does not either.
 #[test]
 fn drv_179_shared_swapchains_that_end_the_process() {
     case(|scene| {

@@ -40,7 +40,7 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     for device in &devices {
         instance.device_extensions(*device)?;
     }
-    // A name that there is no memory for is one that no driver has.
+    // If there is no memory for a name, no driver has it.
     for name in ["vkOddPhysical", "vkOddDevice", "vkNobody"] {
         vk.get(instance.raw, name);
     }
@@ -52,7 +52,7 @@ fn program(vk: &Vk, allocator: &Allocator) -> Result<(), vk::Result> {
     Ok(())
 }
 
-/// DRV-4, DRV-114, APP-174: whichever allocation is refused, the call says so, and nothing is left of instance and drivers.
+/// DRV-4, DRV-114, APP-174: whichever allocation is refused, the call reports it, and no part of instance and drivers remains.
 #[test]
 fn drv_004_each_allocation_of_a_program_refused_once() {
     case(|scene| {

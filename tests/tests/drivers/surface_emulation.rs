@@ -1,4 +1,4 @@
-//! Queries about surfaces that a driver lacks, or answers in part (DRV-159 to DRV-167).
+//! Queries about surfaces that a driver lacks, or answers only in part (DRV-159 to DRV-167).
 
 use std::ptr;
 
@@ -136,7 +136,7 @@ fn drv_161_drivers_without_surface_functions() {
             instance.destroy_surface(surface);
         });
         let outcome = outcome.ok();
-        // The last one has a text of its own, with the name that the command had in a draft.
+        // The last message has its own text, with the name of the command in a draft.
         let (_, usual) = first.split_last().expect("there are some");
         outcome.logged(
             "ERROR",
@@ -371,7 +371,7 @@ fn drv_162_surface_maintenance_at_its_edges() {
     });
 }
 
-/// DRV-161 table: what the emulation of the second generation cannot answer is left alone, with a warning for each structure.
+/// DRV-161 table: the emulation leaves structures that it cannot fill unchanged, with a warning for each.
 #[test]
 fn drv_161_structures_that_the_emulation_ignores() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

@@ -59,7 +59,7 @@ fn drv_164_creation_without_the_extension() {
     });
 }
 
-/// DRV-164: what is not checked this way goes to the driver: present rectangles, and capabilities of the counter extension.
+/// DRV-164: queries that this check does not cover go to the driver: present rectangles, and capabilities of the counter extension.
 #[test]
 fn drv_164_queries_that_are_not_checked() {
     const COUNTER: &str = "VK_EXT_display_surface_counter";

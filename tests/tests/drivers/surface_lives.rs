@@ -172,7 +172,7 @@ fn drv_177_the_second_thread_waits_for_the_drivers_surface() {
         let outcome = scene.run(|vk| {
             let inside = AtomicUsize::new(0);
             let inside = Shared(&raw const inside);
-            // What the driver says comes from inside its creation: it waits there for the other thread to come in too.
+            // The driver sends its message during the creation, and waits there until the other thread is inside too.
             let messages = Messages::with_hook(move |message| {
                 if message.text != "making" {
                     return;
@@ -235,7 +235,7 @@ fn drv_188_forgotten_surfaces_are_destroyed() {
     });
 }
 
-/// DRV-188, DRV-235: what was forgotten goes in the order surfaces, messengers, instance.
+/// DRV-188, DRV-235: forgotten objects are destroyed in the order surfaces, messengers, instance.
 #[test]
 fn drv_188_forgotten_surfaces_go_before_messengers() {
     const DEBUG: [&str; 2] = ["VK_EXT_debug_utils", "VK_EXT_debug_report"];

@@ -1,4 +1,4 @@
-//! Surface objects: what the loader makes, and when drivers make theirs (DRV-170 to DRV-189).
+//! Surface objects of the loader, and the first use at which drivers create theirs (DRV-170 to DRV-189).
 
 use std::ffi::c_void;
 use std::ptr;

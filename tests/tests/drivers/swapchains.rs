@@ -229,7 +229,7 @@ fn drv_185_group_present_modes() {
     });
 }
 
-/// APP-45, DRV-204, DRV-197: what the end of the device chain gives, with and without the extensions.
+/// APP-45, DRV-204, DRV-197: the answers at the end of the device chain, with and without the extensions.
 #[test]
 fn drv_204_terminators_depend_on_the_extension() {
     case(|scene| {

@@ -58,7 +58,7 @@ fn drv_168_many_threads_on_many_drivers() {
             .unknown_physical("vkOddB")
             .unknown_device("vkOddC")
             .unknown_device("vkOddD");
-        // One without devices, and one that fails now and then.
+        // A driver without devices, and a driver that sometimes fails.
         scene
             .driver("empty")
             .fail_calls("vkEnumeratePhysicalDevices", -3, 40, 60);

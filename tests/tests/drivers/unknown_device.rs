@@ -95,7 +95,7 @@ fn drv_223_two_hundred_and_fifty_names_fit() {
     });
 }
 
-/// DRV-226, APP-47: vkGetDeviceProcAddr gives what the driver says, without a slot.
+/// DRV-226, APP-47: vkGetDeviceProcAddr returns the driver's answer, without a slot.
 #[test]
 fn drv_226_device_lookup_of_unknown_names() {
     case(|scene| {
@@ -115,7 +115,7 @@ fn drv_226_device_lookup_of_unknown_names() {
     });
 }
 
-/// APP-32: the two kinds have lists of their own, and a name keeps its kind.
+/// APP-32: the two kinds have separate lists, and a name keeps its kind.
 #[test]
 fn app_032_the_two_kinds_do_not_share_slots() {
     case(|scene| {
@@ -143,7 +143,7 @@ fn app_032_the_two_kinds_do_not_share_slots() {
     });
 }
 
-/// APP-32: instances have lists of their own.
+/// APP-32: instances have separate lists.
 #[test]
 fn app_032_instances_do_not_share_slots() {
     case(|scene| {

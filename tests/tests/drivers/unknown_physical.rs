@@ -10,7 +10,7 @@ pub(crate) type Ten = unsafe extern "system" fn(u64, u64, u64, u64, u64, u64, u6
 /// Calls an unknown function with ten arguments.
 pub(crate) fn call_ten(address: usize, handle: u64) -> u64 {
     assert_ne!(address, 0);
-    // SAFETY: the address is that of a stub in front of the mock driver's function, which has this type.
+    // SAFETY: the address is that of a stub, which jumps to the mock driver's function of this type.
     let function: Ten = unsafe { std::mem::transmute(address) };
     // SAFETY: the mock driver's function takes any numbers.
     unsafe { function(handle, 1, 2, 3, 4, 5, 6, 7, u64::MAX, 9) }

@@ -61,7 +61,7 @@ fn drv_090_an_old_driver_gets_a_copy_with_its_own_version() {
     });
 }
 
-/// DRV-90: the copy has what the application said of itself.
+/// DRV-90: the copy keeps the other members of the application's structure.
 #[test]
 fn drv_090_the_copy_keeps_the_other_members() {
     case(|scene| {

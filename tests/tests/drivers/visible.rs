@@ -68,7 +68,7 @@ fn drv_143a_only_these_in_this_order() {
     });
 }
 
-/// A word that matches nothing is a warning with the words that would, and the others count.
+/// A word that matches nothing gives a warning with the words that would match. The other words count.
 #[test]
 fn drv_143a_a_word_without_a_device_is_a_warning() {
     case(|scene| {
@@ -123,7 +123,7 @@ fn drv_143a_ten_thousand_words() {
     });
 }
 
-/// Layers see what the application sees, and a filter that is above them counts too.
+/// Layers see the same devices as the application. A filter above the layers counts too.
 #[test]
 fn drv_143a_hidden_below_the_filters() {
     case(|scene| {

@@ -15,7 +15,7 @@ fn settings(scene: &Scene, members: &str) {
     scene.file(FILE, text);
 }
 
-/// The settings file takes precedence over the variable, which says so. An element that is not a text is a word for nothing.
+/// The settings file takes precedence over the variable, and a message says so. An element that is not a text matches nothing.
 #[test]
 fn drv_143a_the_settings_file_chooses() {
     case(|scene| {
@@ -198,7 +198,7 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             ("1:2", "one", "card"),
             ("pci:65:0.0", "one", "card"),
             ("driver:MOCK_two", "two", "cpu"),
-            // The UUID of the second one is not known, nor is all of its name.
+            // Neither the UUID nor the whole name of the second device is known.
             ("GPU-ab", "one,two", "card"),
             ("GPU-ac,type:discrete", "one,two", "card"),
             // The configuration of a driver may give its devices other names.

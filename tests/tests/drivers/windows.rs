@@ -26,7 +26,7 @@ fn searching(scene: &mut Scene) {
     scene.unset("VK_DRIVER_FILES");
 }
 
-/// DRV-39, DRV-41: names of values are manifests; what a value says other than zero switches it off.
+/// DRV-39, DRV-41: names of values are manifests. A value other than zero switches its manifest off.
 #[test]
 fn drv_039_values_of_zero_name_manifests() {
     case(|scene| {
@@ -61,7 +61,7 @@ fn drv_039_the_user_lists_no_driver() {
     });
 }
 
-/// DRV-39: a value may name a folder, and a file that is not there is no error.
+/// DRV-39: a value may name a folder, and a missing file is not an error.
 #[test]
 fn drv_039_a_folder_and_what_is_not_there() {
     case(|scene| {
@@ -74,7 +74,7 @@ fn drv_039_a_folder_and_what_is_not_there() {
     });
 }
 
-/// DRV-35: a variable that replaces the search replaces the registry too; one that adds to it comes in front.
+/// DRV-35: a variable that replaces the search replaces the registry too. The places of a variable that adds to it come first.
 #[test]
 fn drv_035_variables_and_the_registry() {
     case(|scene| {
@@ -91,7 +91,7 @@ fn drv_035_variables_and_the_registry() {
             names.sort_unstable();
             assert_eq!(names, ["a", "b"]);
         });
-        // The one that the variable adds is opened first.
+        // The manifest that the variable adds is opened first.
         let loads: Vec<&str> = both
             .ok()
             .journal()
@@ -189,7 +189,7 @@ fn app_211_an_elevated_process_ignores_variables() {
     });
 }
 
-/// DRV-24, APP-211: nor do the filters of drivers count, which is told.
+/// DRV-24, APP-211: the filters of drivers do not count either, and a message says so.
 #[test]
 fn drv_024_an_elevated_process_ignores_filters() {
     case(|scene| {
@@ -312,7 +312,7 @@ fn drv_171_old_drivers_read_the_layout_of_a_window() {
     });
 }
 
-/// DRV-164, APP-161: neither command works without the extension.
+/// DRV-164, APP-161: both commands fail without the extension.
 #[test]
 fn drv_164_windows_without_the_extension() {
     case(|scene| {

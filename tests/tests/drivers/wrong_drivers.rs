@@ -18,7 +18,7 @@ const EXTENSIONS: [&str; 4] = [
 const SWAPCHAIN: &str = "VK_KHR_swapchain";
 const BAD: &str = "bad";
 
-/// A kind of wrong driver: what is wrong, and how a good one is made so.
+/// A kind of faulty driver: its fault, and a function that adds the fault to a good driver.
 type Wrong = (&'static str, fn(&mut Driver) -> &mut Driver);
 
 /// Wrong before anything is asked of it: manifest, library, negotiation, global functions.
@@ -103,7 +103,7 @@ const AS_INSTANCE: [Wrong; 13] = [
     }),
 ];
 
-/// Wrong in what comes later: surfaces, devices, queues.
+/// Faults that show later: surfaces, devices, queues.
 const IN_USE: [Wrong; 12] = [
     ("no queries of surfaces", |driver| {
         for query in ["Support", "Capabilities", "Formats", "PresentModes"] {
@@ -190,7 +190,7 @@ fn tell(vk: &Vk) {
     let surface = instance.headless_surface();
     for physical in instance.devices().expect("devices") {
         let name = instance.name_of(physical);
-        // What the bad one answers does not matter, but that it is asked among the others does.
+        // The answer of the faulty driver does not matter, but it must be asked together with the others.
         let line = offer(&instance, &name, physical, surface);
         if !name.contains(BAD) {
             vk.say("offer", line);
@@ -211,7 +211,7 @@ fn good_drivers_are_empty(outcome: &Outcome) {
     assert!(guilty.is_empty(), "{guilty:?}\n{}", outcome.all());
 }
 
-/// Compares what three drivers offer by themselves with what they offer around each wrong one. `good` are the manifests.
+/// Compares the offers of three drivers alone with their offers around each faulty driver. `good` has the manifests.
 fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     scene
         .env("VK_LOADER_DISABLE_SELECT", "1")
@@ -239,7 +239,7 @@ fn compare(scene: &mut Scene, good: &[String; 3], wrongs: &[Wrong]) {
     }
 }
 
-/// The manifests of three good mock drivers, with a name of their own each.
+/// Returns the manifests of three good mock drivers with different names.
 fn mocks(scene: &mut Scene) -> [String; 3] {
     ["a", "b", "c"].map(|name| {
         scene.usual_driver(name).unknown_physical("vkOddPhysical").unlisted();

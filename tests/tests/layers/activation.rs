@@ -1,4 +1,4 @@
-//! Which layers the application gets, in which order, and with which messages (LAY-130 to LAY-134, LAY-140 to LAY-157).
+//! The layers that the application gets, their order, and the messages about them (LAY-130 to LAY-134, LAY-140 to LAY-157).
 
 use std::ffi::{CStr, c_char};
 
@@ -252,7 +252,7 @@ fn lay_133_a_layer_may_raise_the_version_for_the_driver() {
     });
 }
 
-/// DRV-94, DRV-159: what a layer makes of the version counts as the application's from then on.
+/// DRV-94, DRV-159: if a layer changes the version, the new value counts as the application's from then on.
 #[test]
 fn drv_094_the_version_of_a_layer_is_adopted() {
     let new = "vkGetPhysicalDeviceFeatures2";

@@ -140,7 +140,7 @@ fn lay_240_commands_of_instance_extensions_are_always_there() {
             "vkAcquireWinrtDisplayNV"
         },
     ];
-    /// Names, tags and labels: device commands that the loader must see because of its own objects.
+    /// Names, tags and labels: device commands that the loader must intercept, because they may name its own objects.
     const DEBUG: [&str; 8] = [
         "vkSetDebugUtilsObjectNameEXT",
         "vkSetDebugUtilsObjectTagEXT",
@@ -244,7 +244,7 @@ fn lay_240_a_device_that_lacks_a_command_from_the_instance_s_end_says_so() {
     });
 }
 
-/// LAY-240, LAY-314: what a layer asks the end of the chain is not asked of the layers again.
+/// LAY-240, LAY-314: a request of a layer at the end of the chain does not enter the chain again.
 #[test]
 fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     case(|scene| {
@@ -289,8 +289,8 @@ fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     });
 }
 
-/// LAY-231, LAY-284: the nodes that reach the end of the chains, as the driver sees them: the link node is there only for
-/// layers, also when none of them joined.
+/// LAY-231, LAY-284: the nodes at the end of the chains, as the driver receives them. The link node exists only for layers, and is absent
+/// if none of them joined.
 #[test]
 fn lay_231_without_layers_there_is_no_link_node() {
     case(|scene| {

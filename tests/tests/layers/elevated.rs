@@ -38,7 +38,7 @@ fn elevated(scene: &mut Scene) {
     scene.elevated();
 }
 
-/// Layers wherever a user could put them, an override layer among them, none of which may be found.
+/// Puts layers into every place that a user can write to, with an override layer among them. None of them may be found.
 fn everywhere(scene: &mut Scene) {
     Layer::implicit("i").folder(IMPLICIT).put(scene);
     Layer::explicit("e").folder(EXPLICIT).put(scene);
@@ -128,7 +128,7 @@ fn lay_181_an_override_manifest_of_the_system_is_honoured() {
     });
 }
 
-/// LAY-12: what the case above would find without privileges.
+/// LAY-12: without privileges, the process finds the layers of the case above.
 #[test]
 fn lay_12_without_privileges_the_same_folders_count() {
     case(|scene| {

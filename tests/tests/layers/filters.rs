@@ -5,7 +5,7 @@ use loader_tests::{Outcome, Scene, case};
 
 use crate::kit::{Layer, chain, loads, place};
 
-/// Two implicit and two explicit layers, of which the application asks for none.
+/// Two implicit and two explicit layers. The application requests none of them.
 fn four(scene: &mut Scene) {
     place(
         scene,
@@ -171,7 +171,7 @@ fn bi_41_a_filter_of_a_megabyte_is_survived() {
     });
 }
 
-/// APP-221: what is dropped of a filter is told, with the variable's name; the special words of the disable filter count not.
+/// APP-221: a message names the variable whose patterns are dropped. The special words of the disable filter do not count as patterns.
 #[test]
 fn app_221_patterns_beyond_the_sixteenth_are_told() {
     case(|scene| {
@@ -369,8 +369,8 @@ fn lay_143_an_explicit_layer_of_the_enable_filter_is_told() {
     });
 }
 
-/// LAY-125, LAY-33: filters come before equal names are dropped: what a filter leaves is used, though a disabled layer of its
-/// name was found first.
+/// LAY-125, LAY-33: filters apply before duplicate names are removed. So a disabled layer that was found first does not hide another one of
+/// the same name.
 #[test]
 fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     case(|scene| {

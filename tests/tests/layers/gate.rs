@@ -184,7 +184,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     static INSIDE: AtomicBool = AtomicBool::new(false);
     static CALLS: AtomicU32 = AtomicU32::new(0);
     static WATCHED: AtomicBool = AtomicBool::new(false);
-    /// Bytes in front of a block, and its alignment.
+    /// Bytes before a block, and its alignment.
     const HEAD: usize = 64;
 
     fn layout(size: usize) -> Layout {
@@ -336,7 +336,7 @@ fn drv_168_a_thread_that_is_cancelled_in_a_driver_leaves_the_gate() {
         begun: AtomicBool,
     }
     extern "C" fn create_and_destroy(work: *mut c_void) -> *mut c_void {
-        // SAFETY: what the case passes below, and waits for.
+        // SAFETY: the case passes a valid pointer below, and waits until this thread ends.
         let work = unsafe { &*work.cast::<Work<'_>>() };
         let mut instance = vk::Instance::null();
         let info = vk::InstanceCreateInfo::default();

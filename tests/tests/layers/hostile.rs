@@ -13,7 +13,7 @@ use crate::kit::{EXPLICIT, IMPLICIT, Layer, chain, list, place, put_manifest};
 /// The name of the override layer.
 const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// BI-10: a file whose size is told as zero, and which is longer.
+/// BI-10: a file that is longer than the size that the system reports, which is zero.
 #[test]
 fn bi_10_the_size_that_the_system_tells_is_not_believed() {
     case(|scene| {
@@ -154,7 +154,7 @@ fn bi_41_a_pattern_of_a_megabyte_is_survived() {
 struct AtTheEdge(Pages);
 
 impl AtTheEdge {
-    /// Two pages, of which only the first can be read.
+    /// Creates two pages, of which only the first can be read.
     fn new() -> Self {
         let pages = Pages::new();
         pages.close_second();
@@ -238,7 +238,7 @@ fn bi_53_a_list_that_grows_while_layers_are_merged_stays_in_its_bounds() {
                     PFN_vkEnumerateDeviceExtensionProperties(device, ptr::null(), &mut count, list.as_mut_ptr())
                 );
                 assert!(count <= room, "{count} of {room}");
-                // From what the driver claims to have written on, there is no room for the layer's.
+                // If the driver claims to have filled the array, there is no room for the layer's element.
                 let fits = room >= 4 && result == vk::Result::SUCCESS;
                 assert!(fits || result == vk::Result::INCOMPLETE, "{result} for {room}");
                 let beyond = &list[room as usize..];

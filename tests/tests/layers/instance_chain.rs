@@ -49,7 +49,7 @@ fn drv_109_a_driver_gets_no_layers() {
     });
 }
 
-/// LAY-230: each layer is told when it is there, from the lowest up.
+/// LAY-230: a message reports each inserted layer, from the lowest one up.
 #[test]
 fn lay_230_insertions_are_told_from_the_lowest_layer_up() {
     case(|scene| {

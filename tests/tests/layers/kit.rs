@@ -13,7 +13,7 @@ pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
     "0x5151515151515151"
 };
 
-/// A folder where the normal search finds explicit layers: row 5 of LAY-11.
+/// Folder in which the normal search finds explicit layers: row 5 of LAY-11.
 pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
 /// The same for implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
@@ -32,7 +32,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// An explicit layer in a base folder of its own: layers are found in the order in which [`place`] gets them.
+    /// An explicit layer in its own base folder. Layers are found in the order in which [`place`] gets them.
     pub(crate) fn explicit(short: &str) -> Self {
         let members = [
             ("name", format!("\"VK_LAYER_{short}\"")),
@@ -53,7 +53,7 @@ impl Layer {
         }
     }
 
-    /// An implicit layer in a base folder of its own, with `DISABLE_` and the short name as its disable variable.
+    /// An implicit layer in its own base folder. Its disable variable is `DISABLE_` and the short name.
     pub(crate) fn implicit(short: &str) -> Self {
         Self {
             kind: "implicit",
@@ -125,7 +125,7 @@ impl Layer {
 
     /// Adds a line to the mock's configuration.
     pub(crate) fn conf(mut self, key: &str, value: impl Display) -> Self {
-        // The first line of a key counts, so a later choice goes in front.
+        // The first line of a key counts, so a later choice goes before the others.
         self.lines.insert_str(0, &format!("{key} {value}\n"));
         self
     }
@@ -232,8 +232,8 @@ pub(crate) fn list(texts: &[&str]) -> String {
     json + "]"
 }
 
-/// Puts these layers into the scene, and a driver with one device, which every instance needs. Those without a folder
-/// of their own choice are found in the order of the list.
+/// Puts these layers into the scene, and a driver with one device, which every instance needs. Layers without a chosen folder are found in
+/// the order of the list.
 pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     scene.usual_driver("driver");
     let bases = layers.iter().filter(|layer| layer.folder.is_none());
@@ -328,7 +328,7 @@ pub(crate) use manifests;
 pub(crate) enum Folder {
     /// The one of explicit layers.
     explicit,
-    /// The one of implicit layers.
+    /// The key for implicit layers.
     implicit,
 }
 

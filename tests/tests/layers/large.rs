@@ -56,7 +56,7 @@ fn within_bounds(scene: &mut Scene, file: &str, text: &str) {
     outcome.ok();
 }
 
-/// LAY-72, BI-5: whatever the values of a file are.
+/// LAY-72, BI-5: the limit holds for all values in a file.
 #[test]
 fn lay_072_a_file_takes_at_most_twenty_times_its_size() {
     case(|scene| {
@@ -129,7 +129,7 @@ fn lay_072_time_grows_with_the_number_of_layers() {
     });
 }
 
-/// LAY-130, APP-216: implicit layers, each with variables of its own that are read and remembered.
+/// LAY-130, APP-216: implicit layers, each with its own variables, which the library reads and remembers.
 #[test]
 fn app_216_time_grows_with_the_number_of_variables() {
     case(|scene| {

@@ -29,7 +29,7 @@ fn lay_157_when_the_nearest_of_equal_names_does_not_load_the_other_is_used() {
             "xdg/data-home/vulkan/loader_settings.d/vk_loader_settings.json",
             &text,
         );
-        // The application's own request is met as well, by the one that loads.
+        // The layer that loads also fulfils the application's own request.
         let outcome = scene.run(|vk| {
             let instance = vk.spec().layer("VK_LAYER_same").create();
             drop(instance.expect("vkCreateInstance"));
@@ -152,7 +152,7 @@ fn lay_200_symbols_of_a_layer_are_not_for_the_process() {
         place(scene, &[Layer::explicit("a")]);
         let outcome = scene.run(|vk| {
             let instance = vk.spec().layer("VK_LAYER_a").create().expect("vkCreateInstance");
-            // SAFETY: a look-up by a terminated name in what all libraries of the process share.
+            // SAFETY: `dlsym` gets a terminated name, and searches the libraries that the whole process shares.
             let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"layer1GetInstanceProcAddr".as_ptr()) };
             assert!(found.is_null());
             drop(instance);

@@ -1,4 +1,4 @@
-//! The settings file beside what an application sees of layers (APP-240 to APP-262).
+//! The settings file, together with the layers and devices that an application sees (APP-240 to APP-262).
 
 use loader_tests::ash::vk;
 use loader_tests::case;
@@ -20,7 +20,7 @@ fn configuration(device: u8, driver: u8) -> String {
     )
 }
 
-/// APP-121: a layer gets the list in the file's order, and what it makes of the list reaches the application.
+/// APP-121: a layer gets the devices in the file's order, and the application gets the list that the layer returns.
 #[test]
 fn app_121_devices_are_chosen_below_the_layers() {
     case(|scene| {

@@ -1,12 +1,11 @@
-//! Tests of messages about refused meta-layers, and of what the others get from their components (LAY-160 to LAY-168).
+//! Messages about refused meta-layers, and properties that other meta-layers get from their components (LAY-160 to LAY-168).
 
 use loader_tests::case;
 
 use crate::enumeration::{extensions, of_device};
 use crate::kit::{Layer, place};
 
-/// LAY-161, LAY-162: a meta-layer that fails because of a nested one says that it is removed, and nothing of a layer that is
-/// not there.
+/// LAY-161, LAY-162: a meta-layer that fails because of a nested one is reported as removed. No message says that a layer is missing.
 #[test]
 fn lay_162_a_failing_nested_meta_layer_is_no_missing_one() {
     case(|scene| {
@@ -33,7 +32,7 @@ fn lay_162_a_failing_nested_meta_layer_is_no_missing_one() {
     });
 }
 
-/// LAY-161, LAY-164: what a component adds comes from the first of its name that is left, not from one that is removed.
+/// LAY-161, LAY-164: the extensions of a component come from the first remaining layer of its name, not from a removed one.
 #[test]
 fn lay_164_a_removed_component_adds_no_extensions() {
     case(|scene| {

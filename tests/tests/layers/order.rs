@@ -107,7 +107,7 @@ fn lay_332_the_settings_file_orders_layers() {
     });
 }
 
-/// LAY-332, LAY-334: the layers that the file lists keep its order, but for what the user says.
+/// LAY-332, LAY-334: layers in the settings file keep the file's order, except for moves that the user declares.
 #[test]
 fn lay_334_the_list_of_a_settings_file_is_stronger_than_manifests() {
     case(|scene| {

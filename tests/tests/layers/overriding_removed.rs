@@ -100,7 +100,7 @@ fn lay_172_behind_a_refused_manifest_the_next_override_layer_is_used() {
     });
 }
 
-/// LAY-130, LAY-179: one that is switched off stays in the list, and its components obey their own variables.
+/// LAY-130, LAY-179: an override layer that is switched off stays in the list, and its components obey their own variables.
 #[test]
 fn lay_179_an_override_layer_that_is_off_turns_nothing_on() {
     case(|scene| {

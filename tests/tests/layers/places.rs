@@ -1,4 +1,4 @@
-//! The places of the normal search, as they are told, and paths of any length (LAY-10 to LAY-33).
+//! The places of the normal search as the log lists them, and paths of any length (LAY-10 to LAY-33).
 
 use loader_tests::{Outcome, case};
 

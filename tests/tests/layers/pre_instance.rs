@@ -1,4 +1,4 @@
-//! Functions in front of the global queries (LAY-270 to LAY-277).
+//! Pre-instance functions (LAY-270 to LAY-277).
 
 use loader_tests::ash::vk;
 use loader_tests::{call, case};

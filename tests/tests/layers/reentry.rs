@@ -92,7 +92,7 @@ fn lay_245_a_layer_may_make_an_instance_of_its_own() {
             assert_eq!(vk.instance().device_names(), ["gpu-driver"]);
         });
         assert_eq!(outcome.ok().calls("VK_LAYER_a", "own-instance"), ["result=0 devices=1"]);
-        // The layer is in the chain of its own instance, too, and finds that it is making one.
+        // The layer is also in the chain of its own instance, and detects that it is creating one.
         assert_eq!(
             chain(&outcome),
             ["VK_LAYER_a", "VK_LAYER_a", "VK_LAYER_b", "VK_LAYER_b"]

@@ -15,8 +15,8 @@ fn assert_retried(outcome: &Outcome, line: &str) {
     assert!(journal.iter().any(|entry| entry.contains(line)), "{journal:#?}");
 }
 
-/// DRV-113, DRV-114: what the first try made is gone, and the drivers are there for the second one. An extension that only
-/// the first try asked for is not enabled (APP-28).
+/// DRV-113, DRV-114: nothing of the first attempt remains, and the second one gets the drivers. An extension that only the first attempt
+/// requested is not enabled (APP-28).
 #[test]
 fn drv_114_a_layer_may_try_again_after_a_failure() {
     case(|scene| {
@@ -92,7 +92,7 @@ fn drv_114_a_layer_may_try_many_times() {
     }
 }
 
-/// LAY-286, DRV-203: the second device is the one that counts, and the list of devices stays a list.
+/// LAY-286, DRV-203: the second device counts, and the list of devices stays intact.
 #[test]
 fn lay_286_a_layer_may_make_a_device_twice() {
     case(|scene| {

@@ -1,6 +1,6 @@
-//! A query that repeats what an earlier one found sees every change of files and variables (LAY-24, DRV-7, APP-216, APP-243).
+//! A query may reuse the result of an earlier one, and must notice every change of files and variables (LAY-24, DRV-7, APP-216, APP-243).
 //!
-//! Nothing is remembered of files that changed less than two seconds before they were read, so each case waits first.
+//! The library keeps no result with a file that changed less than two seconds before it was read, so each case waits first.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn set_modified(path: &Path, time: SystemTime) {
     file.set_modified(time).expect("times can be set");
 }
 
-/// LAY-24, DRV-7: what is unchanged is not read again, by queries and by the creation after them.
+/// LAY-24, DRV-7: queries, and the creation after them, do not read unchanged files again.
 #[test]
 fn lay_24_what_is_unchanged_is_not_read_again() {
     case(|scene| {
@@ -75,7 +75,7 @@ fn lay_24_what_is_unchanged_is_not_read_again() {
             assert_eq!(reads_of(|| assert_eq!(layers(vk), ["VK_LAYER_a"])), 0);
             let listed = || vk.extensions().expect("extensions").contains(&"VK_KHR_surface".into());
             assert!(reads_of(|| assert!(listed())) > 0);
-            // What the mock driver reads for itself.
+            // Subtracts the files that the mock driver reads itself.
             let own = reads_of(|| assert!(listed()));
             fs::write(vk.path("xdg/data-home/vulkan/icd.d/e.json"), "{}").expect("files can be written");
             assert!(reads_of(|| assert!(listed())) > own);
@@ -96,7 +96,7 @@ fn drv_7_large_lists_of_driver_manifests_are_read_again() {
             let query = || drop(vk.extensions().expect("extensions"));
             settle();
             query();
-            // What the mock driver reads for itself.
+            // Subtracts the files that the mock driver reads itself.
             let own = reads_of(query);
             for (bytes, remembered) in [(100_000, true), (400_000, true), (600_000, false)] {
                 let text = format!("{{}}{}", " ".repeat(bytes));
@@ -179,7 +179,7 @@ fn lay_24_a_manifest_with_the_time_of_the_old_one_is_seen() {
             set_modified(&path, time);
             assert_eq!(layers(vk), ["VK_LAYER_b"]);
 
-            // Another file in its place, of the same size and time.
+            // Another file at the same path, with the same size and time.
             settle();
             assert_eq!(
                 (layers(vk), layers(vk)),
@@ -312,7 +312,7 @@ fn app_216_variables_that_change_are_seen() {
     });
 }
 
-/// APP-216, DRV-7: a variable that says where layers and drivers are, and one that says where drivers are.
+/// APP-216, DRV-7: a variable with places of layers and drivers, and one with places of drivers.
 #[test]
 fn app_216_variables_of_places_that_change_are_seen() {
     case(|scene| {

@@ -6,8 +6,8 @@ use loader_tests::case;
 
 use loader_tests::settle;
 
-/// APP-243, APP-261, DRV-7: drivers that were found under other settings are not those of now, though no manifest and no
-/// folder of drivers changed.
+/// APP-243, APP-261, DRV-7: a change of the settings removes drivers of the old settings, although no manifest and no folder of drivers
+/// changed.
 #[test]
 fn app_243_drivers_of_settings_that_change_are_seen() {
     case(|scene| {

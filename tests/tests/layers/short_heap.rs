@@ -16,7 +16,7 @@ use loader_tests::settle;
 
 const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
 
-/// Numbers of which each is tried in every run.
+/// Upper bound on the request numbers that every run tries.
 const FIRST: usize = 16;
 /// Number of the other allocations that are refused, evenly spread.
 const SAMPLE: usize = 24;
@@ -134,7 +134,7 @@ fn sweep(scene: &mut Scene) {
             for refusal in [Refusal::Only(number), Refusal::From(number)] {
                 let ending = isolated(|| {
                     let tried = AssertUnwindSafe(|| refused(&mut vk, &heap, refusal, &usual));
-                    // A copy must not go on with what is the original's.
+                    // A forked copy must not continue with the original's work.
                     if catch_unwind(tried).is_err() {
                         std::process::abort();
                     }
@@ -333,7 +333,7 @@ fn app_216_variables_that_there_was_no_memory_to_note() {
             settle();
             let mut vk = scratch.load();
             for number in 1.. {
-                // What is remembered leaves with the library.
+                // The library's cached data are freed when it is unloaded.
                 vk.reload(|| ());
                 let heap = Heap::of(&vk);
                 let folder = |name: &str| vk.set_env("VK_LAYER_PATH", vk.path(name).to_str());
@@ -406,7 +406,7 @@ sweeps! {
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: everything is told.
+    /// APP-174, APP-179a: with all log levels on.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

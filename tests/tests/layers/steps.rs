@@ -93,7 +93,7 @@ fn lay_289_an_error_while_device_extensions_are_listed_fails_the_device() {
     });
 }
 
-/// LAY-294: what the layer made below and then denied is the layer's to destroy; the loader goes on.
+/// LAY-294: a layer that reports failure after its own call succeeded must destroy what it created; the loader continues.
 #[test]
 fn lay_294_an_error_after_the_driver_s_device_was_made_comes_up() {
     case(|scene| {
@@ -161,7 +161,7 @@ fn lay_242_a_failed_creation_can_be_tried_again_and_again() {
     });
 }
 
-/// DRV-237, APP-179b: devices that were forgotten are freed also when a layer keeps the destruction from what is below it.
+/// DRV-237, APP-179b: forgotten devices are freed even if a layer does not pass the destruction on.
 #[test]
 fn drv_237_forgotten_devices_above_a_layer_that_does_not_call_down() {
     case(|scene| {

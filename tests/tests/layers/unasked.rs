@@ -1,5 +1,5 @@
-//! Explicit layers that neither the application nor a file or variable asks for are not looked for while no log sink listens, and
-//! nothing but that is missing.
+//! If no log listens, and neither the application nor a file or variable requests explicit layers, they are not searched. Everything else
+//! works.
 
 use std::ffi::CStr;
 
@@ -22,7 +22,7 @@ fn quiet(scene: &mut Scene, layers: &[Layer]) {
     place(scene, layers);
 }
 
-/// LAY-140, LAY-24: what is not read for an instance that asks for no explicit layer, and is for one that may.
+/// LAY-140, LAY-24: manifests of explicit layers are read only for an instance that may request one.
 #[test]
 fn lay_140_explicit_manifests_are_read_where_something_may_ask() {
     const MANIFESTS: usize = 20;
@@ -70,7 +70,7 @@ fn lay_140_everything_that_asks_gets_an_explicit_layer() {
         );
         let outcome = scene.run(|vk| {
             let plain = || active(&vk.instance());
-            // What a query for implicit layers found must not stand for more than it is.
+            // The result of a query for implicit layers must not be used for all layers.
             settle();
             for _ in 0..2 {
                 assert_eq!(plain(), ["VK_LAYER_i"]);
@@ -188,7 +188,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
                 of(&instance, c"VK_LAYER_i").is_empty(),
                 "the explicit one is a duplicate"
             );
-            // What was answered once stays so for the life of the instance.
+            // Answers stay the same for the life of the instance.
             vk.set_env("VK_LAYER_PATH", vk.path("later").to_str());
             assert_eq!(of(&instance, c"VK_LAYER_a"), ["VK_EXT_a"]);
             assert!(of(&instance, c"VK_LAYER_late").is_empty());

@@ -77,8 +77,8 @@ fn app_148_the_device_is_what_the_topmost_layer_returned() {
             for (name, wrapped) in [("VK_LAYER_w", true), ("VK_LAYER_b", false)] {
                 let instance = vk.spec().layer(name).create().expect("vkCreateInstance");
                 let device = instance.device(instance.first(), &[]);
-                // A wrapper is its dispatch word and what it stands for; the driver's object goes on with its parent, which
-                // has another first word.
+                // A wrapper consists of its dispatch word and the wrapped handle. The driver's object continues with its parent, which has
+                // another first word.
                 let words = Instance::words(device.raw.as_raw(), 2);
                 assert_eq!(Instance::words(words[1], 1)[0] == words[0], wrapped, "{name}");
                 // The driver takes none but its own objects.
@@ -245,7 +245,7 @@ fn drv_134_a_layer_that_counts_before_there_are_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters the loader makes room for what a layer counts, and not for whatever it claims.
+/// LAY-253, DRV-134: with filters, a layer that claims four billion devices does not make the loader allocate memory for all of them.
 #[cfg(unix)]
 #[test]
 fn drv_134_a_layer_that_counts_too_many_devices() {

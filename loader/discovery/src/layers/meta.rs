@@ -1,7 +1,7 @@
-//! Which meta-layers can be built from the layers that were found (LAY-160 to LAY-164).
+//! Finds the meta-layers that can be built from the existing layers (LAY-160 to LAY-164).
 //!
-//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack, so neither a long chain
-//! of them nor many that share components cost more than one visit each.
+//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack, so neither a long chain of them nor many
+//! that share components cost more than one visit each.
 
 use super::decide;
 use crate::index::{Index, Key};

@@ -97,7 +97,7 @@ impl DiscoveredLayers {
         self.off.iter().any(|off| *off == *name)
     }
 
-    /// The layers in these places.
+    /// Returns the layers at these indices.
     pub fn at<'a>(&'a self, places: &'a [usize]) -> impl Iterator<Item = &'a LayerManifest> {
         places.iter().map(|&index| &self.layers[index])
     }

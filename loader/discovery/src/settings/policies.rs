@@ -57,7 +57,7 @@ impl DriverPolicies {
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))
     }
 
-    /// Without the policies that leave out drivers.
+    /// Returns the set without the policies that leave out drivers.
     pub fn without_choices(self) -> Self {
         Self(self.0 & Self::KEEP_OPEN.0)
     }

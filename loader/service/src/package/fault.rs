@@ -14,7 +14,7 @@ pub enum Fault {
     TooMany(usize),
     /// A file or folder cannot be opened or read.
     Io {
-        /// Which, relative to the package.
+        /// Path of the file, relative to the package.
         file: String,
         /// The system's message.
         error: String,
@@ -32,14 +32,14 @@ pub enum Fault {
     Link(String),
     /// A path leads to a file of the wrong kind, for example a folder, a device or a pipe.
     Kind {
-        /// Which, relative to the package.
+        /// Path of the file, relative to the package.
         file: String,
         /// The expected kind.
         wanted: &'static str,
     },
     /// A user other than root may change the file (LSV-49).
     Writable {
-        /// Which, relative to the package; the root itself is `..`.
+        /// Path of the file, relative to the package; `..` is the root of packages itself.
         file: String,
         /// Its owner.
         owner: u32,
@@ -48,7 +48,7 @@ pub enum Fault {
     },
     /// The file is larger than allowed (LSV-50).
     TooLarge {
-        /// Which, relative to the package.
+        /// Path of the file, relative to the package.
         file: String,
         /// Its size in bytes.
         size: u64,
@@ -68,7 +68,7 @@ pub enum Fault {
     Changed(String),
     /// The file is not JSON that the service accepts (LSV-51).
     Json {
-        /// Which, relative to the package.
+        /// Path of the file, relative to the package.
         file: String,
         /// The parser's message, with the place.
         error: String,
@@ -88,7 +88,7 @@ pub enum Fault {
     Key(String),
     /// The file is not a library (LSV-50).
     Elf {
-        /// Which, relative to the package.
+        /// Path of the file, relative to the package.
         file: String,
         /// The fault of the header.
         wrong: &'static str,

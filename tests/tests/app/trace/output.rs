@@ -114,7 +114,7 @@ fn trace_never_goes_into_another_file() {
         scene.env("VK_LOADER_TRACE", &trace).unset("VK_LOADER_DEBUG");
         let outcome = scene.run(|vk| {
             for number in 3..1024 {
-                // SAFETY: nothing else of this process is open above standard error but what the trace has.
+                // SAFETY: apart from the descriptor of the trace, this process has no open descriptor above standard error.
                 unsafe { libc::close(number) };
             }
             let own = fs::File::create(vk.path("own")).expect("a file");
