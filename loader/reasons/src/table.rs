@@ -172,7 +172,7 @@ codes! {
         "Look at the word that it answered with: busy means that too much was asked for at once.";
     #[cfg(feature = "service")]
     ServiceBadReply = "service.bad-reply",
-        "The driver service gave an answer that is none.",
+        "The driver service gave a malformed answer.",
         "Install a service and a loader of the same version.";
     #[cfg(feature = "service")]
     ServiceNoLibrary = "service.no-library",
