@@ -1,5 +1,5 @@
-//! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, and at most 32 nested values. No object may have a key
-//! twice, because two readers could take different values.
+//! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, and at most 128 nested levels. No member that the service
+//! reads may occur twice, because two readers could take different values.
 //!
 //! Objects keep their order, so that a manifest that is passed on looks like the original. Only numbers that are not whole, or have more
 //! than 64 bits, are rounded.
