@@ -32,11 +32,11 @@ pub(crate) struct Library {
     opened: ManuallyDrop<Opened>,
 }
 
-/// An open library, by the way in which the system knows it.
+/// An open library.
 enum Opened {
-    /// By its path.
+    /// The system knows the library by its path.
     Path(os::Library),
-    /// By a path that leads nowhere any more (LSV-40).
+    /// The library's path no longer exists (LSV-40).
     Shared(SharedLibrary),
 }
 
@@ -57,7 +57,7 @@ impl Library {
         Self::open_with(path, os::Library::open_layer)
     }
 
-    /// Opens the library of a driver once more, which messages and, where it has a path, the system know by `name`.
+    /// Opens the library of a driver again. `name` is its name in messages and, if it has a path, that path.
     ///
     /// # Errors
     /// The error text of the system.
@@ -75,8 +75,8 @@ impl Library {
         })
     }
 
-    /// The address of an exported function, or null. A symbol that turns out to be the loader's own counts as absent,
-    /// because calling it would never come back (LAY-215).
+    /// Returns the address of an exported function, or null. If the symbol is a function of the loader itself, it counts as absent, because
+    /// calling it would never return (LAY-215).
     pub(crate) fn function(&self, name: &CStr) -> PFN_vkVoidFunction {
         let address = match &*self.opened {
             Opened::Path(library) => library.symbol(name),
@@ -168,7 +168,7 @@ pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'
     let Some(loaded) = file_of(function).map(Text::from) else {
         return given.clone();
     };
-    // Tools know this as a message about layers, whatever the library is.
+    // Tools expect this message with the category of layers, for any library.
     let bits = LogBits::WARN | LogBits::LAYER;
     // Skip the comparison for a bare name, which is not a path, and for equal texts: resolving costs a system call per path component.
     if *given != loaded && given.iter().any(|&byte| is_separator(byte)) && journal.wants(bits) {

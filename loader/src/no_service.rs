@@ -26,7 +26,7 @@ pub(crate) struct Publication {
 pub(crate) struct Fetched {
     /// The name in messages.
     pub name: Text,
-    /// Without a service none is fetched.
+    /// A value that never exists, because this build has no service.
     never: Offer,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Unopened {
     Refused(OpenError),
 }
 
-/// This build has no service.
+/// Returns `true`, because this build has no service.
 #[inline(always)]
 pub(crate) fn is_off() -> bool {
     true

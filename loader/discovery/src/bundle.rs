@@ -82,7 +82,7 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
 /// Bytes of the longest path that [`beside`] tries.
 const LONGEST_BESIDE: usize = 1024;
 
-/// The version in the name of the file at `path`, as in `libvulkan.so.1.4.313`. A name with fewer than three numbers tells none.
+/// Returns the version in the name of the file at `path`, as in `libvulkan.so.1.4.313`; `None` if the name has fewer than three numbers.
 pub fn version_of_file(path: &[u8]) -> Option<ApiVersion> {
     const STEM: &[u8] = b"libvulkan.so.";
     let start = path.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);

@@ -66,7 +66,7 @@ impl DriverScan<'_> {
     /// # Errors
     /// There is not enough memory.
     pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
-        // A tool that configures devices must see the drivers it knows, whatever the shell's variables say (DRV-45).
+        // A tool that configures devices must see the drivers that it knows, even if variables of the shell exclude them (DRV-45).
         let with_variables = self
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());

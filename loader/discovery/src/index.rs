@@ -99,7 +99,7 @@ impl Index {
         if (self.used + 1) * 4 > self.slots.len() * 3 {
             self.resize((self.slots.len() * 2).max(FEWEST))?;
         }
-        // A list of so many things would not fit into memory.
+        // A list with more elements than a `u32` can count would not fit into memory.
         let number = u32::try_from(number).ok().filter(|&number| number != Slot::EMPTY);
         let number = number.ok_or(OutOfMemory)?;
         self.insert(Slot { hash, number });

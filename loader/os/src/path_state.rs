@@ -6,11 +6,11 @@ use core::ffi::CStr;
 /// Result of opening a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
-    /// There is no such file.
+    /// The file does not exist.
     NoFile,
     /// A regular file in this state.
     File(Stamp),
-    /// There is no such folder.
+    /// The folder does not exist.
     NoFolder,
     /// A folder in this state.
     Folder(Stamp),

@@ -1,4 +1,4 @@
-//! Records of devices (`loader/record`), as far as the catalogue decides about them.
+//! The catalogue's decisions about records of devices (`loader/record`).
 
 use super::{Known, KnownDrivers, Purpose, contradict, identity_of, sight};
 use ::catalogue::{ARCHITECTURE, Hardware, Outcome, SYSTEM_FILE};

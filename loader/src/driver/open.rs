@@ -70,8 +70,8 @@ impl LibraryPlace<'_> {
     }
 }
 
-/// Opens the library at the path, or of the bare name, in a manifest. In a bundle, whose folders are searched before the system's, a bare
-/// name may lead to another library: then the ones beside the manifest are tried (DRV-56a).
+/// Opens the library at the path, or of the bare name, in a manifest. In a bundle, the system may find another library for a bare name,
+/// because it searches the bundle's folders first. If that library does not open, the libraries beside the manifest are tried (DRV-56a).
 ///
 /// # Errors
 /// The system's, in its words for the library that the manifest names.
@@ -219,7 +219,7 @@ impl OpenDriver {
             ),
             Some(Ok(version)) => {
                 let version = ApiVersion(version);
-                // Tools know this line for any version with this minor number, although only 1.0 is meant.
+                // Tools expect this line for any version with this minor number, although it is meant for 1.0 only.
                 if version.minor() == 0 {
                     warn("vkEnumerateInstanceVersion returned 1.0, treating as a 1.0 ICD");
                 }

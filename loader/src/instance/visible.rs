@@ -41,7 +41,7 @@ pub(crate) struct VisibleDevices {
     /// The variable that has the list; `None` for the settings file.
     pub variable: Option<Variable>,
     is_reported: AtomicBool,
-    /// Set by an enumeration that hid everything.
+    /// `true` after an enumeration that hid every device.
     hid_all: AtomicBool,
 }
 

@@ -13,7 +13,7 @@ pub(crate) type Function = unsafe extern "system" fn();
 /// The object a command is dispatched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// None: the command needs no instance.
+    /// The command needs no instance.
     Global,
     /// An instance.
     Instance,
@@ -28,7 +28,7 @@ pub(crate) enum Level {
 pub(crate) enum Gate {
     /// Always.
     Always,
-    /// If one of these extensions is enabled.
+    /// Found if one of these extensions is enabled.
     Instance(InstanceExtensionSet),
 }
 
@@ -55,9 +55,9 @@ impl Gate {
 pub(crate) enum DeviceGate {
     /// Always.
     Always,
-    /// If one of these extensions is enabled on the driver's device.
+    /// Found if one of these extensions is enabled on the driver's device.
     Device(DeviceExtensionSet),
-    /// If one of these extensions is enabled on the instance.
+    /// Found if one of these extensions is enabled on the instance.
     Instance(InstanceExtensionSet),
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Both kinds.
+    /// Both kinds of objects.
     pub(crate) const ALL: [Self; 2] = [Self::Messenger, Self::Report];
 }
 

@@ -151,7 +151,7 @@ impl Rank {
         self.preference != usize::MAX
     }
 
-    /// The first criterion that tells two devices apart, in the trace's word. `wished_by` is the word for wishes.
+    /// Returns the first criterion that distinguishes two devices, as a word of the trace. `wished_by` is the word for wishes.
     fn criterion(&self, other: &Self, wished_by: &'static str) -> &'static str {
         let criteria = [
             (self.preference != other.preference, "selected"),

@@ -64,7 +64,7 @@ fn is_of_firmware([domain, bus, device, function]: PciAddress) -> bool {
         .is_ok_and(|file| file.read(&mut room).is_ok() && room[0] == b'1')
 }
 
-/// Only Linux tells.
+/// Returns `false`, because only Linux reports this.
 #[cfg(not(target_os = "linux"))]
 fn is_of_firmware(_: PciAddress) -> bool {
     false

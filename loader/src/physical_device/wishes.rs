@@ -43,7 +43,7 @@ pub(super) fn shown<'a>(
     Ok(shown)
 }
 
-/// Checks that something is left. Layers know the failure of a machine without a device; some of them do not expect an empty list.
+/// Checks that a device remains. Layers can handle the failure of a machine without a device; some of them do not expect an empty list.
 ///
 /// # Errors
 /// Everything is hidden.

@@ -62,7 +62,7 @@ pub struct Packet<'a> {
 /// Reasons why received bytes are not a valid packet. The receiver closes the connection after one (LSV-35).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketError {
-    /// There are fewer bytes than a header has.
+    /// The packet is shorter than a header.
     Short,
     /// The first bytes are not [`MAGIC`].
     Magic,

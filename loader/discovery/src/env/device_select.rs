@@ -62,7 +62,7 @@ pub struct Word {
 /// A list of words, the most wanted first.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DeviceWords {
-    /// In order of preference.
+    /// The words, in order of preference.
     pub words: Vec<Word>,
     /// More were given than are read; the rest was dropped and deserves a warning.
     pub truncated: bool,

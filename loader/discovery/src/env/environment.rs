@@ -30,7 +30,7 @@ impl Source for Process {
     }
 }
 
-/// The environment as far as the loader may read it. Nothing is cached: each read asks the source (APP-216).
+/// The variables that this process may read. Nothing is cached: each read asks the source (APP-216).
 #[derive(Clone, Copy, Debug)]
 pub struct Environment<'a> {
     source: &'a dyn Source,

@@ -70,11 +70,11 @@ pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_
 
 /// The layers of each name, in their order.
 struct ByName {
-    /// Leads to the last layer of a name, which stands for the name.
+    /// Finds the last layer of a name, which represents the name.
     last: Index,
-    /// For that one the first of the name that may be valid.
+    /// At the place of the last layer of a name: the first layer of that name that may still be valid.
     first: Vec<Option<usize>>,
-    /// The next one of the same name.
+    /// At the place of a layer: the next layer of the same name.
     next: Vec<Option<usize>>,
 }
 

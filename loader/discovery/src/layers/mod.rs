@@ -111,7 +111,7 @@ impl DiscoveredLayers {
 /// The layers that a scan looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All of them.
+    /// All layers.
     All,
     /// Layers that matter if no caller requests a layer by name: implicit ones, and explicit ones only if a meta-layer may have them as components
     /// (LAY-274, LAY-322).

@@ -28,7 +28,7 @@ pub fn select_by_settings(bits: LogBits) {
     SETTINGS_LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
 
-/// An instance, as far as messages are concerned.
+/// The part of an instance that receives messages.
 pub trait Listener {
     /// Returns the severities that the settings of the instance select; none if they select none (APP-234).
     fn settings_mask(&self) -> LogBits;

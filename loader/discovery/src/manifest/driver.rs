@@ -36,10 +36,10 @@ pub struct DriverManifest {
 }
 
 impl DriverManifest {
-    /// The same once more.
+    /// Copies the manifest.
     ///
     /// # Errors
-    /// When memory runs out.
+    /// Memory ran out.
     pub fn try_copy(&self) -> Result<Self, OutOfMemory> {
         Ok(Self {
             path: Text::try_new(&self.path)?,
@@ -81,8 +81,8 @@ impl From<OutOfMemory> for Skip {
     }
 }
 
-/// Reads one driver manifest and reports to the journal whatever is wrong with it. A driver that is returned is not yet
-/// decided about: filters come next. `with_portability` lets portability drivers pass.
+/// Reads one driver manifest, and records its faults in the journal. Filters may still exclude a returned driver. `with_portability` admits
+/// portability drivers.
 pub fn read_driver_manifest(
     path: &Text,
     source: Source,
@@ -97,10 +97,10 @@ pub fn read_driver_manifest(
     understand(read, (path, source, names), with_portability, journal)
 }
 
-/// The same for a manifest that a service published under `name`, with a key for its library (LSV-39).
+/// Like [`read_driver_manifest`], for a manifest that a service published under `name`. Its `library_path` is a key (LSV-39).
 ///
 /// # Errors
-/// Only when memory runs out.
+/// Memory ran out.
 pub fn read_published_manifest(
     name: &Text,
     content: Vec<u8>,

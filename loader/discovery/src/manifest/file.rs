@@ -13,7 +13,7 @@ use promises::limits::MAX_FILE_BYTES;
 /// Reason why a file gave no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileError {
-    /// Something about this file; others can still be read.
+    /// A fault of this file. Other files can still be read.
     Unusable(FileReason),
     /// Memory ran out, which ends the API call.
     OutOfMemory,

@@ -18,7 +18,7 @@ pub(super) fn resolve(manifest: &Text, library_path: &[u8]) -> Result<Text, OutO
     }
 }
 
-/// The pointer size that `library_arch` speaks of.
+/// The pointer size that `library_arch` requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Architecture {
     /// `32`.

@@ -27,12 +27,12 @@ use variables::Values;
 pub struct Cached<T> {
     value: T,
     values: Values,
-    /// `None` when it rests on something that cannot be compared.
+    /// The variables and files that the result depends on; `None` if one of them cannot be compared later.
     inputs: Option<ScanInputs>,
 }
 
 impl<T> Cached<T> {
-    /// A result that rests on what two recorders saw while it was made. Without a recorder of paths it cannot be kept.
+    /// Creates a result with the variables and files that two recorders saw. Without a recorder of paths the result cannot be kept.
     pub fn new(value: T, variables: VariableRecorder, paths: Option<PathRecorder>) -> Self {
         Self {
             value,

@@ -6,9 +6,9 @@ use core::cell::{Cell, RefCell};
 use os::memory::{Grow, copy_terminated};
 use os::{File, Folder, PathState, Stamp, Status};
 
-/// Paths that one scan may rest on, to be kept.
+/// Upper bound on the paths of a scan whose result is kept.
 const MOST_PATHS: usize = 1024;
-/// Bytes of the files and folders that one scan may rest on, to be kept.
+/// Upper bound on the bytes of the files and folders of a scan whose result is kept.
 pub const MOST_BYTES: u64 = 1 << 20;
 
 /// The paths that a scan depends on, each with the state of its file, in the order of the scan.
@@ -60,12 +60,12 @@ impl PathRecorder {
         drop(self.inputs.take());
     }
 
-    /// A path did not lead to a file.
+    /// Records that a path did not lead to a file.
     pub fn no_file(&self, path: &[u8]) {
         self.add(path, PathState::NoFile);
     }
 
-    /// A path did not lead to a folder.
+    /// Records that a path did not lead to a folder.
     pub fn no_folder(&self, path: &[u8]) {
         self.add(path, PathState::NoFolder);
     }

@@ -34,7 +34,7 @@ impl BaseFolders {
         }
     }
 
-    /// All of them in the order in which manifests are searched.
+    /// Iterates over all folders, in the order in which manifests are searched.
     pub fn for_manifests(&self) -> impl Iterator<Item = Place<'_>> {
         self.folders.iter()
     }

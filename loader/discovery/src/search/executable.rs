@@ -17,7 +17,7 @@ impl Executable {
         Self::default()
     }
 
-    /// Notes that the result of a scan rests on the executable, which cannot be compared later, if it was asked for.
+    /// If the path of the executable was used, notes that the result of a scan depends on it. It cannot be compared later.
     pub fn note(&self, journal: &Journal<'_>) {
         if let (Some(_), Some(paths)) = (self.0.get(), journal.paths()) {
             paths.mark_uncacheable();

@@ -1,4 +1,4 @@
-//! Paths in one block of memory: a search assembles many, and most lead to nothing.
+//! A list of paths in one block of memory. A search assembles many paths, and most of them do not exist.
 
 use crate::index::{Index, Key};
 use crate::journal::Source;
@@ -67,7 +67,7 @@ impl Paths {
         });
     }
 
-    /// The same for a path below a folder.
+    /// Like [`push`](Self::push), for a path below a folder.
     pub fn push_joined(&mut self, folder: &[u8], rest: &[u8], source: Source) {
         self.add(source, |text| append_joined(text, folder, rest));
     }

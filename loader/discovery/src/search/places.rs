@@ -27,7 +27,7 @@ impl<'a> Search<'a> {
 }
 
 impl<'a, S: System> Search<'a, S> {
-    /// The same by the rules of whichever system.
+    /// Creates a search by the rules of the system `S`.
     pub fn of_system(environment: &'a Environment<'a>) -> Self {
         Self {
             environment,

@@ -1,4 +1,4 @@
-//! From the JSON of a settings file to settings (APP-245 to APP-248, APP-250, APP-261).
+//! Parses the JSON of a settings file (APP-245 to APP-248, APP-250, APP-261).
 
 use super::{Control, DriverPolicies, LayerEntry, Settings, devices};
 use crate::journal::reason::{FileReason, SettingsReason};

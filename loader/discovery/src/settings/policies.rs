@@ -22,10 +22,10 @@ impl DriverPolicies {
     pub const KEEP_OPEN: Self = Self(4);
     /// Drivers whose devices are recorded stay closed until a program needs more than the record.
     pub const LAZY: Self = Self(8);
-    /// The same for drivers all of whose devices are suspended by the kernel.
+    /// Like [`Self::LAZY`], only for drivers whose devices are all suspended by the kernel.
     pub const LAZY_ASLEEP: Self = Self(16);
 
-    /// All of them, as they are written.
+    /// All policies, with their names.
     pub const NAMES: [(Self, &str); 5] = [
         (Self::SOFTWARE_LAST, "software-last"),
         (Self::NO_WAKE, "no-wake"),
@@ -51,7 +51,7 @@ impl DriverPolicies {
         }
     }
 
-    /// With the one of this name; other words mean nothing.
+    /// Returns the set with the policy of this name. Other words have no effect.
     pub fn with(self, word: &[u8]) -> Self {
         let known = Self::NAMES.iter().find(|(_, name)| name.as_bytes() == word);
         Self(self.0 | known.map_or(0, |(policy, _)| policy.0))

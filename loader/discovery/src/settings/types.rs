@@ -42,7 +42,7 @@ pub enum Control {
     On,
     /// The layer is treated as not installed.
     Off,
-    /// Not a layer, but the place for all layers that the file does not list.
+    /// The place of all layers that the file does not list.
     Unordered,
 }
 

@@ -36,12 +36,12 @@ impl Record {
         self.string(value);
     }
 
-    /// The same for one of a few words.
+    /// Writes a member whose value is one of a few words.
     pub fn word(&mut self, name: &str, value: &str) {
         self.text(name, value.as_bytes());
     }
 
-    /// The same for a text that is put together.
+    /// Writes a member whose value is a formatted text.
     pub fn shown(&mut self, name: &str, value: Arguments<'_>) {
         self.text(name, &os::render(value));
     }

@@ -55,7 +55,7 @@ impl Calls {
             .find(|call| call.thread.load(Ordering::Relaxed) == thread)
     }
 
-    /// Records that a call of this thread begins after so many shortages.
+    /// Records that a call of this thread begins. `shortages` is the present number of shortages.
     pub(super) fn begin(&self, shortages: usize) -> Noted<'_> {
         let thread = current_thread();
         if let Some(call) = self.of(thread) {

@@ -10,14 +10,14 @@ const ALL_SEALS: c_int = libc::F_SEAL_SEAL | libc::F_SEAL_SHRINK | libc::F_SEAL_
 /// Permission bits that let users other than the owner write.
 const WRITABLE: libc::mode_t = libc::S_IWGRP | libc::S_IWOTH;
 
-/// The kind of a file, as far as it shows whether the content can change.
+/// The kind of a file, which shows whether its content can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A memory file that nobody can change any more.
     Sealed,
     /// A regular file that only the superuser can change.
     OfSuperuser,
-    /// Anything else.
+    /// Any other file.
     Untrusted,
 }
 

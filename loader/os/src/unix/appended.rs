@@ -11,7 +11,7 @@ use libc::open as open64;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use libc::open64;
 
-/// Lowest number for descriptors here, if possible: programs know the low ones, and some close them.
+/// Lowest number for descriptors here, if possible. Programs use the low numbers, and some close them.
 const OUT_OF_THE_WAY: c_int = 200;
 
 /// A file or pipe to which records are appended; closed when dropped.

@@ -78,7 +78,7 @@ unsafe extern "C" {
     fn secure_getenv(name: *const c_char) -> *mut c_char;
 }
 
-/// The same for C libraries without such a function.
+/// Replacement for C libraries without `secure_getenv`.
 ///
 /// # Safety
 /// The same as for `getenv`.

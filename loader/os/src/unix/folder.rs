@@ -22,7 +22,7 @@ impl Folder {
         with_terminated(path, Self::open_terminated)
     }
 
-    /// The same for a terminated path.
+    /// Opens the folder at a terminated path.
     ///
     /// # Errors
     /// The error of the system.

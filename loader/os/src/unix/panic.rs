@@ -6,7 +6,7 @@ use core::panic::PanicInfo;
 /// Upper bound on the length of a report, in bytes.
 const CAPACITY: usize = 512;
 
-/// One line about a panic, built without allocating.
+/// Text of one line about a panic, built without allocating.
 struct Report {
     buffer: [u8; CAPACITY],
     length: usize,

@@ -17,7 +17,7 @@ const fn number(code: u32) -> i32 {
 }
 
 impl Errno {
-    /// Not enough memory for a call.
+    /// A call had not enough memory.
     pub(super) const SHORTAGE: Self = Self(number(ERROR_NOT_ENOUGH_MEMORY));
     /// The system does not accept the argument.
     pub(super) const INVALID: Self = Self(number(ERROR_INVALID_PARAMETER));

@@ -18,7 +18,7 @@ impl Folder {
         Ok(Self(fs::read_dir(to_system(path)?)?))
     }
 
-    /// The same for a terminated path.
+    /// Opens the folder at a terminated path.
     ///
     /// # Errors
     /// The error of the system.

@@ -1,4 +1,4 @@
-//! From words to a graph: all declarations, the strongest first, so that a weaker one cannot contradict them.
+//! Builds the graph from the words of all declarations. The strongest comes first, so that a weaker one cannot contradict it.
 
 use super::graph::{Added, Edge, Graph};
 use super::words::{Word, chains, words};

@@ -14,7 +14,7 @@ pub enum DeviceReason {
     IdFilter(Variable),
     /// The settings file configures devices, but not this one.
     NotConfigured,
-    /// No word of this variable, or of the settings file, is for it (DRV-143a).
+    /// No word of this variable, or of the settings file, matches the device (DRV-143a).
     NotVisible(Option<Variable>),
     /// The settings file does not configure this device, so the group of this number with it is not shown.
     GroupNotConfigured(usize),

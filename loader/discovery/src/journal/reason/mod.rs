@@ -55,7 +55,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The level and category of the message; `None` when the decision is not told to users.
+            /// Returns the level and category of the message; `None` if there is no message for users.
             pub fn bits(&self) -> Option<LogBits> {
                 match self {
                     $(Self::$variant(reason) => reason.bits(),)+

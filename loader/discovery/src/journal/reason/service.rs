@@ -9,7 +9,7 @@ use reasons::Code;
 /// Reason why a driver service, or a driver that it published, is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {
-    /// There is no connection, for this reason of the system's.
+    /// There is no connection. The field has the error text of the system.
     NotReached(Text),
     /// This user runs the service, and is neither the superuser nor the user that the build trusts.
     NotTrusted(u32),

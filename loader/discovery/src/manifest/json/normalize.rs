@@ -1,4 +1,4 @@
-//! From the text of a file to plain, strict JSON.
+//! Converts the text of a file to plain, strict JSON.
 
 use alloc::vec::Vec;
 use core::ops::Range;

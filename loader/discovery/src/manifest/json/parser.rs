@@ -1,4 +1,4 @@
-//! From a text to the nodes of its value.
+//! Parses a text into the nodes of its value.
 
 use alloc::vec::Vec;
 use core::cell::Cell;
@@ -126,7 +126,7 @@ fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
     // Looking at all of it once is less than looking at each string.
     let value = core::str::from_utf8(&text[begin..]).map_err(|error| Fault::At(error.valid_up_to()))?;
     let mut parser = serde_json::Deserializer::from_str(value);
-    // Not checking for the end of the input is what lets text follow the first value.
+    // The parser does not check for the end of the input, so text may follow the first value.
     builder
         .deserialize(&mut parser)
         .map_err(|error| match out_of_memory.get() {
@@ -149,19 +149,19 @@ fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
 /// Processing that a text has passed before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// None: the text is as it was written.
+    /// The text is unchanged.
     Plain,
     /// Its nesting was checked, and its strings are in the code of one character a byte.
     Normalized,
 }
 
-/// Adds the nodes of one value, and knows how many levels may still be kept.
+/// Adds the nodes of one value. Counts the levels that may still be kept.
 struct Builder<'a> {
     form: Form,
     /// Address of the text in memory, which converts strings in it to offsets.
     text: usize,
     left: usize,
-    /// Set when memory runs out, since a parser error carries no more than a text.
+    /// `true` after memory ran out. An error of the parser can only carry a text.
     out_of_memory: &'a Cell<bool>,
     nodes: &'a mut Vec<Node>,
 }

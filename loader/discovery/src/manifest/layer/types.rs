@@ -27,7 +27,7 @@ pub struct LayerManifest {
     pub description: Text,
     /// Its library, or the layers it stands for.
     pub body: LayerBody,
-    /// Names under which its library exports the functions that lead to all others.
+    /// Names under which the library exports its first functions, through which the loader finds all others.
     pub functions: LayerFunctions,
     /// Instance extensions it adds, each name once.
     pub instance_extensions: Vec<InstanceExtension>,
@@ -98,11 +98,11 @@ pub enum LayerBody {
 /// Names of exported symbols that differ from the usual ones (LAY-102).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerFunctions {
-    /// In place of `vkNegotiateLoaderLayerInterfaceVersion`.
+    /// Name to use instead of `vkNegotiateLoaderLayerInterfaceVersion`.
     pub negotiate: Option<Text>,
-    /// In place of `vkGetInstanceProcAddr`.
+    /// Name to use instead of `vkGetInstanceProcAddr`.
     pub get_instance_proc_addr: Option<Text>,
-    /// In place of `vkGetDeviceProcAddr`.
+    /// Name to use instead of `vkGetDeviceProcAddr`.
     pub get_device_proc_addr: Option<Text>,
 }
 
@@ -160,11 +160,11 @@ impl PreInstanceFunction {
 /// Symbols for commands that can be intercepted before there is an instance (LAY-270).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PreInstanceFunctions {
-    /// For `vkEnumerateInstanceExtensionProperties`.
+    /// Function for `vkEnumerateInstanceExtensionProperties`.
     pub enumerate_instance_extension_properties: Option<Text>,
-    /// For `vkEnumerateInstanceLayerProperties`.
+    /// Function for `vkEnumerateInstanceLayerProperties`.
     pub enumerate_instance_layer_properties: Option<Text>,
-    /// For `vkEnumerateInstanceVersion`.
+    /// Function for `vkEnumerateInstanceVersion`.
     pub enumerate_instance_version: Option<Text>,
 }
 
