@@ -16,7 +16,7 @@ pub enum Error {
     Policy(Vec<String>),
     /// A report that was printed already asks for this exit code.
     Reported(u8),
-    /// `check` found these files different from what would be written.
+    /// `check` found these files different from the output.
     Differs(Vec<String>),
 }
 

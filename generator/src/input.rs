@@ -31,7 +31,7 @@ pub fn snapshot_input(name: &str, text: String) -> Input {
     }
 }
 
-/// An overlay as the manifest calls it, wherever it lies.
+/// Returns an overlay under its name in the manifest, which does not depend on the folder.
 pub fn overlay(path: &Path) -> Result<Input, Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(Input {
@@ -86,7 +86,7 @@ fn refused(errors: &[Diagnostic]) -> Error {
     Error::Registry(errors.iter().map(ToString::to_string).collect())
 }
 
-/// The bytes of an XML file with the name that messages give it.
+/// The bytes of an XML file, and the file's name in messages.
 pub struct XmlFile {
     name: String,
     bytes: Vec<u8>,

@@ -1,7 +1,7 @@
-//! From names of the registry to Rust identifiers.
+//! Converts names of the registry to Rust identifiers.
 //!
-//! Emitted names keep the C spelling (GEN-49). Only the bodies that people write have Rust names, made from the
-//! command's name without its prefix.
+//! Emitted names keep the C spelling (GEN-49). Only handwritten bodies have Rust names, which are made from the command's name without its
+//! prefix.
 
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, Span};
@@ -32,7 +32,7 @@ pub fn body(command: &str) -> Ident {
     ident(&short(command).to_snake_case())
 }
 
-/// A command's name as messages about missing driver functions give it, without `vk`.
+/// Returns a command's name without `vk`, as messages about missing driver functions contain it.
 pub fn short(command: &str) -> &str {
     command.strip_prefix("vk").unwrap_or(command)
 }

@@ -102,7 +102,7 @@ pub fn print(text: &str) -> Result<(), Error> {
     written.map_err(|error| Error::file(Path::new("standard output"), &error))
 }
 
-/// The policy with what overlays add to it.
+/// The policy, with the rows of overlays.
 struct Rules {
     policy: Policy,
     files: Vec<PolicyFile>,
@@ -114,7 +114,7 @@ impl Rules {
         Ok(Self { policy, files })
     }
 
-    /// The plan, or what does not fit and where.
+    /// The plan, or the problems with their places.
     fn plan<'a>(&'a self, options: &Options, registry: &'a Registry) -> Result<Plan<'a>, Error> {
         let located = |problem: &Problem| problem.located(&self.files, |name| input::place(options, name));
         Plan::new(registry, &self.policy).map_err(|problems| Error::Policy(problems.iter().map(located).collect()))
@@ -141,8 +141,8 @@ fn overlay_name(file: &PolicyFile) -> String {
     format!("overlay/{}", name.to_string_lossy())
 }
 
-/// The registry and the inputs that a manifest lists: of the XML with its overlays, or of the snapshot when no XML is
-/// named. Both give the same inputs, the facts, as long as the snapshot is up to date.
+/// Returns the registry, and the inputs for the manifest: the XML with its overlays, or the snapshot if the command line names no XML. Both
+/// have the same inputs, the facts, as long as the snapshot is up to date.
 fn source(options: &Options) -> Result<(Registry, Vec<Input>), Error> {
     let Some(registry) = from_xml(options)? else {
         return input::snapshot(&options.snapshot);
@@ -177,7 +177,7 @@ fn wanted_snapshot<'a>(files: &'a [(&'static str, String)]) -> Vec<Wanted<'a>> {
     files.iter().map(|(path, text)| Wanted { path, text }).collect()
 }
 
-/// Totals per level and of what reaches no table (GEN-82).
+/// Totals per level, and of commands that are in no table (GEN-82).
 fn totals(registry: &Registry) -> String {
     let count = |level: Level| {
         registry

@@ -25,7 +25,7 @@ pub(crate) struct Pieces<'a> {
     pub(crate) base: &'a str,
     /// Between type name and declared name: `*`, `* const*`.
     pub(crate) between: &'a str,
-    /// After the declared name: `[4]`, `:24`.
+    /// Text after the declared name: `[4]`, `:24`.
     pub(crate) after: &'a str,
 }
 

@@ -30,9 +30,9 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Not UTF-8, or the XML declaration claims another encoding.
+    /// The text is not UTF-8, or the XML declaration claims another encoding.
     BadEncoding = "bad-encoding",
-    /// Not well-formed XML, or a document type declaration.
+    /// The text is not well-formed XML, or has a document type declaration.
     NotWellFormed = "not-well-formed",
     /// A size, nesting or attribute count that no registry comes near (GEN-85).
     InputLimit = "input-limit",
@@ -107,7 +107,7 @@ codes! {
 }
 
 impl Code {
-    /// Returns `true` if the input holds a construct that no rule judges yet; `diff` reports those and goes on (GEN-80).
+    /// Returns `true` if the input has a construct that no rule covers yet. `diff` reports such constructs and continues (GEN-80).
     pub const fn is_unknown_construct(self) -> bool {
         matches!(
             self,
@@ -203,7 +203,7 @@ pub(crate) struct Reporter<'a> {
 }
 
 impl<'a> Reporter<'a> {
-    /// For a document whose text comes from the given files.
+    /// Creates a reporter for a document whose text comes from the given files.
     pub(crate) fn new(origins: Origins<'a>, document: &'a Document<'a>) -> Self {
         Self {
             text: document.input_text(),
@@ -265,7 +265,7 @@ impl<'a> Reporter<'a> {
         self.is_broken
     }
 
-    /// Everything found, in file order.
+    /// Returns all diagnostics, in file order.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by(|a, b| {
             (&a.file, a.line, a.column, a.code, &a.text).cmp(&(&b.file, b.line, b.column, b.code, &b.text))

@@ -1,4 +1,4 @@
-//! From files to the model.
+//! Loads files into the model.
 
 use crate::diagnostic::{Diagnostic, Reporter};
 use crate::model::Registry;
@@ -72,7 +72,7 @@ fn read_vulkan(text: &str, name: &str, origins: Origins<'_>, unknown: Unknown) -
         report = report.once_a_kind();
     }
     let raw = parse::vulkan(&document, &mut report);
-    // Records that could not be read are missing now; what resolving would say about that is noise.
+    // Records that could not be read are missing now, so messages about unresolved names would be misleading.
     let registry = if report.is_broken() {
         None
     } else {

@@ -1,4 +1,4 @@
-//! Input files: their text, and where in it a byte stands.
+//! Input files: their text, and the place of a byte in it.
 
 /// A named XML text.
 #[derive(Clone, Copy, Debug)]

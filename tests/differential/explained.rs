@@ -67,7 +67,7 @@ impl Explained {
     }
 }
 
-/// Returns `true` if a text is that of a pattern in which each star stands for any text.
+/// Returns `true` if a text matches a pattern. Each star in the pattern matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::kit::Layer;
 /// Path at which a settings file is found.
 const SETTINGS: &str = "xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// Builds everything. In a child the same calls are made, and only the paths they give matter.
+/// Builds all pieces. A child makes the same calls, and uses only the returned paths.
 pub(crate) fn build(scene: &mut Scene, pieces: &[Item]) {
     let mut bases = Vec::new();
     for item in pieces {
@@ -85,7 +85,7 @@ fn describe(driver: &mut Driver, key: &str, value: &str) {
     };
 }
 
-/// `layer NAME explicit|implicit|meta|implicit-meta COMPONENT...`; gives the folder in which it is found.
+/// Builds `layer NAME explicit|implicit|meta|implicit-meta COMPONENT...`. Returns the folder of its manifest.
 fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
     let words: Vec<&str> = head.split(' ').collect();
     let (name, components) = (words[0], words.get(2..).unwrap_or_default());

@@ -60,7 +60,7 @@ impl Trace {
         }
     }
 
-    /// Prints everything, so that a reader sees where a line stands.
+    /// Prints the whole run, so that a reader sees the surroundings of a line.
     pub(crate) fn print(&self, side: Side) {
         for (stream, lines) in &self.streams {
             for line in lines {
@@ -127,8 +127,8 @@ impl Names {
         }
     }
 
-    /// Addresses lie below 2^47 and above what serves as a small number; the mock driver's own numbers have their
-    /// highest bit set, and stay.
+    /// Addresses are below 2^47 and above all small numbers. The mock driver's own numbers have their highest bit set, and are not
+    /// replaced.
     fn replace(&self, line: &str) -> String {
         let line = line.replace(&self.root, "@ROOT@");
         let mut parts = line.split("0x");

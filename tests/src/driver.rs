@@ -159,7 +159,7 @@ impl Driver {
         self
     }
 
-    /// The whole text of the manifest. `@LIBRARY@` stands for the library's absolute path.
+    /// Sets the whole text of the manifest. `@LIBRARY@` means the library's absolute path.
     pub fn manifest_text(&mut self, text: &str) -> &mut Self {
         self.manifest.text = Some(text.into());
         self
@@ -210,7 +210,7 @@ impl Device<'_> {
         self.line("extension", format_args!("{name} 1"))
     }
 
-    /// The place on the PCI bus, told through `VK_EXT_pci_bus_info`.
+    /// Sets the place on the PCI bus, which `VK_EXT_pci_bus_info` reports.
     pub fn pci(self, domain: u32, bus: u32, device: u32, function: u32) -> Self {
         let place = format_args!("{domain} {bus} {device} {function}").to_string();
         self.extension("VK_EXT_pci_bus_info").line("pci", place)

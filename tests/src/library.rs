@@ -26,7 +26,8 @@ pub(crate) fn peer_version() -> Option<Version> {
     })
 }
 
-/// Returns the variable that tells a child on which Khronos loader it runs. The loader is loaded once, as the case wants it.
+/// Returns the version of the Khronos loader under test, as text for a child's variable. The child then loads the library only if its case
+/// does.
 pub(crate) fn peer_for_child() -> Option<String> {
     peer_version().map(|version| version.map(|part| part.to_string()).join("."))
 }

@@ -11,7 +11,7 @@ use crate::system::{ABORTED, is_crash, settle};
 pub struct Outcome {
     ending: String,
     stdout: String,
-    /// Everything the child wrote to standard error.
+    /// Standard error of the child.
     pub stderr: String,
     journal: String,
 }

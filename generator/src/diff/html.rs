@@ -40,7 +40,7 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-/// Breaking changes, then what needs a decision.
+/// Breaking changes, followed by the entries that need a decision.
 fn urgent(report: &Report) -> String {
     let mut out = String::new();
     for (severity, title) in [

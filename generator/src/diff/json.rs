@@ -11,7 +11,7 @@ struct Document<'a> {
     severity: Severity,
     exit_code: u8,
     verdict: String,
-    /// Group, then what happened: `commands.added`.
+    /// Entries by group and kind of change: `commands.added`.
     sections: BTreeMap<&'a str, BTreeMap<&'a str, &'a [Entry]>>,
     counts: &'a [Count],
 }

@@ -3,7 +3,7 @@
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// Hosts refuse comments of more than 65,536 characters; what does not fit is counted instead of shown.
+/// Upper bound on the length of the text. Hosts refuse comments of more than 65,536 characters, so further entries are only counted.
 const LIMIT: usize = 60_000;
 
 /// The whole report, cut where a comment would be too long.

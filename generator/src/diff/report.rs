@@ -1,4 +1,4 @@
-//! The report: sections of entries, each with what changed and how much that matters.
+//! The report: sections of entries, each with its change and the importance of that change.
 
 use crate::text::counted;
 use serde::Serialize;
@@ -61,7 +61,7 @@ impl Change {
     }
 }
 
-/// Something that was added, removed or changed.
+/// An object that was added, removed or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
     /// Its name in the registry.
@@ -144,13 +144,13 @@ const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
 pub struct Count {
     /// Name of the counted items.
     pub what: &'static str,
-    /// In the old registry.
+    /// Number in the old registry.
     pub old: usize,
-    /// In the new one.
+    /// Number in the new registry.
     pub new: usize,
 }
 
-/// Everything that differs.
+/// All differences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Header version of the old registry.

@@ -20,7 +20,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// The emitted types with what each of them is.
+/// The emitted types, each with its kind.
 fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
     let types = &view.plan.types;
     let lists = [
@@ -45,7 +45,7 @@ fn only(here: &BTreeSet<(&str, &'static str)>, there: &BTreeSet<(&str, &'static 
     here.difference(there).map(entry).collect()
 }
 
-/// Types that both emit and that stand for something else now.
+/// Types that both registries emit, but with another meaning.
 fn meanings(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let meaning = |view: &View<'_>, name: &str| -> Option<String> {
         let registry = view.registry;

@@ -1,4 +1,4 @@
-//! The two registries that are compared, each with what follows from it.
+//! The two compared registries, each with the facts that follow from it.
 
 use crate::plan::{Plan, Problem};
 use crate::policy::Policy;
@@ -14,7 +14,7 @@ pub struct Side {
     pub unknown: Vec<Diagnostic>,
 }
 
-/// A registry with what follows from it under today's policy.
+/// A registry with the facts that follow from it under the present policy.
 pub(super) struct View<'a> {
     pub(super) registry: &'a Registry,
     pub(super) policy: &'a Policy,
@@ -36,7 +36,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Two maps side by side: what only the new one has, what only the old one has, and what both have.
+/// Two maps side by side: elements only of the new one, only of the old one, and of both.
 pub(super) struct Sides<'a, T> {
     pub(super) added: Vec<(&'a str, &'a T)>,
     pub(super) removed: Vec<(&'a str, &'a T)>,

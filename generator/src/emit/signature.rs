@@ -1,4 +1,4 @@
-//! Signatures of commands: what trampolines, terminators and function-pointer types have in common.
+//! Signatures of commands, as trampolines, terminators and function-pointer types need them.
 
 use crate::names::{ident, reference_page};
 use crate::plan::{CommandPlan, Place, Plan};
@@ -30,7 +30,7 @@ pub(super) fn arguments(command: &CommandPlan<'_>) -> Vec<TokenStream> {
     command.command.params.iter().map(one).collect()
 }
 
-/// The parameters as arguments of a call one level down: pointers to what depends on the level are cast.
+/// The parameters as arguments of a call one level down. Pointers to types that depend on the level are cast.
 pub(super) fn lowered_arguments(plan: &Plan<'_>, command: &CommandPlan<'_>) -> Vec<TokenStream> {
     let one = |param: &Param| {
         let name = ident(&param.name);

@@ -11,7 +11,7 @@ impl Facts {
         Self(format!("{name}\n"))
     }
 
-    /// Adds a value; further lines of it stand below the first.
+    /// Adds a value. Further lines of the value are placed below its first line.
     pub(super) fn add(&mut self, label: &str, value: impl AsRef<str>) {
         let lines: Vec<&str> = value.as_ref().lines().collect();
         self.lines(label, &lines);

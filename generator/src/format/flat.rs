@@ -1,4 +1,4 @@
-//! Everything on one line: which neighbours have a space between them.
+//! Prints tokens on one line, with spaces between some of them.
 
 use super::tokens::{Token, closing};
 
@@ -45,16 +45,16 @@ const KEYWORDS: [&str; 10] = [
 /// Punctuation with a space on both sides.
 const INFIX: [&str; 11] = ["->", "=>", "=", "==", "!=", "&&", "||", "|", "+", "/", ">="];
 
-/// Returns `true` if a space stands between two neighbours.
+/// Returns `true` if there is a space between two neighbours.
 fn spaced(before_left: Option<&Token>, left: &Token, right: &Token) -> bool {
     match (left, right) {
         (_, Token::Punct(text)) if INFIX.contains(&text.as_str()) => true,
         (Token::Punct(text), _) if INFIX.contains(&text.as_str()) => true,
-        // A separator is glued to what stands before it and set off from what follows.
+        // A separator has no space before it, and one after it.
         (_, Token::Punct(text)) if matches!(text.as_str(), "," | ";" | ":" | "." | "::" | ">" | "?") => false,
         (Token::Punct(text), _) if matches!(text.as_str(), "," | ";" | ":") => true,
         (Token::Punct(text), Token::Group('[', _)) if text == "#" => false,
-        // Prefix operators, paths and opened generics hold on to what follows.
+        // Prefix operators, paths and opened generics have no space after them.
         (Token::Punct(text), _) if matches!(text.as_str(), "." | "::" | "<" | "&" | "*" | "-" | "#") => false,
         (Token::Punct(text), Token::Group(open, _)) if text == "!" => {
             *open == '{' && matches!(before_left, Some(Token::Word(_)))

@@ -33,7 +33,7 @@ struct Item<'a> {
 
 /// Keywords of items that end with a semicolon even if they contain braces.
 const DECLARATIONS: [&str; 4] = ["use", "type", "const", "static"];
-/// Words that may stand before the deciding keyword.
+/// Words that may come before the deciding keyword.
 const QUALIFIERS: [&str; 3] = ["pub", "unsafe", "extern"];
 
 fn next<'a>(rest: &mut &'a [Token]) -> Option<Item<'a>> {
@@ -319,7 +319,7 @@ fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String
     true
 }
 
-/// `const` and `static`: an array is packed or broken, anything else stands on one line or moves to the next.
+/// Prints a `const` or `static`. An array is packed or broken; any other value is on the same line or on the next.
 fn value(tokens: &[Token], depth: usize, out: &mut String) {
     let line = flat::print(tokens);
     let Some(equals) = tokens.iter().position(|token| token.is_punct("=")) else {

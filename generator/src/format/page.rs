@@ -4,7 +4,7 @@
 pub const MAX_WIDTH: usize = 120;
 /// A call whose arguments are wider is broken: 60 % of the line (`fn_call_width`).
 pub(super) const CALL_WIDTH: usize = 72;
-/// The same for arrays (`array_width`).
+/// Upper bound on the width of arrays on one line (`array_width`).
 pub(super) const ARRAY_WIDTH: usize = 72;
 /// Width of an indentation level.
 pub(super) const INDENT: usize = 4;

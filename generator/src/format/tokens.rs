@@ -1,4 +1,4 @@
-//! Tokens with multi-character punctuation joined, which is what spacing depends on.
+//! Tokens with multi-character punctuation joined, because the spaces depend on it.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 

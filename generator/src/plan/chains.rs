@@ -3,7 +3,7 @@
 use super::Plan;
 use vk_registry::model::{Member, Struct, StructKind};
 
-/// A structure of a chain: what its `sType` holds, and what follows the two members that all of them begin with.
+/// A structure of a chain: the value of its `sType`, and the members after the two that all structures begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainMember<'a> {
     /// The name of the structure.

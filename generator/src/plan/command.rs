@@ -5,23 +5,23 @@ use crate::policy::{Absent, End, Entry, ExportList};
 use std::collections::BTreeSet;
 use vk_registry::model::{CType, Command, Level};
 
-/// When `vkGetInstanceProcAddr` finds a command (GEN-52).
+/// Condition under which `vkGetInstanceProcAddr` finds a command (GEN-52).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gate<'a> {
     /// Always.
     Always,
-    /// If one of these instance extensions is enabled.
+    /// Found if one of these instance extensions is enabled.
     Instance(Vec<&'a str>),
 }
 
-/// When the end of the device chain gives out the loader's terminator (APP-45).
+/// Condition under which the end of the device chain returns the loader's terminator (APP-45).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceGate<'a> {
     /// Always.
     Always,
-    /// If one of these device extensions is enabled on the driver's device.
+    /// Returned if one of these device extensions is enabled on the driver's device.
     Device(Vec<&'a str>),
-    /// If one of these instance extensions is enabled.
+    /// Returned if one of these instance extensions is enabled.
     Instance(Vec<&'a str>),
 }
 

@@ -31,7 +31,7 @@ use crate::policy::{Policy, Table};
 use std::collections::BTreeSet;
 use vk_registry::model::{Enum, Enumerant, Param, Registry};
 
-/// The registry, the policy and what follows from both.
+/// The registry, the policy, and the decisions that follow from both.
 pub struct Plan<'a> {
     /// The facts.
     pub registry: &'a Registry,

@@ -51,7 +51,7 @@ impl Code {
 /// Advice on what to write into the policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Advice {
-    /// No further advice: the text of the problem suffices.
+    /// No further advice, because the text of the problem suffices.
     None,
     /// A key of the policy file that needs an entry.
     Key(&'static str),

@@ -37,8 +37,8 @@ pub struct QueryMember<'a> {
 }
 
 impl Plan<'_> {
-    /// The structures that extend a query, by query and number. A structure with a pointer or a handle is left out: its content means
-    /// nothing in another process, or lies elsewhere.
+    /// The structures that extend a query, by query and number. A structure with a pointer or a handle is left out, because its content has
+    /// no meaning in another process.
     pub fn query_members(&self) -> Vec<QueryMember<'_>> {
         let mut members = Vec::new();
         for (base, inner, query) in QUERIES {

@@ -243,7 +243,7 @@ impl<'a> Reach<'a> {
         found
     }
 
-    /// Returns `true` if the callee may write an end, because it lies in writable memory of the caller.
+    /// Returns `true` if the callee may write a handle, because the handle is in writable memory of the caller.
     pub(super) fn is_written(
         &self,
         graph: &Graph<'a>,

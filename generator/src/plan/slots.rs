@@ -23,7 +23,7 @@ fn by_level(plan: &CommandPlan<'_>, table: Table) -> bool {
     }
 }
 
-/// Exceptions name commands, and say what their level does not.
+/// Checks the exceptions, which name commands whose level does not determine the slots.
 pub(super) fn check(policy: &Policy, commands: &[CommandPlan<'_>], problems: &mut Problems) {
     for (index, row) in policy.slots.iter().enumerate() {
         let mut refuse = |code, text: &str| problems.push(Problem::new(code, &row.command, text));

@@ -7,7 +7,7 @@ use crate::error::Error;
 use std::path::{Path, PathBuf};
 
 impl Policy {
-    /// Reads the file and checks its form, then adds what further files say about overlays.
+    /// Reads the file and checks its form. Then adds the rows of further files for overlays.
     pub fn read(path: &Path, overlays: &[PathBuf]) -> Result<(Self, Vec<PolicyFile>), Error> {
         let refused = |line| Error::Policy(vec![line]);
         let mut files = vec![PolicyFile::read(path)?];

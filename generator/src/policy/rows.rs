@@ -129,7 +129,7 @@ pub enum End {
     Handwritten,
     /// The terminator of the alias target serves both names.
     Shared,
-    /// There is none.
+    /// The command has no terminator.
     None,
 }
 

@@ -195,7 +195,7 @@ fn lsv_55_keys_are_short_names() {
     });
 }
 
-/// LSV-50: what others than the clients of a class can load.
+/// LSV-50: clients of one class do not see libraries of another class.
 #[test]
 fn lsv_50_a_client_sees_libraries_of_its_class() {
     case(|mut machine| {

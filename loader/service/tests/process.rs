@@ -39,7 +39,7 @@ fn lsv_51_the_process_gives_up_what_it_does_not_need() {
     });
 }
 
-/// LSV-24: a service that root starts is root's no longer once it listens, unless the configuration says so.
+/// LSV-24: a service that root starts changes its user once it listens, unless the configuration forbids it.
 #[test]
 fn lsv_24_the_service_leaves_root() {
     case(|mut machine| {
@@ -434,7 +434,7 @@ fn a_driver_becomes_a_package() {
     });
 }
 
-/// The same with the software driver of the system, by its name.
+/// The same test with the system's software driver, by its name.
 #[test]
 fn an_installed_driver_becomes_a_package() {
     case(|mut machine| {
@@ -477,7 +477,7 @@ fn lsv_57_a_service_that_is_started_anew_serves() {
     });
 }
 
-/// The program says what it is for.
+/// Invalid arguments end with an error.
 #[test]
 fn wrong_words_end_with_an_error() {
     for words in [
@@ -491,7 +491,7 @@ fn wrong_words_end_with_an_error() {
     }
 }
 
-/// LSV-25: what udev tells is heard, where inotify has nothing to say.
+/// LSV-25: the service receives messages of udev, also without events of inotify.
 #[test]
 fn lsv_25_udev_is_listened_to() {
     case(|mut machine| {
@@ -512,7 +512,7 @@ fn lsv_25_udev_is_listened_to() {
     });
 }
 
-/// Sends what udev would, to all who listen to it.
+/// Sends a message like udev's to all listeners.
 fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
     use rustix::net::netlink::{KOBJECT_UEVENT, SocketAddrNetlink};
     let socket = rustix::net::socket_with(
@@ -569,7 +569,7 @@ fn units_are_valid() {
         "{}",
         printed(&output)
     );
-    // In tenths: below 2 is what systemd itself calls fine.
+    // In tenths: systemd rates values below 2 as good.
     let output = analyze(&["security", "--offline=true", "--threshold=20", &units[0]]).unwrap();
     assert!(output.status.success(), "{}", printed(&output));
 }

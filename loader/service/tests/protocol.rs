@@ -326,7 +326,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
                 let packet = client.packet(Operation::Features, "{}");
                 client.send_raw(&packet, &[socket]).unwrap();
             },
-            // With what ends the connection.
+            // With a packet that ends the connection.
             |client, socket| client.send_raw(b"garbage", &[socket]).unwrap(),
             // Before the connection ends.
             |client, socket| {

@@ -5,7 +5,7 @@ use super::{CType, Version};
 /// The object a command is dispatched on (GEN-50).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// No dispatchable object: callable before an instance exists.
+    /// The first parameter is not a dispatchable object, so the command can be called before an instance exists.
     Global,
     /// `VkInstance`.
     Instance,
@@ -34,7 +34,7 @@ impl Level {
     }
 }
 
-/// One entry point. An alias is a command of its own (GEN-34).
+/// One entry point. An alias is a separate command (GEN-34).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The C name, such as `vkCmdDraw`.
@@ -64,7 +64,7 @@ pub struct Command {
 /// Advice against a command, for readers of a difference only.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deprecation {
-    /// The core version or extension that gives it.
+    /// The core version or extension that provides the command.
     pub by: String,
     /// Command to use instead.
     pub superseded_by: Option<String>,
@@ -90,6 +90,6 @@ pub struct Param {
     pub len: Option<String>,
     /// The `optional` attribute, an entry per indirection level; empty when absent.
     pub optional: Vec<bool>,
-    /// The `objecttype` attribute: the sibling that says what kind of handle a raw 64-bit value is.
+    /// The `objecttype` attribute: the sibling that gives the kind of a raw 64-bit handle.
     pub object_type: Option<String>,
 }

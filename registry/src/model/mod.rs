@@ -18,7 +18,7 @@ pub use version::{HeaderVersion, Version};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything known of one registry, filtered for API `vulkan`.
+/// All facts of one registry, filtered for API `vulkan`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registry {
     /// The header version.

@@ -1,4 +1,4 @@
-//! Types that commands and structures are made of.
+//! Types of parameters and members.
 
 /// A C type as used by a parameter, member or return value, taken apart (GEN-12).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +65,7 @@ pub struct Member {
     pub values: Option<String>,
     /// `len` as written.
     pub len: Option<String>,
-    /// `objecttype`: the sibling that says what kind of handle a raw 64-bit value is.
+    /// `objecttype`: the sibling that gives the kind of a raw 64-bit handle.
     pub object_type: Option<String>,
 }
 
@@ -109,7 +109,7 @@ pub struct Bitmask {
 pub struct BaseType {
     /// Name.
     pub name: String,
-    /// The C type it stands for (`uint32_t`, `void*`), or none for a forward declaration, which is opaque.
+    /// The C type that the name stands for (`uint32_t`, `void*`); `None` for a forward declaration, which is opaque.
     pub target: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct RawEnumerant<'a> {
     pub(crate) at: usize,
     pub(crate) name: &'a str,
     pub(crate) apis: ApiList<'a>,
-    /// The enumeration it belongs to when it stands outside that one's block.
+    /// The enumeration that the enumerant belongs to, if it is outside of that enumeration's block.
     pub(crate) extends: Option<&'a str>,
     /// The C type of a constant.
     pub(crate) ty: Option<&'a str>,
@@ -40,7 +40,7 @@ pub(crate) enum RawValue<'a> {
     Reference,
     Literal(&'a str),
     BitPosition(u32),
-    /// In the number range of an extension: the enclosing one unless `number` overrides it (GEN-69).
+    /// A number in the range of an extension: the enclosing one, unless `number` names another (GEN-69).
     Offset {
         offset: u32,
         number: Option<u32>,

@@ -1,7 +1,7 @@
-//! From XML text to raw records, one file per chapter of the registry.
+//! Parses XML text into raw records, with one file for each chapter of the registry.
 //!
-//! Records mirror elements: nothing is looked up, filtered or resolved here. Children are addressed by exact path, as
-//! `command`, `param`, `type` and `enum` have several unrelated homes (GEN-10).
+//! Records mirror elements: nothing is looked up, filtered or resolved here. Children are addressed by exact path, because `command`,
+//! `param`, `type` and `enum` occur in several unrelated places (GEN-10).
 
 pub(crate) mod attributes;
 pub(crate) mod commands;
@@ -84,7 +84,7 @@ pub(crate) fn vulkan<'a>(document: &'a Document<'a>, report: &mut Reporter<'_>) 
     }
 }
 
-/// Checks that a part of a Vulkan registry is made of known constructs.
+/// Checks that a part of a Vulkan registry contains only known constructs.
 pub(crate) fn constructs(document: &Document<'_>, report: &mut Reporter<'_>) {
     strict::check(document.root_element(), schema::VULKAN, report);
 }

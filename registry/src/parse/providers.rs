@@ -1,4 +1,4 @@
-//! `<feature>` and `<extension>`: what makes names available.
+//! `<feature>` and `<extension>`: the elements that make names available.
 
 use super::attributes::{ApiList, DISABLED, apis, number, required, required_name, version};
 use super::element::{Element, named};
@@ -17,7 +17,7 @@ pub(crate) struct RawProvider<'a> {
     pub(crate) requires: Vec<RawRequire<'a>>,
     pub(crate) removes: Vec<Named<'a>>,
     pub(crate) removed_commands: Vec<Named<'a>>,
-    /// Commands advised against, with what replaces them.
+    /// Deprecated commands, each with its replacement.
     pub(crate) deprecated: Vec<(&'a str, Option<&'a str>)>,
 }
 

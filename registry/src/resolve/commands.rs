@@ -73,7 +73,7 @@ pub(super) fn build(
             alias: (end != name).then(|| end.to_owned()),
             params: prototype.params.iter().map(|raw| raw.param.clone()).collect(),
             return_type: prototype.return_type.to_string(),
-            // The attribute stands on definitions only, and no alias is a core command (GEN-35).
+            // Only definitions have the attribute, and no alias is a core command (GEN-35).
             export: prototype.export && end == name,
             deprecations: deprecations.get(name).into_iter().flatten().cloned().collect(),
         };

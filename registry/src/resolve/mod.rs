@@ -1,7 +1,6 @@
-//! From raw records to the model, one pass a file.
+//! Converts raw records to the model, with one pass for each file.
 //!
-//! Each pass takes the records and what earlier passes found, and reports mistakes instead of stopping at one, so that
-//! a run shows them all (GEN-3).
+//! Each pass uses the records and the results of earlier passes. It reports faults and continues, so that a run shows all of them (GEN-3).
 
 mod aliases;
 mod commands;

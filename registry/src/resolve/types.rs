@@ -8,12 +8,12 @@ use crate::parse::Raw;
 use crate::parse::types::{RawType, TypeBody};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pseudo-header that stands for what C itself defines.
+/// The pseudo-header for the types that C itself defines.
 const C_TYPES: &str = "vk_platform";
 
 /// Types by name, one definition each.
 pub(super) struct TypeTable<'a> {
-    /// Everything that passes the API filter.
+    /// All types that pass the API filter.
     all: BTreeMap<&'a str, &'a RawType<'a>>,
     /// Available ones among them, including aliases.
     kept: BTreeSet<&'a str>,

@@ -244,7 +244,7 @@ impl Entry<'_> {
         Ok(value)
     }
 
-    /// The value as read by `parse`, and what `details` takes from the lines below.
+    /// Returns the value as `parse` reads it, and the result of `details` for the lines below.
     pub(super) fn with_details<T, D>(
         mut self,
         parse: impl Fn(&str) -> Option<T>,

@@ -31,7 +31,7 @@ pub const WINDOW: (u32, u32) = (1000, 1400);
 pub enum Scheme {
     /// Dark text on a light ground.
     Light,
-    /// The other way round.
+    /// Light text on a dark page.
     Dark,
 }
 
@@ -82,7 +82,7 @@ impl Page {
         self.browse(&["--dump-dom".into()], fragment)
     }
 
-    /// Runs the browser, and gives its standard output; none where there is no browser.
+    /// Runs the browser and returns its standard output; `None` without a browser.
     fn browse(&self, arguments: &[String], fragment: &str) -> Option<String> {
         let folder = self.folder.path();
         let (width, height) = WINDOW;

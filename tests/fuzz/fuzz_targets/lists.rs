@@ -1,5 +1,5 @@
-//! Lists of paths in the environment: the places that follow from them, and the manifests in those. The input holds a byte
-//! of switches and the values of the variables, divided by newlines. Where `@` stands, the scratch folder is meant.
+//! Lists of paths in the environment: the resulting places, and the manifests in them. The input has a byte of switches and the values of
+//! the variables, divided by newlines. `@` means the scratch folder.
 #![no_main]
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
-//! The settings file: it is read or it is not, never half, and the layers and drivers that follow from it are bounded.
-//! `/self` in the text stands for the running executable.
+//! The settings file: it is used as a whole or not at all, and the number of its layers and drivers is bounded. `/self` in the text means
+//! the running executable.
 #![no_main]
 
 use std::sync::LazyLock;

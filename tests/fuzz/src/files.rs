@@ -25,7 +25,7 @@ impl Files {
         self.0.join(name)
     }
 
-    /// The same as text.
+    /// Returns the path of a file as text.
     pub fn text(&self, name: &str) -> String {
         self.path(name).display().to_string()
     }

@@ -14,7 +14,7 @@ impl Variables {
         Self::default()
     }
 
-    /// The same with one more. A NUL ends the value, as it does in a process.
+    /// Returns the variables with one more. A null byte ends its value, as in a process.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Vec<u8>>) -> Self {
         let mut value = value.into();

@@ -14,7 +14,7 @@ pub(crate) enum Level {
     Device,
 }
 
-/// When the driver has a command.
+/// Condition under which the driver has a command.
 #[derive(Clone, Copy)]
 enum Need {
     /// The minor version of Vulkan 1 it came with.
@@ -270,7 +270,7 @@ pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) 
     }
 }
 
-/// The same for a device: of the device extensions only those enabled on it count.
+/// Like `find`, for a device: of the device extensions, only those that are enabled on it count.
 pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -> *const c_void {
     let Some(command) = COMMANDS.iter().find(|command| command.2 == name) else {
         return nothing(name);

@@ -6,7 +6,7 @@ use crate::alloc::Allocator;
 use crate::entry::Call;
 use crate::{chain, object, physical};
 
-/// Shows what a chain says about a device group and about features.
+/// Prints the device group and the features in a chain.
 fn details(info: &vk::DeviceCreateInfo<'_>) -> String {
     let mut text = String::new();
     let kind = vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO;
@@ -234,7 +234,7 @@ pub(crate) unsafe extern "system" fn draw(buffer: vk::CommandBuffer, a: u32, b: 
     );
 }
 
-/// Host memory, so that mapping gives a place that can be written.
+/// Returns host memory, so that mapped memory can be written.
 pub(crate) unsafe extern "system" fn map_memory(
     device: vk::Device,
     memory: vk::DeviceMemory,

@@ -1,4 +1,4 @@
-//! Naming and tagging of objects, and labels: what arrives here shows how the loader translated the handle.
+//! Naming and tagging of objects, and labels. The received handles show how the loader translated them.
 
 use std::ffi::CStr;
 

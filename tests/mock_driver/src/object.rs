@@ -1,5 +1,5 @@
-//! Objects. Dispatchable ones begin with the word reserved for the loader (DRV-208); the others are numbers that tell
-//! whose they are and what: driver, kind and serial number.
+//! Objects. Dispatchable objects begin with the word that is reserved for the loader (DRV-208). The others are numbers with the driver, the
+//! kind and a serial number.
 
 use std::collections::HashMap;
 

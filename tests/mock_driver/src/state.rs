@@ -1,4 +1,4 @@
-//! The one process-wide value: the configuration as last read, call counters and the objects that live.
+//! The only process-wide value: the configuration as last read, call counters, and the live objects.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

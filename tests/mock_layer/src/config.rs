@@ -52,7 +52,7 @@ impl Config {
         self.all(key).any(|text| text == value)
     }
 
-    /// The number that a `key NAME NUMBER` line gives to `name`.
+    /// Returns the number of `name` in a line `key NAME NUMBER`.
     pub(crate) fn number_of(&self, key: &str, name: &str) -> Option<i64> {
         self.all(key)
             .filter_map(|value| value.split_once(' '))

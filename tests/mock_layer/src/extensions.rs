@@ -52,8 +52,8 @@ pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T)
     }
 }
 
-/// `vkEnumerateDeviceExtensionProperties` of layer `N`: its own list for its own name, and what is below, with its own
-/// when it advertises them, for the others.
+/// `vkEnumerateDeviceExtensionProperties` of layer `N`: its own list for its own name. For other names the list from below, with its own
+/// extensions if it advertises them.
 ///
 /// # Safety
 /// As the command demands.

@@ -116,7 +116,7 @@ pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) 
     layer.journal(&format!("stray instance result={} same={same}", result.as_raw()));
 }
 
-/// The same for a device.
+/// Like `stray_instance`, for a device.
 pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;

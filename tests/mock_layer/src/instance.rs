@@ -211,7 +211,7 @@ unsafe fn work_inside<const N: usize>(
     }
 }
 
-/// Writes what reached the layer to the journal.
+/// Writes the received create info to the journal.
 ///
 /// # Safety
 /// The lists of `info` are valid.

@@ -41,7 +41,7 @@ fn written<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction 
     }
 }
 
-/// The same for device commands.
+/// Like the function above, for device commands.
 fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     match name {
         "vkGetDeviceProcAddr" => erased!(get_device_proc_addr::<N>, vk::PFN_vkGetDeviceProcAddr),

@@ -89,7 +89,7 @@ pub(crate) unsafe extern "system" fn groups<const N: usize>(
     unsafe { groups_by_name::<N>(c"vkEnumeratePhysicalDeviceGroups", instance, count, out) }
 }
 
-/// The same under the extension's name.
+/// `vkEnumeratePhysicalDeviceGroupsKHR`, the name of the same command in the extension.
 ///
 /// # Safety
 /// As the command demands.

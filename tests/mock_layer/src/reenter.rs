@@ -76,7 +76,7 @@ pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
     instance
 }
 
-/// The number of physical devices that the loader gives an instance of ours.
+/// Returns the number of physical devices that the loader reports for an instance of the layer.
 fn count_devices(instance: vk::Instance) -> u32 {
     let mut count = 0;
     if instance != vk::Instance::null() {

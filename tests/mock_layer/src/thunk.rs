@@ -23,7 +23,7 @@ const SLOTS: usize = 1536;
 
 static NAMES: RwLock<Vec<(usize, CString)>> = RwLock::new(Vec::new());
 
-/// The thunk that stands for `name` in layer `identity`; always the same one for the same name.
+/// Returns the thunk for `name` in layer `identity`, which is always the same one for the same name.
 pub(crate) fn intercept(identity: usize, name: &str) -> vk::PFN_vkVoidFunction {
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
     let wanted = CString::new(name).ok()?;

@@ -78,7 +78,7 @@ pub(crate) unsafe extern "system" fn cmd_draw(
     unsafe { (below.cmd_draw)(buffer, vertices, instances, first_vertex, first_instance) }
 }
 
-/// `vkCmdDrawIndexed`: an index stands for a vertex.
+/// `vkCmdDrawIndexed`: each index counts as a vertex.
 ///
 /// # Safety
 /// As the command demands.

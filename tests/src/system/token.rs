@@ -14,7 +14,7 @@ use windows_sys::Win32::Security::{
 use windows_sys::Win32::System::Memory::{PAGE_READWRITE, VirtualProtect};
 use windows_sys::Win32::System::SystemServices::{SECURITY_MANDATORY_HIGH_RID, SECURITY_MANDATORY_MEDIUM_RID};
 
-/// Set in children that are to be elevated.
+/// Variable that is set in children that must be elevated.
 pub(crate) const ELEVATED: &str = "LOADER_TESTS_ELEVATED";
 
 /// Replaces a function that the library at this address imports.

@@ -115,7 +115,7 @@ pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }
 
-/// Leaves a child what no process can do without here: where the system's own libraries are.
+/// Keeps the variables that every process needs here: the places of the system's libraries.
 pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     if is_elevated {
         command.env(super::token::ELEVATED, "1");

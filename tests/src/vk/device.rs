@@ -150,7 +150,7 @@ impl Device<'_> {
         call!(self, PFN_vkFreeCommandBuffers(self.raw, pool, count, buffers.as_ptr()));
     }
 
-    /// The address of the loader's trampoline, which `vkGetInstanceProcAddr` gives.
+    /// Returns the address of the loader's trampoline, from `vkGetInstanceProcAddr`.
     pub fn trampoline(&self, name: &str) -> usize {
         self.instance.address(name)
     }

@@ -89,7 +89,7 @@ impl Heap {
         self.refuse(Refusal::From(usize::MAX));
     }
 
-    /// Number of requests since the last choice of what to refuse.
+    /// Number of requests since the refused ones were last chosen.
     pub fn count(&self) -> usize {
         COUNT.load(Ordering::Relaxed)
     }
@@ -125,7 +125,7 @@ fn is_refused(bytes: usize) -> bool {
     noted(counted || bytes > MOST.load(Ordering::Relaxed))
 }
 
-/// The same for what opens a file or folder.
+/// Like the function above, for requests that open a file or folder.
 fn is_opening_refused() -> bool {
     let number = OPENINGS.fetch_add(1, Ordering::Relaxed) + 1;
     noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused(0)
@@ -222,7 +222,7 @@ const REPLACEMENTS: &[(&str, *const ())] = &[
     ("realpath", realpath as *const ()),
 ];
 
-/// An entry of the table that tells the dynamic linker about an object.
+/// An entry of the table that describes an object to the dynamic linker.
 #[repr(C)]
 struct Dynamic {
     tag: usize,

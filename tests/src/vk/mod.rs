@@ -45,7 +45,7 @@ use crate::Scene;
 use crate::library::Version;
 use crate::system::{self, Library, open_library};
 
-/// Something that can be asked for commands by name.
+/// An object through which commands are looked up by name.
 pub trait Commands {
     /// The address of the command, 0 when there is none.
     fn address(&self, name: &str) -> usize;
@@ -118,7 +118,7 @@ impl Vk {
         self.library = None;
     }
 
-    /// Another handle on the library under test, for cases that load and unload it themselves.
+    /// Returns another handle of the library under test, for cases that load and unload it themselves.
     pub fn again(&self) -> Vk {
         Vk::load(&self.root)
     }
@@ -189,7 +189,7 @@ impl Vk {
         self.get_c(instance, Some(&name))
     }
 
-    /// The same for a name of any bytes, or for NULL.
+    /// Like `get`, for a name of any bytes, or for NULL.
     pub fn get_c(&self, instance: vk::Instance, name: Option<&CStr>) -> usize {
         let name = name.map_or(std::ptr::null(), CStr::as_ptr);
         let found = call!(self, PFN_vkGetInstanceProcAddr(instance, name));
@@ -291,7 +291,7 @@ impl<C: Commands> Commands for &C {
     }
 }
 
-/// Runs a query for a count that was `before`, and gives the result and the count after it.
+/// Runs a query for a count that was `before`. Returns the result and the new count.
 pub fn count_from(before: u32, query: impl FnOnce(&mut u32) -> vk::Result) -> (vk::Result, u32) {
     let mut count = before;
     (query(&mut count), count)

@@ -5,7 +5,7 @@
 pub struct Ending {
     /// The signal that ended it; 0 when it left by itself.
     pub signal: i32,
-    /// Everything on standard error.
+    /// Standard error of the copy.
     pub stderr: String,
 }
 

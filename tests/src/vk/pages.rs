@@ -25,12 +25,12 @@ impl Pages {
         PAGE
     }
 
-    /// From here on both can only be read.
+    /// Makes both pages read-only.
     pub fn close_for_writing(&self) {
         memory::close_for_writing(self.0, 2 * PAGE);
     }
 
-    /// From here on the second cannot even be read.
+    /// Makes the second page inaccessible.
     pub fn close_second(&self) {
         memory::close(self.0.wrapping_add(PAGE), PAGE);
     }

@@ -1,6 +1,6 @@
 //! Values that several threads of a case use.
 
-/// A handle, or what holds one, that threads share: Vulkan allows it, the type system does not know.
+/// A handle, or a value with handles, that threads share. Vulkan allows this, but the type system cannot express it.
 #[derive(Clone, Copy)]
 pub struct Shared<T>(pub T);
 
@@ -11,7 +11,7 @@ unsafe impl<T> Send for Shared<T> {}
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// The value. A closure that names the field would capture that alone, and lose what this type says.
+    /// Returns the value. A closure that named the field would capture only the field, without the guarantees of this type.
     pub fn get(&self) -> &T {
         &self.0
     }

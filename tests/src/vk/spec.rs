@@ -107,7 +107,7 @@ impl<'a> InstanceSpec<'a> {
         Ok(Instance::new(self.vk, raw, self.allocator))
     }
 
-    /// The same, with a place for the handle that may hold anything before.
+    /// Like `create`, with a variable for the handle that may have any previous value.
     pub fn create_into(&self, raw: &mut vk::Instance) -> vk::Result {
         let application = vk::ApplicationInfo::default()
             .application_name(&self.name)

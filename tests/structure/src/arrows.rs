@@ -80,7 +80,7 @@ impl Reader<'_> {
         self.taken.extend(homes);
     }
 
-    /// A name alone: an import has been counted where it stands, unless it is there for others.
+    /// Adds a single name. An import was already counted at its place, unless it is a re-export.
     fn take_name(&mut self, name: &str) {
         let imports = self.scopes.imports(self.module);
         let is_passed_on = imports.iter().any(|import| import.passed_on && import.name == name);

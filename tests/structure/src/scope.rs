@@ -28,7 +28,7 @@ pub struct Scopes {
     scopes: BTreeMap<Vec<String>, Scope>,
 }
 
-/// Something that a path leads to: the module that has it, and its name there.
+/// Target of a path: the module that declares it, and its name there.
 pub type Home = (Vec<String>, String);
 
 /// Result of following a path.
@@ -157,7 +157,7 @@ impl Scope {
     }
 }
 
-/// Imports stand at the head of a file, and in the bodies of its functions.
+/// Imports are at the head of a file, and in the bodies of its functions.
 impl<'ast> Visit<'ast> for Scope {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         let passed_on = !matches!(item.vis, Visibility::Inherited);

@@ -51,7 +51,7 @@ fn a_macro_hides_nothing() {
 
 #[test]
 fn imports_are_followed_to_where_a_thing_is_declared() {
-    // `b` takes from the parent of `a` what `a` declares.
+    // `b` imports an item of `a` through the parent of `a`.
     let folder = [
         ("lib.rs", "mod b;\nmod folder;\n"),
         (

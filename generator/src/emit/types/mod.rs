@@ -1,4 +1,4 @@
-//! `types/`: the C types that commands are made of.
+//! `types/`: the C types that commands use.
 
 mod enums;
 mod handles;

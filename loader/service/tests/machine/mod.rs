@@ -35,7 +35,7 @@ pub(crate) fn case(run: impl FnOnce(Machine)) {
     }
 }
 
-/// A library of so many bytes, as far as its header tells.
+/// Makes a library of `size` bytes with a valid header.
 pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     let class = if bits == 64 { 2 } else { 1 };
     let mut bytes = vec![
@@ -238,7 +238,7 @@ impl Machine {
         rustix::process::kill_process(process, signal).expect("it runs");
     }
 
-    /// A row of what the system says about the process.
+    /// Returns a row of the system's facts about the process.
     pub(crate) fn status(&self, process: u32, row: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
         let found = text.lines().find_map(|line| line.strip_prefix(row)?.strip_prefix(':'));
@@ -287,7 +287,7 @@ impl Machine {
         panic!("published are {last:?} and not {names:?}\n{}", self.log());
     }
 
-    /// The state as a client of root sees it: what is below `core/vulkan_loader`.
+    /// Returns the state as a client of root receives it: the part below `core/vulkan_loader`.
     pub(crate) fn inspect(&self) -> Value {
         let mut reply = self.client().ask(Operation::Inspect, "{}");
         assert_eq!(reply.status(), "ok");
@@ -338,12 +338,12 @@ pub(crate) struct Connection {
     next: u32,
 }
 
-/// So many connections of a user, none of which is checked to be open.
+/// Makes `count` connections of a user, without checking that they stay open.
 pub(crate) fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connection> {
     let socket = socket.to_owned();
     let thread = std::thread::spawn(move || {
         let user = rustix::fs::Uid::from_raw(user);
-        // Of this thread alone: it is what the system vouches for.
+        // Changes only this thread's user, which the system reports to the service.
         rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
         (0..count)
             .map(|_| Connection::try_new(&socket).expect("the service listens"))
@@ -460,7 +460,8 @@ impl Connection {
         self.ask(Operation::Get, &format!(r#"{{"name":"{key}"}}"#))
     }
 
-    /// Names and texts of the manifests. A busy machine may need more time than the service gives a request: it is asked again then.
+    /// Returns names and texts of the manifests. On a busy machine, the answer may exceed the service's time limit; then the client asks
+    /// again.
     pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
         let payload = format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#);
         let begin = Instant::now();

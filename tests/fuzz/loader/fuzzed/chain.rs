@@ -12,7 +12,7 @@ use super::input::Input;
 /// Structures that a chain holds at most.
 const MOST: usize = 12;
 
-/// One structure in a block of exactly its own size, so that reading past its end is noticed.
+/// One structure in a block of exactly its size, so that an access beyond its end is noticed.
 struct Member {
     words: Box<[u64]>,
     /// `true` if a call that answers may fill in the members after the head.
@@ -98,7 +98,7 @@ const NUMBERS: [(VkStructureType, usize); 8] = [
     ),
 ];
 
-/// Structures that hold pointers, and which must not be made of any bytes.
+/// Structures with pointers, which must not be filled with arbitrary bytes.
 const POINTERS: [VkStructureType; 5] = [
     VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
     VkDebugReportCallbackCreateInfoEXT::STRUCTURE_TYPE,
@@ -244,11 +244,11 @@ impl Chain {
         self.members.is_empty()
     }
 
-    /// Returns `true` if the chain gives a usable driver to an instance.
+    /// Returns `true` if the chain has a usable driver for an instance.
     pub fn gives_driver(&self) -> bool {
         let is_list = |member: &&Member| member.words[0] as u32 as i32 == POINTERS[2].0;
         self.members.iter().find(is_list).is_some_and(|list| {
-            // The count and the pointer, at the places that the structure gives them.
+            // The count and the pointer, at their places in the structure.
             (list.words[2] >> 32) != 0 && list.words[3] != 0
         })
     }

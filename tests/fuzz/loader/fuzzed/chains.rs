@@ -22,7 +22,7 @@ const EXTENSIONS: [&CStr; 6] = [
     c"VK_KHR_get_surface_capabilities2",
 ];
 
-/// A structure that is all zeros but for its type and its chain.
+/// Returns a structure in which only its type and its chain are not zero.
 ///
 /// # Safety
 /// `T` starts as every structure with a chain does, and zeros are a value of it.
@@ -37,7 +37,7 @@ unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
     }
 }
 
-/// An instance, if the chain gives it a driver.
+/// Creates an instance, if the chain has a driver for it.
 fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
     let names = EXTENSIONS.map(CStr::as_ptr);
     // SAFETY: zeros are a value of the structure.

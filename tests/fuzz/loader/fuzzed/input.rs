@@ -4,7 +4,7 @@
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    /// All of it.
+    /// Creates an input with all bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
