@@ -48,7 +48,7 @@ impl Call {
         call
     }
 
-    /// Like `new`, but without a journal line, for calls that write one later.
+    /// Like `enter`, but without a journal line, for calls that write one later.
     pub(crate) fn quiet(name: &'static str) -> Self {
         let (config, number) = state::with(|state| {
             state.refresh();

@@ -58,7 +58,7 @@ fn make(instance: &Instance<'_>, allocator: &Allocator, messages: &Messages, rep
     }
 }
 
-/// Runs an instance that forgets what callbacks without the function in `place` made.
+/// Runs an instance that forgets its objects. Their callbacks lack the function in `place`.
 fn forgetting(scene: &mut Scene, place: usize) -> Outcome {
     let outcome = scene.run(|vk| {
         let (of_instance, own) = (Allocator::default(), without(place));

@@ -28,7 +28,7 @@ use Trace::{Devices, Extension, Log, Nothing, Value};
 /// A driver service is asked on Linux only.
 const SERVICE: Trace = if cfg!(target_os = "linux") { Value } else { Nothing };
 
-/// Each variable with a value, where `@` stands for the scratch folder.
+/// Each variable with a value, in which `@` means the scratch folder.
 const VALUES: [(&str, &str, Trace); 35] = [
     ("VK_DRIVER_FILES", "@/marked_d.json", Value),
     ("VK_ICD_FILENAMES", "@/marked_i.json", Value),
@@ -152,7 +152,7 @@ fn scene_with_driver(scene: &mut Scene) {
     scene.unset("VK_DRIVER_FILES").env("NODEVICE_SELECT", "1").limit(60);
 }
 
-/// APP-211: without privileges every variable counts, so the next case shows what privileges change.
+/// APP-211: without privileges every variable counts, so that the next case shows the effect of privileges.
 #[test]
 fn app_211_every_variable_counts_without_privileges() {
     case(|scene| {

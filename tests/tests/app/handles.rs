@@ -208,7 +208,7 @@ fn app_180_exported_functions_check_too() {
     });
 }
 
-/// APP-180: messengers do not hear of it.
+/// APP-180: messengers do not receive this message.
 #[test]
 fn app_180_messengers_are_not_told() {
     case(|scene| {

@@ -205,7 +205,7 @@ fn app_216_the_variable_is_read_at_load() {
     });
 }
 
-/// APP-231, APP-232: a messageless category never stands alone with a level it does not have.
+/// APP-231, APP-232: each part of a header is a known level or category.
 #[test]
 fn app_232_headers_are_of_the_known_kinds() {
     case(|scene| {

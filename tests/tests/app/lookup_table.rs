@@ -38,7 +38,7 @@ const OTHERS: [&str; 15] = [
     "VK_NV_external_memory_capabilities",
 ];
 
-/// All of them.
+/// Returns the names of all commands.
 fn every() -> Vec<&'static str> {
     [&OTHERS[..], WINDOWS].concat()
 }

@@ -1,4 +1,4 @@
-//! Messages: which messenger or callback hears what, in which form and order (APP-190 to APP-200).
+//! Messages: the messengers and callbacks that receive each message, with its form and order (APP-190 to APP-200).
 
 use std::ptr;
 
@@ -41,7 +41,7 @@ fn report(instance: &Instance<'_>, flags: vk::DebugReportFlagsEXT, text: &std::f
     );
 }
 
-/// APP-192, APP-193a, DRV-166: a submitted message arrives once, as it is, and no driver hears of it.
+/// APP-192, APP-193a, DRV-166: a submitted message arrives once and unchanged, and no driver receives it.
 #[test]
 fn app_192_submitted_messages_arrive_once() {
     case(|scene| {
@@ -337,7 +337,8 @@ fn app_194_parameter_messages_are_validation() {
     });
 }
 
-/// APP-180, APP-115: what ends a call is on standard error before a messenger hears it, which may end the process.
+/// APP-180, APP-115: a message about an aborted call is on standard error before a messenger gets it, because the messenger may end the
+/// process.
 #[test]
 fn app_180_the_line_comes_before_the_messengers() {
     case(|scene| {

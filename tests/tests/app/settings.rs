@@ -2,7 +2,7 @@
 
 use loader_tests::{Scene, case};
 
-/// With two slashes, as messages give it.
+/// Path of the file with two slashes, as messages contain it.
 pub(crate) const FILE: &str = "vulkan//loader_settings.d/vk_loader_settings.json";
 pub(crate) const NONE: &str = "No valid vk_loader_settings.json file found, no loader settings will be active";
 

@@ -124,7 +124,7 @@ fn app_245_the_example_of_the_documentation() {
         let folder = scene.text_path("opt/layers");
         scene.env("VK_LAYER_PATH", &folder);
         scene.file(&format!("{BASE}/{}", crate::settings::FILE), example(scene));
-        // The driver's manifest lies where the example says.
+        // The driver's manifest is at the path of the example.
         let library = scene.library("new").display().to_string();
         scene.file(
             "opt/drivers/new.json",

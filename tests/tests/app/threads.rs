@@ -91,7 +91,7 @@ fn app_273_lookups_on_one_instance_from_many_threads() {
     });
 }
 
-/// APP-270: enumeration of one instance from many threads gives the same handles to all.
+/// APP-270: enumeration of one instance on many threads returns the same handles to all.
 #[test]
 fn app_270_enumeration_from_many_threads() {
     case(|scene| {

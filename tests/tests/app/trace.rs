@@ -127,7 +127,7 @@ fn trace_has_the_identifiers_of_devices() {
     });
 }
 
-/// A filter tells which variable and which of its patterns had the say.
+/// For a filter, the trace names the variable and the pattern that decided.
 #[test]
 fn trace_tells_the_pattern_that_matched() {
     case(|scene| {

@@ -120,7 +120,7 @@ fn app_178_tables_grow_while_another_thread_uses_them() {
                     objects.instance.destroy_surface(surface);
                 }
             };
-            // Only tables have the scope of the instance.
+            // Only tables are allocated with the scope of the instance.
             let table = |scope| scope == vk::SystemAllocationScope::INSTANCE;
             waiting(&allocator, table, other, || {
                 here.extend((0..40).map(|_| objects.get().make()));
@@ -140,7 +140,7 @@ fn app_178_tables_grow_while_another_thread_uses_them() {
     });
 }
 
-/// APP-196, APP-270: while an instance and a device are made and destroyed, another thread asks what never waits.
+/// APP-196, APP-270: while an instance and a device are created and destroyed, another thread makes calls that never wait.
 #[test]
 fn app_196_other_threads_get_on_while_memory_is_asked_for() {
     case(|scene| {

@@ -24,7 +24,7 @@ unsafe extern "system" fn debugger(told: *mut EXCEPTION_POINTERS) -> i32 {
                 .push_str(text.trim_end_matches('\0'));
         }
     }
-    // The search for a handler goes on.
+    // The system continues its search for a handler.
     0
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn query(vk: &Vk) {
 
 pub(crate) const LISTED: &str = "VK_KHR_display,VK_KHR_surface";
 
-/// A query is answered without a driver, and in the order in which drivers would give it.
+/// The catalogue answers a query without opening a driver, in the order in which drivers would answer.
 #[test]
 fn extensions_of_known_drivers_are_listed_without_them() {
     case(|scene| {
@@ -87,7 +87,7 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
     });
 }
 
-/// If no other driver is left, the drivers are opened, because an instance without devices is not the same as no instance.
+/// If no other driver is left, the drivers are opened, because an instance without devices differs from a failed creation.
 #[test]
 fn the_last_drivers_are_opened_without_devices_too() {
     case(|scene| {
@@ -101,7 +101,7 @@ fn the_last_drivers_are_opened_without_devices_too() {
     });
 }
 
-/// Only of a driver whose hardware is known, and on the machine of then, it is believed that there is no device.
+/// An entry without devices counts only for a driver of the hardware table, and only while the machine is the same.
 #[test]
 fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     case(|scene| {
@@ -142,7 +142,7 @@ fn other_drivers_and_other_machines_are_not_believed_to_have_no_device() {
     });
 }
 
-/// A driver that crashed or hung is in nobody's way, and the line says what to do.
+/// A driver that crashed or hung is left out, and the message has the remedy.
 #[test]
 fn drivers_that_crashed_or_hung_are_left_out() {
     case(|scene| {
@@ -155,7 +155,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
             .extension("VK_KHR_display")
             .extension("VK_KHR_surface")
             .device("gpu");
-        // Opening them is what must not happen.
+        // These drivers must not be opened.
         scene.env("VK_LOADER_DRIVERS_SELECT", "one.json");
         file::prepare(scene);
         scene.unset("VK_LOADER_DRIVERS_SELECT");
@@ -187,7 +187,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
     });
 }
 
-/// Whatever is done to a library lets it be opened again.
+/// After any change of its library, the driver is opened.
 #[test]
 fn a_library_that_changed_is_opened() {
     case(|scene| {
@@ -373,7 +373,7 @@ fn what_is_found_is_found_as_before() {
     });
 }
 
-/// Policies: software comes last, what sleeps is let sleep, and libraries stay open.
+/// Policies: software drivers come last, suspended devices stay suspended, and libraries stay open.
 #[test]
 fn software_drivers_come_last_where_a_policy_wants_that() {
     case(|scene| {

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-/// When all drivers were asked: 2026-11-22 18:05 UTC.
+/// Time at which all drivers were asked: 2026-11-22 18:05 UTC.
 const ASKED: u64 = 1_795_370_700;
 
 /// Entry of a driver in a catalogue.
@@ -133,7 +133,7 @@ pub(crate) fn in_folder(folder: &Path) -> PathBuf {
     folder.join(format!("catalogue-{ARCHITECTURE}.json"))
 }
 
-/// Writes a text that is made of a catalogue without drivers.
+/// Writes a text that `change` makes from a catalogue without drivers.
 pub(crate) fn write_text(scene: &Scene, change: impl FnOnce(&Value) -> String) {
     write(scene, &[]);
     scene.on_disk(|| {
@@ -147,7 +147,7 @@ pub(crate) fn write(scene: &Scene, entries: &[Entry]) {
     write_with(scene, entries, |_| ());
 }
 
-/// The same after a change.
+/// Writes the entries after a change of the whole catalogue.
 pub(crate) fn write_with(scene: &Scene, entries: &[Entry], change: impl FnOnce(&mut Value)) {
     write_at(scene, &path(scene), entries, change);
 }
@@ -254,7 +254,7 @@ fn files_of_others_are_ignored_with_a_reason() {
             );
         }
         write(scene, &entries());
-        // Only the superuser can give a file away.
+        // Only the superuser can change the owner of a file.
         scene.on_disk(|| {
             if chown(path(scene), Some(65534), None).is_err() {
                 fs::set_permissions(path(scene), Permissions::from_mode(0o666)).expect("the owner may");

@@ -11,7 +11,7 @@ use std::os::unix::fs::{chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Puts a folder of the scene into the place of that for caches, and gives the path of the system's catalogue in it.
+/// Mounts a folder of the scene over the one for caches. Returns the path of the system's catalogue in it.
 fn system_file(scene: &Scene, apart: &Apart) -> PathBuf {
     let caches = scene.folder("var-cache");
     apart.put(&caches, "/var/cache");

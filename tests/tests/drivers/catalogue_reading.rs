@@ -82,7 +82,7 @@ fn programs_that_start_during_an_update_see_the_old_or_the_new() {
     });
 }
 
-/// A file that is written where it lies, which no update does, is seen whole or not at all.
+/// A reader sees a file as a whole or not at all, even if it is written in place, which no update does.
 #[test]
 fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
     case(|scene| {
@@ -96,7 +96,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// Whatever is in a file, it costs a query little time, and nothing else.
+/// Any content of a file costs a query only a little time.
 #[test]
 fn hostile_files_cost_bounded_time() {
     case(|scene| {

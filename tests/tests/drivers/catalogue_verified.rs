@@ -1,11 +1,11 @@
-//! A driver catalogue beside drivers that behave otherwise than it says: what takes the place of a driver that fails, and what
-//! `VK_LOADER_CATALOGUE=verify` tells (docs/catalogue.md).
+//! A driver catalogue that differs from the drivers' behaviour: the drivers that replace a failing one, and the messages of
+//! `VK_LOADER_CATALOGUE=verify` (docs/catalogue.md).
 
 use super::catalogue_file::{self as file, Entry};
 use loader_tests::{Scene, case};
 use serde_json::json;
 
-/// Only of drivers that are open it is not known whether they make an instance. Where none does, those are opened that were left out.
+/// An open driver may still fail to create an instance. If all of them fail, the drivers that were left out are opened.
 #[test]
 fn drivers_that_were_left_out_take_the_place_of_those_that_fail() {
     case(|scene| {

@@ -314,7 +314,7 @@ fn drv_112_every_known_function_is_asked_for() {
     });
 }
 
-/// APP-100: what applications' layers see in the handle.
+/// APP-100: the magic word that layers of applications see in the handle.
 #[test]
 fn app_100_the_instance_carries_its_mark() {
     case(|scene| {

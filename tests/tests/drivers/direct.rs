@@ -15,7 +15,7 @@ fn info(vk: &Vk, driver: &str) -> Info {
     }
 }
 
-/// Creates an instance with a list, the extension enabled, and gives the device names.
+/// Creates an instance with a list of drivers and the extension. Returns the device names.
 fn names(vk: &Vk, mode: vk::DirectDriverLoadingModeLUNARG, infos: &[Info]) -> Result<Vec<String>, vk::Result> {
     let list = vk::DirectDriverLoadingListLUNARG::default().mode(mode).drivers(infos);
     Ok(vk.spec().extensions(&[EXTENSION]).next(&list).create()?.device_names())
@@ -342,7 +342,7 @@ fn drv_087_extensions_of_direct_drivers_count() {
     });
 }
 
-/// DRV-85, DRV-242: messages about a direct driver have a stand-in for the name it lacks.
+/// DRV-85, DRV-242: messages about a direct driver have a replacement for the missing name.
 #[test]
 fn drv_085_a_direct_driver_that_fails_is_reported() {
     case(|scene| {

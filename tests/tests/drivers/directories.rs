@@ -1,4 +1,4 @@
-//! The Linux directories and what counts as a manifest in them (DRV-21 to DRV-23).
+//! The folders on Linux, and the files in them that count as manifests (DRV-21 to DRV-23).
 
 use loader_tests::symlink;
 use std::fs;

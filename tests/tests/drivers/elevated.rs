@@ -132,7 +132,7 @@ fn drv_030_logging_can_be_asked_for() {
     });
 }
 
-/// APP-211: the same scene without privileges, so that the cases above show what privileges change.
+/// APP-211: the same scene without privileges, so that the cases above show the effect of privileges.
 #[test]
 fn app_211_without_privileges_the_filters_count() {
     case(|scene| {

@@ -9,7 +9,7 @@ use loader_tests::{call, case};
 
 use crate::emulation::{old_driver, stranger};
 
-/// Asks for external buffers, semaphores and fences with `next` in every chain; gives the members of the answers.
+/// Queries external buffers, semaphores and fences with `next` in every chain. Returns the members of the answers.
 fn external(instance: &Instance<'_>, device: vk::PhysicalDevice, next: *mut c_void) -> [[u32; 3]; 3] {
     let info = vk::PhysicalDeviceExternalBufferInfo {
         p_next: next,

@@ -114,7 +114,7 @@ fn drv_149_groups_of_one_are_made_up() {
     });
 }
 
-/// DRV-150: works first thing, and refreshes the device list.
+/// DRV-150: the query works as the first one, and refreshes the device list.
 #[test]
 fn drv_150_groups_need_no_earlier_enumeration() {
     case(|scene| {

@@ -22,7 +22,7 @@ fn refused(vk: &Vk) {
     assert_eq!(vk.spec().create().err(), Some(vk::Result::ERROR_INCOMPATIBLE_DRIVER));
 }
 
-/// Asks for drivers that the application gives, and gives none.
+/// Requests drivers of the application in exclusive mode, and passes none.
 #[cfg(unix)]
 fn without_given_drivers(vk: &Vk) {
     let exclusive = vk::DirectDriverLoadingModeLUNARG::EXCLUSIVE;

@@ -31,7 +31,7 @@ fn mixed(scene: &mut Scene) {
         .limit(60);
 }
 
-/// DRV-143, DRV-127: all devices are there, and each driver gets its own handles; the mocks end the process otherwise.
+/// DRV-143, DRV-127: all devices are listed, and each driver gets its own handles; otherwise the mock drivers end the process.
 #[test]
 fn drv_127_mock_drivers_beside_lavapipe() {
     case(|scene| {

@@ -174,7 +174,7 @@ mod links {
         });
     }
 
-    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so it gives another library.
+    /// DRV-11, DRV-52: a relative library path starts at the folder of the link, so it leads to another library.
     #[test]
     fn drv_011_a_link_that_leads_to_another_library_is_another_driver() {
         case(|scene| {

@@ -46,7 +46,7 @@ impl Package {
         }
     }
 
-    /// The same with another member beside the key.
+    /// Adds another member beside the key.
     pub(crate) fn with(mut self, member: &str, value: Value) -> Self {
         let mut manifest: Value = serde_json::from_str(&self.manifest).expect("written above");
         manifest["ICD"][member] = value;
@@ -203,7 +203,7 @@ impl Server {
         self.shared.requests.load(Ordering::SeqCst)
     }
 
-    /// From now on it has these.
+    /// Replaces the published packages.
     pub(crate) fn publish(&self, packages: &[Package]) {
         *self.shared.packages.lock().expect("no panic") = packages.to_vec();
     }
@@ -326,7 +326,7 @@ pub(crate) fn sealed(library: &Path) -> OwnedFd {
     copy_with(library, SEALS)
 }
 
-/// The same with these seals.
+/// Returns a memory file with the library and these seals.
 pub(crate) fn copy_with(library: &Path, seals: i32) -> OwnedFd {
     let bytes = bytes_of(library);
     let file = memory(&library.display().to_string(), &bytes, seals);

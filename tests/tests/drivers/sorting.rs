@@ -11,7 +11,7 @@ fn order(scene: &mut Scene, api: &str, extensions: &[&str], expected: &[&str]) -
     outcome
 }
 
-/// Devices of every type, in an order that no sorting gives.
+/// Adds devices of every type, in an order that no sorting produces.
 fn types(scene: &mut Scene) {
     let names = [
         ("cpu", 4),

@@ -254,7 +254,7 @@ fn drv_204_terminators_depend_on_the_extension() {
                     there("vkCreateSharedSwapchainsKHR"),
                 ];
                 assert_eq!(found, expected, "{extensions:?}");
-                // DRV-186: the instance gives the exported functions always.
+                // DRV-186: the instance-level look-up always returns the exported functions.
                 assert_ne!(device.trampoline("vkCreateSwapchainKHR"), 0);
             }
         });

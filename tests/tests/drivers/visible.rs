@@ -215,7 +215,7 @@ fn drv_143a_an_instance_of_1_0() {
     });
 }
 
-/// Each hidden device is logged with what hides it.
+/// The log names each hidden device, with the reason.
 #[test]
 fn drv_143a_hidden_devices_are_logged() {
     case(|scene| {

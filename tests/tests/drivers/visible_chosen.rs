@@ -1,5 +1,5 @@
-//! Precedence among what chooses devices: the settings file, the variables, `DRI_PRIME` (DRV-143a, DRV-143b); and drivers that are not
-//! opened because of it.
+//! Precedence of the settings file, the variables and `DRI_PRIME` in choosing devices (DRV-143a, DRV-143b), and drivers that stay closed
+//! because of it.
 
 use super::catalogue::opened;
 use super::catalogue_file::{self as file, Entry};
@@ -201,7 +201,7 @@ fn drv_143a_drivers_without_a_visible_device_are_not_opened() {
             // Neither the UUID nor the whole name of the second device is known.
             ("GPU-ab", "one,two", "card"),
             ("GPU-ac,type:discrete", "one,two", "card"),
-            // The configuration of a driver may give its devices other names.
+            // The configuration of a driver may rename its devices.
             ("name:card", "one,two", "card"),
             ("name:cpu", "one,two", "cpu"),
             // No driver is left, so that all are opened.

@@ -144,7 +144,7 @@ fn lay_053_names_beyond_ascii() {
     });
 }
 
-/// DRV-52, DRV-56: a library is searched beside its manifest; a file that is not a library gives the system's error text.
+/// DRV-52, DRV-56: a library is searched beside its manifest. A file that is not a library causes the system's error text.
 #[test]
 fn drv_059_what_is_no_library_is_named() {
     case(|scene| {

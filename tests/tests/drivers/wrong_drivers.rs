@@ -1,4 +1,4 @@
-//! One wrong driver among four never changes the results of the other three (DRV-243).
+//! One faulty driver among four never changes the results of the other three (DRV-243).
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ const BAD: &str = "bad";
 /// A kind of faulty driver: its fault, and a function that adds the fault to a good driver.
 type Wrong = (&'static str, fn(&mut Driver) -> &mut Driver);
 
-/// Wrong before anything is asked of it: manifest, library, negotiation, global functions.
+/// Faults before the first query: manifest, library, negotiation, global functions.
 const AT_THE_DOOR: [Wrong; 17] = [
     ("a manifest that is empty", |driver| driver.manifest_text("")),
     ("a manifest that is no JSON", |driver| driver.manifest_text("{]")),
@@ -199,7 +199,7 @@ fn tell(vk: &Vk) {
     instance.destroy_surface(surface);
 }
 
-/// Checks that the good mock drivers have no objects left. A bad one may have objects that it gives no way to destroy.
+/// Checks that the good mock drivers have no objects left. A faulty driver may have objects that it cannot destroy.
 fn good_drivers_are_empty(outcome: &Outcome) {
     let left = |line: &&&str| line.contains(" unload live=[") && !line.ends_with("live=[]");
     let journal = outcome.journal();
@@ -247,7 +247,7 @@ fn mocks(scene: &mut Scene) -> [String; 3] {
     })
 }
 
-/// The same with lavapipe as the one in the middle.
+/// Returns two mock drivers with lavapipe between them.
 fn around_lavapipe(scene: &mut Scene) -> [String; 3] {
     let [first, _, last] = mocks(scene);
     [first, lavapipe(), last]
@@ -280,7 +280,7 @@ fn drv_243_a_wrong_device_among_four() {
     });
 }
 
-/// The same around a real driver, under the module name by which such cases are left out.
+/// The same tests with a real driver, in a module by whose name such cases are left out.
 pub(crate) mod real {
     use super::*;
 

@@ -75,7 +75,7 @@ fn lay_11_base_directories_come_in_their_order() {
             "three/vulkan/explicit_layer.d",
             "four/vulkan/explicit_layer.d",
         ];
-        // Names against the order of the folders, so that sorting does not give it by chance.
+        // The names are in the opposite order of the folders, so sorting by name would give another result.
         let names = ["f", "e", "d", "c", "b", "a"];
         let layers: Vec<_> = folders
             .iter()

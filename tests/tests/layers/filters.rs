@@ -391,7 +391,7 @@ fn lay_33_a_disabled_layer_displaces_no_other_of_its_name() {
     });
 }
 
-/// LAY-127, LAY-130: the creation of an instance tells by itself which implicit layers the filter enabled.
+/// LAY-127, LAY-130: the creation of an instance itself logs which implicit layers the filter enabled.
 #[test]
 fn lay_127_an_instance_tells_of_forced_implicit_layers() {
     case(|scene| {

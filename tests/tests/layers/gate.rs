@@ -41,7 +41,7 @@ fn instance(vk: &Vk) -> Instance<'_> {
     vk.instance_with("1.1", &EXTENSIONS)
 }
 
-/// Everything that is to be done one thread at a time.
+/// Makes all calls that must run one thread at a time.
 fn round(vk: &Vk) {
     let instance = instance(vk);
     let (messages, reports) = (Messages::default(), Reports::default());
@@ -100,7 +100,7 @@ fn drv_168_layers_and_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// The same without layers.
+/// The same check without layers.
 #[test]
 fn drv_168_drivers_are_called_one_thread_at_a_time() {
     case(|scene| {

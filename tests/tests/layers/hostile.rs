@@ -266,7 +266,7 @@ fn far_away(scene: &Scene) -> PathBuf {
     program
 }
 
-/// The same file under another name, or a copy on another file system.
+/// Links a file under another name, or copies it to another file system.
 fn copy(from: &Path, to: &Path) {
     if fs::hard_link(from, to).is_err() {
         loader_tests::copy_program(from, to, 0o755);

@@ -1,4 +1,4 @@
-//! The chain of `vkCreateInstance` and what layers may do in it (LAY-220 to LAY-263).
+//! The chain of `vkCreateInstance`, and the actions that layers may take in it (LAY-220 to LAY-263).
 
 use loader_tests::ash::vk;
 use loader_tests::{Outcome, Scene, case, shown_address};

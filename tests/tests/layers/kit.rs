@@ -15,7 +15,7 @@ pub(crate) const GARBAGE: &str = if cfg!(target_pointer_width = "64") {
 
 /// Folder in which the normal search finds explicit layers: row 5 of LAY-11.
 pub(crate) const EXPLICIT: &str = "xdg/data-home/vulkan/explicit_layer.d";
-/// The same for implicit layers.
+/// Folder in which the normal search finds implicit layers.
 pub(crate) const IMPLICIT: &str = "xdg/data-home/vulkan/implicit_layer.d";
 
 /// A layer that is being configured. By default, its name is `VK_LAYER_` and the short name, its version is 1.3.0, and its mock library passes
@@ -96,7 +96,7 @@ impl Layer {
         self
     }
 
-    /// Another name than the usual one.
+    /// Changes the name of the layer.
     pub(crate) fn named(self, name: &str) -> Self {
         self.member("name", format!("\"{name}\"")).conf("name", name)
     }
@@ -185,7 +185,7 @@ impl Layer {
         self.put_as(scene, &format!("{folder}/{}.json", self.short));
     }
 
-    /// The same with any file for the manifest.
+    /// Puts the layer into the scene, with any file for the manifest.
     pub(crate) fn put_as(&self, scene: &Scene, file: &str) {
         self.put_library(scene);
         put_manifest(scene, file, &self.version, &[&self.object()]);
@@ -246,7 +246,7 @@ pub(crate) fn place(scene: &mut Scene, layers: &[Layer]) {
     }
 }
 
-/// Looks for layers once, and gives their number. (The query for a list of any length looks twice, and tells all twice.)
+/// Searches layers once, and returns their number. (A query for a list of any length searches twice, and logs everything twice.)
 pub(crate) fn scan_once(vk: &Vk) -> u32 {
     let mut count = 0;
     let result = call!(
@@ -302,7 +302,7 @@ pub(crate) fn unloads(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "unloaded")
 }
 
-/// A case of one manifest beside a good one: which layers are found, and what is said about the file.
+/// A case with one manifest beside a good one. It checks the layers that are found, and the messages about the file.
 ///
 /// A row is `name: explicit|implicit text => [names], "LEVEL" "text", not "text";`. `@FILE@` is the manifest's path.
 macro_rules! manifests {
@@ -322,13 +322,13 @@ macro_rules! manifests {
 }
 pub(crate) use manifests;
 
-/// In which of the usual folders a manifest lies.
+/// The usual folder that has the manifest.
 #[allow(non_camel_case_types, reason = "the names are the words of the rows of `manifests`")]
 #[derive(Clone, Copy)]
 pub(crate) enum Folder {
-    /// The one of explicit layers.
+    /// The folder of explicit layers.
     explicit,
-    /// The key for implicit layers.
+    /// The folder of implicit layers.
     implicit,
 }
 
@@ -343,7 +343,7 @@ impl Folder {
     }
 }
 
-/// Puts a manifest between two good ones and expects these layers of it.
+/// Puts a manifest between two good ones, and expects these layers from it.
 pub(crate) fn found(scene: &mut Scene, folder: Folder, text: &str, expected: &[&str]) -> Outcome {
     place(scene, &[Layer::implicit("0"), Layer::explicit("z")]);
     Layer::explicit("m").put_library(scene);

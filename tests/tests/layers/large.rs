@@ -23,7 +23,7 @@ fn status(key: &str) -> u64 {
     number.and_then(|number| number.parse().ok()).expect("a number of KiB")
 }
 
-/// The most memory that `work` takes beyond what there was, in bytes.
+/// Returns the largest amount of memory, in bytes, that `work` adds.
 fn peak_of(work: impl FnOnce()) -> u64 {
     // The highest mark begins anew.
     fs::write("/proc/self/clear_refs", "5").expect("the mark can be set");

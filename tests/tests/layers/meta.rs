@@ -6,7 +6,7 @@ use loader_tests::{call, case};
 
 use crate::kit::{Layer, chain, list, place};
 
-/// The names that the deprecated query gives for an instance: the app list.
+/// Returns the names that the deprecated query lists for an instance: the app list.
 pub(crate) fn active(instance: &Instance<'_>) -> Vec<String> {
     let device = instance.first();
     let query = |count: &mut u32, out| call!(instance, PFN_vkEnumerateDeviceLayerProperties(device, count, out));

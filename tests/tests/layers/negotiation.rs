@@ -5,7 +5,7 @@ use loader_tests::{Outcome, Scene, case};
 
 use crate::kit::{Layer, chain, device_chain, loads, of_32_bits, place, put_manifest, unloads};
 
-/// Creates an instance with these layers and a device, and gives the outcome.
+/// Creates an instance with these layers and a device, and returns the outcome.
 fn with_device(scene: &mut Scene, names: &'static [&'static str]) -> Outcome {
     let outcome = scene.run(|vk| {
         let spec = names.iter().fold(vk.spec(), |spec, name| spec.layer(name));
@@ -36,7 +36,7 @@ fn lay_200_libraries_load_from_the_driver_s_side_and_leave_with_the_instance() {
     });
 }
 
-/// A layer whose library cannot be used: what happens when the application names it, and when a variable does.
+/// Uses a layer whose library cannot be used, once requested by the application and once by a variable.
 fn unusable(scene: &mut Scene, layer: Layer, level: &str, text: &str) {
     place(scene, &[layer, Layer::explicit("good")]);
     let named = scene.run(|vk| {
@@ -246,8 +246,8 @@ fn lay_216_each_layer_of_a_library_is_negotiated_by_itself() {
     });
 }
 
-/// A negotiation: the mock's answer, then whether the exports or the structure's pointers are used. The structure's
-/// belong to layer 1 of the library, so that the journal tells them apart.
+/// A negotiation: the mock layer's answer, and whether the exports or the structure's pointers are used. The structure's pointers belong to
+/// layer 1 of the library, so the journal distinguishes them.
 macro_rules! negotiations {
     ($($(#[$doc:meta])* $name:ident: $($key:literal = $value:expr),* => $used:literal;)*) => {$(
         $(#[$doc])*

@@ -10,7 +10,7 @@ use crate::meta::active;
 /// The name of the override layer.
 pub(crate) const OVERRIDE: &str = "VK_LAYER_LUNARG_override";
 
-/// The program that runs the case: what an application key has to be.
+/// Returns the path of the running program, which an application key must have.
 pub(crate) fn program() -> String {
     let path: PathBuf = std::env::current_exe().expect("a process knows its program");
     path.canonicalize()
@@ -437,7 +437,8 @@ fn lay_85_override_paths_of_an_older_version_are_warned_of_and_used() {
     });
 }
 
-/// LAY-174: what turns an implicit layer on and off does so with the override layer; a component that is too old removes it.
+/// LAY-174: variables that switch an implicit layer on and off have the same effect on the override layer. A component that is too old
+/// removes it.
 #[test]
 fn lay_174_the_override_layer_obeys_its_variables_and_its_components() {
     case(|scene| {

@@ -4,7 +4,7 @@ use loader_tests::{Outcome, case};
 
 use crate::kit::{Layer, chain, place};
 
-/// The folders told for a kind, in their order.
+/// Returns the logged folders of a kind, in their order.
 fn told<'o>(outcome: &'o Outcome, kind: &str) -> Vec<&'o str> {
     let lines = outcome.log("LAYER");
     let head = format!("Searching for {kind} layer manifest files");

@@ -30,7 +30,7 @@ fn install(scene: &Scene, folder: &str, manifest: &str) -> PathBuf {
     scene.path(folder)
 }
 
-/// Installs the layer by its explicit manifest and gives the folder.
+/// Installs the layer with its explicit manifest, and returns the folder.
 fn explicit(scene: &Scene) -> PathBuf {
     install(
         scene,
@@ -212,7 +212,7 @@ impl Drop for Display {
     }
 }
 
-/// Runs vkcube on the library under test with lavapipe, and gives what it printed.
+/// Runs vkcube on the library under test with lavapipe, and returns its output.
 fn vkcube(scene: &Scene, variables: &[(&str, &Path)]) -> String {
     let display = Display::open();
     let library = scene.folder("library");

@@ -6,7 +6,7 @@ use loader_tests::{Outcome, Scene, case};
 use crate::kit::{Layer, chain, list, place, put_text};
 use crate::meta::active;
 
-/// The entry that stands for all layers found by the normal search.
+/// The entry for the place of all layers that the normal search finds.
 pub(crate) const MARKER: &str = r#"{"control": "unordered_layer_location"}"#;
 
 /// An entry for a layer that [`listed`] made.
@@ -14,7 +14,7 @@ pub(crate) fn entry(short: &str, control: &str) -> String {
     format!(r#"{{"name": "VK_LAYER_{short}", "path": "@ROOT@/listed/{short}.json", "control": "{control}"}}"#)
 }
 
-/// The same, to be read as an implicit manifest.
+/// Returns an entry whose manifest is read as an implicit one.
 pub(crate) fn implicit_entry(short: &str, control: &str) -> String {
     entry(short, control).replace('}', ", \"treat_as_implicit_manifest\": true}")
 }
@@ -24,7 +24,7 @@ pub(crate) fn listed(short: &str) -> Layer {
     Layer::explicit(short).folder("listed")
 }
 
-/// The same with a disable variable.
+/// Returns a listed layer with a disable variable.
 pub(crate) fn listed_implicit(short: &str) -> Layer {
     Layer::implicit(short).folder("listed")
 }

@@ -44,7 +44,7 @@ fn program(vk: &Vk) -> Vec<Answer> {
     answers
 }
 
-/// The same program, which hands over each answer right after the call.
+/// Runs the same program, and passes each answer to `take` right after the call.
 fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     QUERIES.iter().for_each(|query| take(query(vk)));
     take(QUERIES[0](vk));
@@ -64,7 +64,7 @@ fn each_answer(vk: &Vk, take: &mut dyn FnMut(Answer)) {
     }
 }
 
-/// The same program, and how many files and folders its first call that failed opened after the refusal.
+/// Runs the same program. Returns also how many files and folders its first failed call opened after the refusal.
 fn program_and_openings(vk: &Vk, heap: &Heap) -> (Vec<Answer>, usize) {
     let (mut answers, mut opened) = (Vec::new(), None);
     each_answer(vk, &mut |answer| {

@@ -139,7 +139,7 @@ fn lay_177_a_blacklist_works_by_itself() {
     });
 }
 
-/// LAY-152, LAY-322: a listed meta-layer whose component lies where the marker leads to.
+/// LAY-152, LAY-322: a listed meta-layer with a component among the layers that the marker adds.
 #[test]
 fn lay_152_components_of_listed_meta_layers_are_looked_for() {
     case(|scene| {

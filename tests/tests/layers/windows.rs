@@ -7,7 +7,7 @@ use crate::kit::{Layer, chain, place};
 /// The data of a value that counts.
 const ZERO: [u8; 4] = [0; 4];
 
-/// Puts a layer where no search finds it, and gives its manifest as this system writes a path.
+/// Puts a layer where no search finds it. Returns the path of its manifest in the form of this system.
 fn put(scene: &Scene, layer: &Layer, short: &str) -> String {
     let file = format!("listed/{short}.json");
     layer.put_as(scene, &file);

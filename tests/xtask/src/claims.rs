@@ -16,7 +16,7 @@ const FILE: &str = "tests/xtask/claims.toml";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claims {
-    /// Folders whose crates are looked at, without what tests alone have.
+    /// Folders whose crates are examined, without code that only tests have.
     within: Vec<String>,
     /// Upper bounds on the lines of a function, and of a file.
     function_lines: usize,
@@ -29,17 +29,17 @@ pub struct Claims {
     only: Vec<Only>,
 }
 
-/// Something that few files may name.
+/// A name that only a few files may contain.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Only {
     /// Text of the claim.
     claim: String,
-    /// Beginnings of paths and names of macros that stand for it.
+    /// Beginnings of the restricted paths, and names of restricted macros.
     names: Vec<String>,
-    /// The ends of the paths of the files that may, or beginnings of folders.
+    /// Ends of the paths of files that may use them, or beginnings of folders.
     files: BTreeSet<String>,
-    /// The folder whose files are looked at.
+    /// Folder whose files are examined.
     within: String,
 }
 

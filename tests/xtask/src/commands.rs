@@ -92,7 +92,7 @@ impl Rows {
         found
     }
 
-    /// The commands that a piece of code consists of: a comment says more of it, and && joins two.
+    /// Returns the commands in a piece of code. A comment is removed, and `&&` divides two commands.
     fn single(&self, code: &str) -> Vec<String> {
         let code = code.trim();
         let code = if code.starts_with('#') { "" } else { code };
@@ -120,7 +120,7 @@ impl Rows {
         }
     }
 
-    /// A line for each command without a row, and each row that does not hold. `read` gives the text of a file.
+    /// Returns a line for each command without a row, and for each row that is wrong. `read` returns the text of a file.
     pub fn problems(&self, documents: &[(String, String)], read: impl Fn(&str) -> Option<String>) -> Vec<String> {
         let rows: Vec<&str> = self
             .run
@@ -158,7 +158,7 @@ impl Rows {
     }
 }
 
-/// Returns `true` if a word gives a variable a value.
+/// Returns `true` if a word sets a variable.
 fn is_setting(word: &str) -> bool {
     let name = word
         .split_once('=')

@@ -59,7 +59,7 @@ fn one(error: String) -> Errors {
     vec![error]
 }
 
-/// All of it; each check tells everything that it finds.
+/// Makes all documents and runs all checks. Each check reports all of its findings.
 fn made(tree: &Tree) -> Result<Made, Errors> {
     let cases = cases(tree).map_err(one)?;
     let named: Vec<(String, String)> = cases.iter().map(|case| (case.name.clone(), case.own.clone())).collect();

@@ -35,7 +35,7 @@ called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Lay
 enum Mention {
     /// A name, or a word of a text.
     Word(String),
-    /// A text, or what stands between quotes in one.
+    /// A text, or a part of one between quotes.
     Quoted(String),
     /// Part of a name.
     Part(&'static str),
@@ -87,7 +87,7 @@ struct Section {
     /// Prefixes of the names of its cases.
     within: &'static [&'static str],
     rows: Vec<Row>,
-    /// Tables of cases show what no case shows by itself.
+    /// `true` if tables of cases show the rows, which no single case shows.
     by_table: bool,
 }
 
@@ -343,7 +343,7 @@ fn layer_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// A section for each page of the reference: its numbers, and what shows each.
+/// Returns a section for each page of the reference: its numbers, and the cases that show each.
 fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown) -> Result<Vec<Section>, String> {
     let mut known: BTreeMap<String, usize> = found
         .iter()

@@ -54,7 +54,7 @@ struct Kind {
 }
 
 impl Package {
-    /// The licence's expression; a slash is what `OR` was once.
+    /// Returns the licence's expression. A slash is the older form of `OR`.
     pub fn licence(&self) -> String {
         self.license.as_deref().unwrap_or("NOASSERTION").replace('/', " OR ")
     }
@@ -92,7 +92,7 @@ impl Metadata {
         serde_json::from_slice(&done.stdout).map_err(|error| format!("{cargo} metadata: {error}"))
     }
 
-    /// The packages that the one with this identifier is made of; what its tests need is not in it.
+    /// Returns the packages that the package with this identifier consists of, without those that only its tests need.
     pub fn closure<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
         let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         let (mut seen, mut waiting) = (BTreeSet::new(), vec![start]);

@@ -297,7 +297,7 @@ impl Rules {
 }
 
 impl Word {
-    /// Returns `true` if the phrase stands among the words, and none of its exceptions stands beside it.
+    /// Returns `true` if the words contain the phrase, and none of its exceptions is beside it.
     fn is_in(&self, phrase: &str, words: &[String]) -> bool {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         let is_allowed = |place: Option<usize>| {

@@ -88,7 +88,7 @@ pub fn is_test(attributes: &[Attribute]) -> bool {
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     let names_test = |tokens: &TokenStream| Tokens::new(tokens.clone()).words.contains("test");
     attributes.iter().any(|attribute| match &attribute.meta {
-        // `not(test)` is what ships.
+        // `not(test)` marks shipped code.
         Meta::List(list) => {
             list.path.is_ident("cfg") && names_test(&list.tokens) && !list.tokens.to_string().contains("not")
         }
@@ -134,7 +134,7 @@ pub struct Tokens {
     row: Vec<String>,
     /// Names, and the words of texts.
     pub words: HashSet<String>,
-    /// Texts, and what stands between quotes within one.
+    /// Texts, and parts of texts between quotes.
     pub quoted: HashSet<String>,
 }
 
@@ -198,7 +198,7 @@ impl Tokens {
         self.quoted.insert(text);
     }
 
-    /// Returns `true` if these tokens stand here in a row.
+    /// Returns `true` if the list has these tokens in a row.
     pub fn has_row(&self, wanted: &[String]) -> bool {
         self.row.windows(wanted.len()).any(|row| row == wanted)
     }

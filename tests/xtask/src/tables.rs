@@ -11,7 +11,7 @@ use syn::Item;
 /// Function that writes the lines of a table.
 type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
-/// The document of each table, the name in its comments, and what writes its lines.
+/// The document of each table, the name in its comments, and the function that writes its lines.
 pub const TABLES: [(&str, &str, Write); 9] = [
     ("docs/using.md", "codes", codes),
     ("docs/using.md", "variables", variables),
@@ -175,7 +175,7 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| a closed driver | number | commands |", rows.into_iter()))
 }
 
-/// Everything that belongs to the process, where it lies, and the first sentence that the source says of it.
+/// Returns the statics of the process, each with its file and the first sentence of its documentation.
 fn state(tree: &Tree) -> Result<Vec<String>, String> {
     let mut rows = Vec::new();
     for path in tree.rust("loader/")? {

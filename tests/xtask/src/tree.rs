@@ -36,7 +36,7 @@ impl Tree {
         }
     }
 
-    /// The tree that a folder lies in: the nearest one with a pin of the registry.
+    /// Returns the tree that contains a folder: the nearest one with a pin of the registry.
     ///
     /// # Errors
     /// The folder is in no tree.

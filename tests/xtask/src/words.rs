@@ -58,7 +58,7 @@ pub fn without_code(text: &str) -> String {
     plain
 }
 
-/// The same text with blanks for what `make documents` writes.
+/// Returns the text with blanks instead of the parts that `make documents` writes.
 pub fn without_tables(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

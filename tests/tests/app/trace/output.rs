@@ -29,7 +29,7 @@ fn trace_of_a_crash_ends_in_the_call_that_crashed() {
     });
 }
 
-/// A file that cannot be written gives one line on standard error, and does no harm.
+/// A file that cannot be written causes one line on standard error, and no other effect.
 #[test]
 fn trace_that_cannot_be_written_is_one_line() {
     case(|scene| {
@@ -66,7 +66,7 @@ fn trace_that_cannot_be_written_is_one_line() {
     });
 }
 
-/// A full disk, and a pipe whose reader is gone: one line, no signal, and the program goes on.
+/// A full disk, and a pipe without a reader: one line, no signal, and the program continues.
 #[test]
 fn trace_that_fails_ends_without_harm() {
     case(|scene| {
@@ -130,7 +130,7 @@ fn trace_never_goes_into_another_file() {
     });
 }
 
-/// Threads and copies of the process write whole lines, told apart.
+/// Threads and forked copies write whole lines, and each line names its process and thread.
 #[test]
 fn trace_of_threads_and_forks_is_whole_lines() {
     case(|scene| {
