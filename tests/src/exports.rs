@@ -2,7 +2,7 @@
 
 use crate::{elf, pe};
 
-/// Makes these names unfindable in a library of whatever system.
+/// Changes a library of any system so that look-ups do not find these exports.
 pub fn hide(library: &mut [u8], names: &[impl AsRef<str>]) {
     let hide = if library.starts_with(b"MZ") {
         pe::hide

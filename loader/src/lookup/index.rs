@@ -37,7 +37,7 @@ pub(super) struct Index {
 
 pub(super) static INDEX: Index = index();
 
-/// The same index for constants, which cannot read a static.
+/// A copy of the index for constants, which cannot read a static.
 const KNOWN: &Index = &index();
 
 const fn index() -> Index {

@@ -175,7 +175,7 @@ impl Rank {
 pub(super) struct Sorting {
     /// Value of `VK_LOADER_DEVICE_SELECT`.
     value: Option<Vec<u8>>,
-    /// The device it asks for (DRV-140).
+    /// Words for the device that the user selects (DRV-140).
     select: DeviceWords,
 }
 

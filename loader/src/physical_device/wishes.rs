@@ -99,10 +99,10 @@ pub(super) fn judge(
     Ok(true)
 }
 
-/// A copy in the order of the wishes. Devices with the same wish stay as they are.
+/// Returns a copy in the order of the wishes. Devices with the same wish keep their order.
 ///
 /// # Errors
-/// When memory runs out.
+/// Memory ran out.
 pub(super) fn in_order<'a>(
     devices: &[Device<'a>],
     allocator: HostAllocator,

@@ -72,7 +72,7 @@ fn app_184_null_handles_abort() {
     });
 }
 
-/// APP-183: so does a handle of another kind.
+/// APP-183: a handle of another kind aborts the process too.
 #[test]
 fn app_183_a_physical_device_for_a_queue_aborts() {
     case(|scene| {

@@ -18,7 +18,7 @@ fn four(scene: &mut Scene) {
     );
 }
 
-/// Runs an instance without requests, and says which layers were in its chain.
+/// Runs an instance without requests, and records the layers in its chain.
 fn plain(scene: &mut Scene) -> Outcome {
     let outcome = scene.run(|vk| {
         vk.layers()

@@ -279,7 +279,7 @@ pub(crate) fn device_chain(outcome: &Outcome) -> Vec<&str> {
     creations(outcome, "vkCreateDevice")
 }
 
-/// The layers that noted a call of `command`, in order.
+/// Returns the layers that recorded a call of `command`, in order.
 fn creations<'o>(outcome: &'o Outcome, command: &str) -> Vec<&'o str> {
     let lines = outcome
         .journal()

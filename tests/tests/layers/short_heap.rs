@@ -106,7 +106,7 @@ fn refused(vk: &mut Vk, heap: &Heap, refusal: Refusal, usual: &[Answer]) {
     assert_eq!(heap.live(), 0, "blocks are left behind");
 }
 
-/// The numbers to be tried of `count`.
+/// Returns the numbers from 1 to `count` that are tried.
 fn numbers(count: usize) -> Vec<usize> {
     let step = match env::var("LAYER_REFUSALS").is_ok_and(|wanted| wanted == "all") {
         true => 1,

@@ -168,7 +168,7 @@ fn number(version: &str) -> Vec<u32> {
     parts.collect::<Option<_>>().unwrap_or(vec![u32::MAX])
 }
 
-/// The names that are to be exported.
+/// Returns the names that the library must export.
 fn listed(tree: &Tree) -> Result<Names, String> {
     Ok(tree
         .read(EXPORTS)?

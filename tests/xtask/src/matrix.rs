@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Item, Lit};
 
-/// Cases named in a row: those that are about the fewest other rows.
+/// Upper bound on the cases that a row names. Cases that show the fewest other rows come first.
 const NAMED: usize = 3;
 
 const HEAD: &str = "\

@@ -72,7 +72,7 @@ fn a_number_that_no_page_defines_is_told_with_its_place() {
         ENTRIES,
         &format!("{CODE}// As BI-4 and ABI-5 say.\n"),
     );
-    // In the name of a case, with zeros before it.
+    // The number may be in the name of a case, with zeros before it.
     let code = CODE.replace("app_001_a_thing", "app_001_a_thing_and_app_005_another");
     said("cites APP-5, which no page", ENTRIES, &code);
     said(
