@@ -10,15 +10,15 @@
 # BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
 . "$(dirname "$0")/common.sh"
 
-# What a bump writes in the repository, and nothing else.
+# The only paths in the repository that a bump writes.
 OUTPUTS=(registry/pin.toml registry/snapshot generated Cargo.toml Cargo.lock tests/fuzz/Cargo.lock README.md docs
     packaging/debian/libvulkan1-rs.symbols)
-# And beside it, where git does not look.
+# Further paths that a bump writes, which git ignores.
 BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry-diff.html)
 WORK=$ROOT/target/bump
 TREE=$WORK/tree
 NEW=$*
-# A commit that is not in the tree yet; its parent is what the tree was. Each worktree has its own.
+# A commit that is not in the tree yet. Its parent is the previous state of the tree. Each worktree has its own.
 PENDING=refs/worktree/bump
 
 # The newest header that the registry's package carries.
@@ -39,7 +39,7 @@ lock() {
     [ $status = 0 ] || die 3 "this tree cannot be locked, so that another bump might disturb this one"
 }
 
-# Whether the tree is one that a bump can change and that git can show the change of.
+# Succeeds if a bump can change the tree, and git can show the change.
 check_tree() {
     local answer path
     command -v git >/dev/null || die 3 "git is missing; a bump works on a checkout"
@@ -99,7 +99,7 @@ delivered() {
     [ "$new" = "$(git hash-object -- "$1")" ]
 }
 
-# Brings what the pending commit changes into the tree.
+# Applies the changes of the pending commit to the tree.
 deliver() {
     local path list=$WORK/changed
     mkdir -p "$WORK"
@@ -108,7 +108,7 @@ deliver() {
         ours "$path" || die 2 "$path was changed since the bump to $(pending_header) began: undo that and call make bump, \
 or drop the bump with git update-ref -d $PENDING and git checkout"
     done <"$list"
-    # An index of its own, whose lock an interruption may leave.
+    # A separate index, because an interruption may leave its lock.
     rm -f "$WORK/index" "$WORK/index.lock"
     GIT_INDEX_FILE=$WORK/index git read-tree "$PENDING^"
     GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
@@ -149,7 +149,7 @@ fetch() {
     done
 }
 
-# The report first: it tells what to do when a later step stops.
+# The report comes first, because it tells what to do when a later step stops.
 report() {
     local format text
     for format in markdown html; do
@@ -183,11 +183,11 @@ write_pin() {
 write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
-    # A workspace of its own, whose other crates may not have been fetched yet.
+    # This workspace has other crates, which may not have been fetched yet.
     sed -i "s/^version = \"$OLD\"\$/version = \"$NEW\"/" tests/fuzz/Cargo.lock
 }
 
-# What is said when the bump ends early.
+# The message if the bump ends early.
 stopped() {
     if is_pending; then
         say "The bump was interrupted while its files were brought into the tree: make bump finishes it"
@@ -229,15 +229,15 @@ make_worktree
     vkgen emit
     xtask symbols
     xtask documents
-    # The tests look at what is committed, some of them in clones.
+    # The tests examine the committed files, some of them in clones.
     own_git update-ref --no-deref HEAD "$(snapshot "$TREE" "$START" "$START")"
     own_git reset --quiet
     say "Testing the header"
-    # Its own target folder: what is built from the worktree must not be taken for what is built from the tree.
+    # A separate target folder, so that the worktree's build is not taken for the tree's.
     CARGO_TARGET_DIR=$WORK/target ${BUMP_TEST:-make --no-print-directory test} ||
         die 2 "the tests of the header failed: ${BUMP_TEST:-make test}, in $TREE"
 )
-# What was and what is to be, of what git ignores too.
+# The old and the new state of files that git ignores.
 before=$(snapshot "$ROOT" "$START" HEAD "${BESIDE[@]}")
 after=$(snapshot "$TREE" "$(git -C "$TREE" rev-parse HEAD)" "$before" "${BESIDE[@]}")
 own_git update-ref "$PENDING" "$after"

@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: where things are, and how to say what is wrong.
+# Sourced by the other scripts here: paths, and functions for messages.
 if [ $((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1])) -lt 404 ]; then
     printf '%s: bash 4.4 or newer is needed, and this is %s\n' "$0" "$BASH_VERSION" >&2
     exit 2
@@ -32,7 +32,7 @@ Darwin | *-apple-*) LIBRARY=$RELEASE/libvulkan.dylib ;;
 *) LIBRARY=$RELEASE/libvulkan.so ;;
 esac
 LIBRARY=${VKL_LIBRARY:-$LIBRARY}
-# What is built from C, and scratch space.
+# Folder for programs in C, and for temporary files.
 PROGRAMS=$TARGET/programs
 
 say() {
@@ -48,7 +48,7 @@ die() {
 }
 
 # whole COMMAND...: runs a function that ends at its first failing command, and sets STATUS to its result. In a condition, bash would continue
-# after a failure, and results of an earlier run would stand in for missing ones. Do not use this in a condition either.
+# after a failure, and would use results of an earlier run instead of missing ones. Do not use this in a condition either.
 whole() {
     set +e
     (
@@ -86,7 +86,7 @@ need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
 
-# The programs that write what follows from the registry and the sources. VKGEN and XTASK name ones that were built from these sources.
+# The programs that write generated files. VKGEN and XTASK name programs that were already built from these sources.
 vkgen() {
     if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
 }

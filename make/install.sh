@@ -64,7 +64,7 @@ package=$to/cmake/VulkanLoader
 # programs read about processes and devices, so other systems get no programs.
 has_programs=yes
 [ "$PLAIN" = libvulkan.so ] && [ "${LIBRARY_ONLY:-}" != yes ] || has_programs=no
-# The first line of files whose names are other loaders' too.
+# First line of files whose names other loaders use too.
 MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
 
 # The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64. Object files of Apple's systems begin with their own number, and files for
@@ -88,7 +88,7 @@ fill() {
     text=${text//@SONAME@/"$SONAME"}
     text=${text//@POINTER_SIZE@/"$pointer_size"}
     text=${text//@LIBDIR_FROM_EXEC_PREFIX@/"$in_pc"}
-    # To systemd a percent sign begins a name of its own.
+    # For systemd, a percent sign starts a specifier.
     text=${text//@UNIT_PREFIX@/"${PREFIX//%/%%}"}
     text=${text//@PREFIX@/"$PREFIX"}
     printf '%s\n' "$text" >"$2"
@@ -259,7 +259,7 @@ framework() {
         ln -sfn Versions/Current/vulkan "$root/vulkan"
         ln -sfn Versions/Current/Resources "$root/Resources"
     fi
-    # Programs look for the library by the name that stands in it.
+    # Programs look for the library by the name that the library contains.
     local name=@rpath/vulkan.framework/$inside/vulkan
     name=${name/.\//}
     if command -v install_name_tool >/dev/null; then

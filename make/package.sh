@@ -14,7 +14,7 @@ dist() {
 
     mkdir -p "$TARGET/dist"
     archive=$TARGET/dist/$NAME-$VERSION.tar.xz
-    # Packing takes a minute, which what is there for this commit saves.
+    # Packing takes a minute, so an archive of this commit is used again.
     made="$(git rev-parse HEAD) $SOURCE_DATE_EPOCH"
     if [ "$(cat "$TARGET/dist/made" 2>/dev/null)" = "$made" ] && [ -f "$archive" ]; then
         say "$archive"
@@ -22,7 +22,7 @@ dist() {
     fi
     scratch=$(mktemp -d "$TARGET/dist/scratch.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT
-    # As it is committed, whatever whoever packs it has git do to line ends and files.
+    # The archive has the committed bytes, even if the packer's git would change line ends and files.
     git -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null archive --prefix="$NAME-$VERSION/" HEAD | tar -x -C "$scratch"
     tree=$scratch/$NAME-$VERSION
 
@@ -36,7 +36,7 @@ replace-with = "vendored"
 [source.vendored]
 directory = "vendor"
 END
-    # An archive of sources holds sources: what some crates carry compiled, for other systems and for tests of their own, goes.
+    # An archive of sources contains only sources. Compiled files that some crates carry for other systems and for their tests are removed.
     (cd "$tree/vendor" && python3 - <<'PYTHON'
 import json, pathlib
 for crate in sorted(pathlib.Path().iterdir()):
@@ -52,7 +52,7 @@ PYTHON
     )
     (cd "$tree" && xtask contents "$SOURCE_DATE_EPOCH" >contents.spdx.json)
 
-    # What the packer's own environment says of tar and xz is not for this archive.
+    # Variables for tar and xz in the packer's environment must not affect the archive.
     unset TAR_OPTIONS XZ_OPT XZ_DEFAULTS
     # With more threads than one xz writes the same bytes for any number of them, but other ones than with one.
     LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
@@ -69,12 +69,13 @@ begin() {
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
     export SOURCE_DATE_EPOCH
     rm -rf "$OUT"
-    # Modes of files are part of what is packed.
+    # The modes of files are part of a package.
     umask 022
     mkdir -p "$OUT"
 }
 
-# For Debian. VKL_PROVIDES names versions of libvulkan1 to provide beside our own (docs/packaging.md); MAINTAINER is who answers for them.
+# For Debian. VKL_PROVIDES names further versions of libvulkan1 to provide (docs/packaging.md). MAINTAINER is the person who is responsible
+# for the packages.
 deb() {
     OUT=$TARGET/deb
     MAINTAINER=${MAINTAINER:-The authors of $NAME <maintainers@$NAME.invalid>}
@@ -112,7 +113,7 @@ deb() {
         printf '%s\n' "$text" >"$tree/debian/${file%.in}"
     done
 
-    # Whoever may make a network of its own builds in one that is empty.
+    # If the user may create a network namespace, the build runs in an empty one.
     alone=()
     ! unshare --net true 2>/dev/null || alone=(unshare --net)
     arguments=(-us -uc)
@@ -146,7 +147,7 @@ rpm() {
     trap 'rm -rf "$here"' EXIT
     mkdir "$here"/{SOURCES,SPECS}
     install -m 644 -t "$here/SOURCES" "$TARGET/dist/$NAME-$VERSION.tar.xz"
-    # What is there, as conditions of the spec.
+    # Existing files, as conditions of the spec.
     catalogue=0
     ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
     spec=$(<packaging/rpm/$NAME.spec.in)
@@ -170,7 +171,7 @@ rpm() {
         scripts=$(rpm -qp --scripts "$package")
         [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"
     done
-    # The library that vkloader carries must not stand for the one that programs get.
+    # Programs must not get the library that vkloader carries.
     for package in "$OUT"/RPMS/*/vkloader-[0-9]*.rpm; do
         [ -z "$(rpm -qp --provides "$package" | sed -n '/^libvulkan/p')" ] || die 1 "$package provides the library that vkloader carries"
     done

@@ -12,7 +12,7 @@ debugging() {
 }
 mock() {
     debugging mock-driver
-    # The mock driver reads the text file next to it, so it has a folder of its own.
+    # The mock driver reads the text file beside it, so it has a separate folder.
     local folder=$PROGRAMS/mock
     mkdir -p "$folder"
     cp "$TARGET/debug/libmock_driver.so" "$folder/libmock_driver.so"
@@ -29,7 +29,7 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-# Builds the library of a bundle, for debugging, in a folder of its own: the plain library stays in that of cargo.
+# Builds the library of a bundle, for debugging, in a separate folder. The plain library stays in cargo's folder.
 aside() {
     $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"

@@ -17,7 +17,7 @@ driver_installed() {
     return 1
 }
 
-# Installs what is missing, and a software driver if no other driver is installed.
+# Installs missing packages, and a software driver if no other driver is installed.
 install_needed() {
     local sets=run
     driver_installed || sets=run+driver

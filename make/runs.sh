@@ -25,9 +25,10 @@ differential() {
 
 # What takes long with each driver asked once more, or is itself about catalogues.
 SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
-# The behaviour cases with a driver catalogue in place, which `vkloader` makes for each of them: once a current one, and once one whose every
-# entry lies. What cannot be the same stands in tests/catalogue.txt, each case with its reason. Arguments are groups of cases (app, drivers,
-# layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW. CASE names one case.
+# The behaviour cases with a driver catalogue, which `vkloader` makes for each case. Each runs with a correct catalogue, and with one that has
+# only wrong entries. tests/catalogue.txt lists the cases with other results, each with its reason. Arguments are groups of cases (app,
+# drivers, layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW. CASE names one
+# case.
 catalogue() {
     local name module mode skipped=() groups=()
     if [ "${1:-}" = quick ]; then
@@ -61,7 +62,7 @@ clients() {
     use_peer
     export VKL_PEER_LIBRARY=$PEER_LIBRARY VKL_LIBRARY=$LIBRARY VKL_PROGRAMS=$PROGRAMS VKL_CLIENTS=$TARGET/clients
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
-        # A root of its own has no compiler: what is built from source is built here, and runs there.
+        # A root has no compiler. So programs are built here, and run there.
         python3 tests/clients prepare "$@"
         # And it trusts only those whom its own packages name.
         trusted=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}

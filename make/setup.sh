@@ -5,7 +5,7 @@
 
 set -- "${1:-}"
 
-# What is looked for (a program, or a file if it has a slash), the Debian package that has it, what needs it.
+# Needed programs (or files, if there is a slash), the Debian package that contains each, and its users.
 FOR_RUN='
 cc                              gcc                      a C compiler, also the linker of Rust
 /usr/include/stdio.h            libc6-dev                C headers

@@ -30,7 +30,7 @@ linker_of_musl() {
     mkdir -p "$OUT/musl"
     printf 'GROUP ( %s %s %s )\n' "$(gcc -print-file-name=libgcc_eh.a)" "$(gcc -print-libgcc-file-name)" "$OUT/musl/objects.o" |
         tee "$OUT/musl/libgcc_s.so" >"$OUT/musl/libunwind.a"
-    # It asks glibc where a function lies; without an answer, messages of a panic have no list of functions.
+    # The program asks glibc for the place of a function. Without an answer, messages of a panic have no list of functions.
     printf 'int _dl_find_object(void *place, void *found) { return -1; }\n' |
         musl-gcc -O1 -c -x c -o "$OUT/musl/objects.o" -
     printf '#!/bin/sh\nexec musl-gcc "-L%s" "$@"\n' "$OUT/musl" >"$OUT/musl/linker"

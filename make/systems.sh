@@ -54,7 +54,7 @@ names() {
     sed -n 's/^_\?\(vk[A-Z].*\)/\1/p' "generated/exports/$1" | sort
 }
 
-# holds TARGET EXPORTS: whether the object files define the machine code, and export exactly what they should.
+# holds TARGET EXPORTS: succeeds if the object files define the machine code, and export exactly the listed names.
 holds() {
     local library=$OUT/$1/release/libvulkan.rlib symbols exports
     [ -n "$nm" ] || return 0

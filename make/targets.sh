@@ -51,7 +51,7 @@ with_std() {
         ${FLAGS:+"CARGO_TARGET_${upper}_RUSTFLAGS=$FLAGS"} "$@"
 }
 
-# Sets what the steps below read: the group, its triple, its C compiler, and what runs its programs.
+# Sets the variables for the steps below: the group, its triple, its C compiler, and the emulator for its programs.
 begin() {
     GROUP=$1 TRIPLE=$2 HERE=$OUT/$1
     read -r -a CC <<<"$3"
@@ -66,7 +66,7 @@ finish() {
     seen "$GROUP" "$([ "$failed" -eq 0 ] || say "failures; ")the library and a C program${ran:+; $ran}"
 }
 
-# The release library, which needs no more of the standard library than this, and whose structures are as the C compiler of the target has them.
+# The release library. Its only part of the standard library is core and alloc, and its structures are those of the target's C compiler.
 library() {
     local rows=$HERE/layouts.rs
     python3 tests/targets/layouts.py "$rows" "${CC[@]}" "-I$OUT/include"
@@ -168,7 +168,7 @@ costs() {
 i686() {
     begin i686 i686-unknown-linux-gnu "gcc-12 -m32" "" gcc-12
     usual
-    # Drivers of both word sizes lie in one folder; each loader passes over those that are not for it, without a word.
+    # Drivers of both word sizes are in one folder. Each loader skips the drivers for the other size without a message.
     check "a driver and a program of 64 bits in C" c_part "$HERE/c64" gcc-12
     check "a driver of 64 bits in the same search is passed over" program "$SHARED" "$HERE/c" "$HERE/c64"
     check "the library of 64 bits builds" $CARGO build --locked --release -p vulkan-loader

@@ -28,7 +28,7 @@ formatted() {
 }
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
-    # What ships has no standard library, not even that of the crates beside it.
+    # Shipped code has no standard library, not even the one that other crates use.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
     FUZZ_PROFILE=quick tests/fuzz/run.sh lint
     # What crates may be: licences, origins, bans.

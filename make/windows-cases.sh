@@ -21,7 +21,7 @@ ROOT32=$WINDOWS/root32
 GROUP=windows
 # Cases that run side by side. A wine process waits for the one server of all of them most of the time.
 THREADS=$(($(nproc) + 1))
-# Modules of the quick run: those whose cases are about what differs on this system, and one of each other kind.
+# Modules of the quick run: those about differences of this system, and one of each other kind.
 QUICK="windows:: discovery:: manifest:: opening:: elevated:: paths:: manifest_text:: surfaces:: surface_queries:: negotiation:: unknown_device:: library::"
 # Modules of the group `app` for 32 bits. The list leaves out modules that need adapters, which Wine lists only with OpenGL. It also leaves out
 # those whose calls end in functions of the mocks without arguments: on x86, a function removes its arguments from the stack.
@@ -75,7 +75,7 @@ build() {
     mapfile -t programs <"$OUT/programs"
     # Each child maps its program, and each case copies its drivers.
     "$COMPILER-strip" "$OUT/vulkan-1.dll" "$BUILT"/deps/{mock_driver,mock_layer,sample_layer}.dll "${programs[@]}"
-    # Wine 8 lacks it; where a newer one has it, that one has the same function.
+    # Wine 8 lacks this library. Newer versions that have it have the same function.
     "$COMPILER-gcc" -O1 -Wall -Wextra -Werror -shared tests/windows/bcryptprimitives.c -o "$BUILT/deps/bcryptprimitives.dll" -ladvapi32 \
         -Wl,--kill-at
 }
@@ -127,7 +127,7 @@ cases() {
         /^test result: / { pass += $4; fail += $6; ended = 1 }
         END {
             if (!ended) { print "  FAIL  windows: " name " did not end: status " status; exit }
-            # A case that is left out passes for the program that runs it.
+            # A left-out case ends with success.
             line = name ": " pass - skip " passed, " fail " failed"
             print line
             print line >>counts
@@ -151,7 +151,7 @@ compiled() {
         failed=1
     fi
 }
-# What only this system has, in 32 bits: the keys of WOW6432Node, and the values with names of their own.
+# The cases of 32 bits on this system alone: the keys of WOW6432Node, and values with their own names.
 sources() {
     make --silent -C tests/windows OUT="$OUT/sources" CC="$COMPILER-gcc" DLLTOOL="$COMPILER-dlltool" DLL="$OUT/vulkan-1.dll" &&
         (cd "$OUT/sources" && cp "$BUILT/deps/bcryptprimitives.dll" . && where timeout --kill-after=10 600 wine sources.exe scratch)
@@ -170,7 +170,8 @@ if [ ${#triples[@]} -gt 0 ]; then
     CHECKS=$!
 fi
 trap end_of_wine EXIT
-# A server that stays: else each program starts one anew. One that runs already refuses, and none runs without its folder.
+# A server that keeps running, because otherwise each program starts a new one. If a server runs already, it refuses; without its folder,
+# none runs.
 mkdir -p "$WINEPREFIX"
 where wineserver --persistent || true
 where wineboot --init >"$OUT/wine.log" 2>&1 &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Links vulkan-1.dll by the rules of Microsoft's tools, for x86-64, x86 and 64-bit Arm: lld-link stands in for their linker, and
-# tests/windows/msvc_runtime.c for their C runtime. Control-flow guard, continuations of exceptions and shadow stacks are on. Looks at what
-# each library says of itself, and runs that for x86-64 under Wine. TRIPLES="x86_64-pc-windows-msvc" chooses some.
+# Links vulkan-1.dll by the rules of Microsoft's tools, for x86-64, x86 and 64-bit Arm: lld-link replaces their linker, and
+# tests/windows/msvc_runtime.c their C runtime. Control-flow guard, continuations of exceptions and shadow stacks are on. Checks the headers
+# of each library, and runs the one for x86-64 under Wine. TRIPLES="x86_64-pc-windows-msvc" chooses some.
 . "$(dirname "$0")/common.sh"
 
 TRIPLES=${TRIPLES:-x86_64-pc-windows-msvc i686-pc-windows-msvc aarch64-pc-windows-msvc}
@@ -24,7 +24,7 @@ need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking libstd-rust-web-dev"
 
-# runtime TRIPLE FOLDER: what stands in for the C runtime, under the name that the compiler asks for.
+# runtime TRIPLE FOLDER: builds the replacement for the C runtime, under the name that the compiler requests.
 runtime() {
     "$LLVM/clang" --target="$1" -std=gnu11 -O1 -Wall -Wextra -Werror -Wno-extern-initializer -ffreestanding -fno-builtin -gcodeview \
         -Xclang -cfguard -Xclang -ehcontguard -c tests/windows/msvc_runtime.c -o "$2/runtime.obj"

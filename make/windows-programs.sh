@@ -35,12 +35,12 @@ fetched() {
     [ -f "$HERE/$file" ] || "$@" || return
     sha256sum --check <<<"$sum  $HERE/$file"
 }
-# wheel NAME VERSION FILE: what a wheel for Windows holds, in the folder of its name.
+# wheel NAME VERSION FILE: writes the content of a wheel for Windows, in the folder of its name.
 wheel() {
     fetched "$3" python3 -m pip download --quiet --no-deps --dest "$HERE" --platform win_amd64 --only-binary=:all: "$1==$2" &&
         rm -rf "${HERE:?}/$1" && python3 -m zipfile -e "$HERE/$3" "$HERE/$1"
 }
-# Wine 8 lacks it; where a newer one has it, that one has the same function.
+# Wine 8 lacks this library. Newer versions that have it have the same function.
 random() {
     compile -shared tests/windows/bcryptprimitives.c -o "$HERE/bcryptprimitives.dll" -ladvapi32
 }

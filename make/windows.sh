@@ -33,7 +33,7 @@ check "it imports what the list allows" looks imports
 check "a C program links with it" program
 check "the program runs on it" run
 
-# What the registry lists, load order, long paths and the order of adapters, with drivers and answers of its own.
+# Cases of the registry's lists, the load order, long paths and the order of adapters. They use their own drivers and simulated answers.
 sources() {
     make --silent -C tests/windows OUT="$WINDOWS/sources" DLL="$DLL"
 }

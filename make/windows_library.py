@@ -29,7 +29,7 @@ SHADOW_STACK = 1
 VERSION_RESOURCE = 16
 # The first instruction of each stub in machine code: endbr64, endbr32, bti c; and the number of bytes between places where it may stand.
 LANDINGS = {"x86_64": (b"\xf3\x0f\x1e\xfa", 16), "i686": (b"\xf3\x0f\x1e\xfb", 16), "aarch64": (b"\x5f\x24\x03\xd5", 16)}
-# An upper bound on the stubs that nobody calls through a pointer.
+# Upper bound on the stubs that no pointer refers to.
 UNLISTED = 1
 
 

@@ -33,7 +33,7 @@ fetch() {
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT INT TERM
     version_list "$version" >"$work/list"
-    # Of most headers no checksum is known; what was fetched once is good.
+    # For most headers no checksum is known. Files that were fetched once are accepted.
     if if [ -s "$work/list" ]; then intact "$folder" "$work/list"; else [ -f "$folder/vk.xml" ]; fi; then
         echo "$version is in $folder"
         rm -rf "$work"
@@ -61,7 +61,7 @@ fetch() {
     echo "$version fetched into $folder"
 }
 
-# What the head of this file says.
+# Prints the head of this file.
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 
 case ${1-} in

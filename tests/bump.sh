@@ -188,7 +188,7 @@ own() { git -C "$old" -c user.name=a -c user.email=a -c core.hooksPath=/dev/null
 own init --quiet
 own add --all
 own commit --quiet --message old
-# A commit of what a folder has, ignored files too, with the parent that is named.
+# Commits the content of a folder, ignored files too, with the named parent.
 committed() {
     own read-tree --empty
     own --work-tree="$1" add --all --force -- . ':!target' ':!.git'
@@ -276,7 +276,7 @@ else
     say "SKIPPED: this system lets no strace kill a command in the middle of its work"
 fi
 
-# A file that was cut off, and one that somebody changed.
+# A truncated file, and a changed one.
 for length in 0 5; do
     deliver false
     head -c $length "$new/generated/a b.rs" >"$tree/generated/a b.rs"

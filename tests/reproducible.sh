@@ -8,7 +8,7 @@
 GROUP=reproducible
 HERE=$TARGET/reproducible
 FIRST=$HERE/one
-# A blank in the name finds what is not quoted.
+# A blank in the name detects missing quotes.
 SECOND="$HERE/another folder/deeper"
 wanted=(dist deb)
 need dpkg-deb dpkg
@@ -22,7 +22,7 @@ fi
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
 
-# pack FOLDER MASK COMMAND...: what is packed from the clone there, by make under the command.
+# pack FOLDER MASK COMMAND...: packs the clone in the folder, with make under the command.
 pack() {
     local folder=$1 mask=$2
     shift 2
@@ -51,7 +51,7 @@ otherwise() {
     varied=(folder home "file mode" "time zone" jobs)
     mkdir -p "$HERE/home" "$HERE/locales"
     other_language
-    # A wrong date shows what a few minutes would not. No server's certificate is valid then, so that crates are fetched before.
+    # A wrong date has more effects than a difference of minutes. No server's certificate is valid then, so crates are fetched before.
     (cd "$SECOND" && CARGO_HOME=$HERE/home/crates $CARGO fetch --quiet --locked)
     if command -v faketime >/dev/null; then
         around+=(faketime -m -f "+400d")
@@ -86,7 +86,7 @@ same() {
     cmp "$FIRST/target/$1" "$SECOND/target/$1" ||
         { command -v diffoscope >/dev/null && diffoscope "$FIRST/target/$1" "$SECOND/target/$1"; }
 }
-# No path of the machine stands in what is installed, compressed or not.
+# Installed files contain no path of the machine, compressed or not.
 pathless() {
     local unpacked=$HERE/unpacked file
     rm -rf "$unpacked"
@@ -106,7 +106,7 @@ pathless() {
 file_is_elf() {
     [ "$(head -c 4 "$1" | tr -d '\177')" = ELF ]
 }
-# files FOLDER: what is made to be given away.
+# files FOLDER: lists the released files.
 files() {
     cd "$1/target"
     find "${wanted[@]}" -type f \( -name '*.deb' -o -name '*.rpm' -o -name '*.dsc' -o -name '*.tar.xz' -o -name '*.spdx.json' \) | LC_ALL=C sort

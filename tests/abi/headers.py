@@ -33,7 +33,7 @@ C_TYPES = {
     "AHardwareBuffer": "struct AHardwareBuffer",
 }
 
-# Function types whose Rust form differs on purpose, and why that is the same to a caller.
+# Function types whose Rust form differs deliberately, each with the reason why callers see no difference.
 LOOSER = {
     "PFN_vkNegotiateLoaderLayerInterfaceVersion": "a pointer to a structure that only the hand-written runtime knows",
 }

@@ -8,7 +8,7 @@ import subprocess
 from cases import HANG, ROOT, Skip, expect, program, run, scratch, tool
 from library import names
 
-# An address that is known when the library is loaded, in one that needs the C library at all.
+# Source of a library that needs the C library and has an address that is known only when it is loaded.
 RELOCATED = """
 int puts(const char *text);
 static void *hidden(void) { puts(""); return hidden; }

@@ -12,7 +12,7 @@ OURS, PEER = SIDES = ("ours", "peer")
 PLAIN = "plain"
 # Odd, so that a median is one of the measurements.
 PROCESSES = 15
-# Measurements of a step where they are counted: the first, one that may still differ, and one that stands for all.
+# Measurements of a step when instructions are counted: the first, one that may still differ, and one that represents all later ones.
 COUNTED_REPEAT = 3
 
 

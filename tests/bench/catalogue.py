@@ -15,7 +15,7 @@ class Visit:
     scene: Scene
     steps: tuple
     tools: tuple = TOOLS
-    # How often a process measures each step by the clock. One that measures once is run once.
+    # Number of times that a process measures each step by the clock. A process that measures a step once is started once.
     repeat: int = 21
 
     def __str__(self):

@@ -46,7 +46,7 @@ class Case:
 
 QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
 CREATION = Case("create an instance and enumerate", ("enumerate",), ("enumerate",), (KHRONOS, OURS, KNOWN, ALONE))
-# What the process and its threads computed meanwhile: nothing that waits for the machine is in it.
+# Processor time of the process and its threads, without the time that it waits for the machine.
 COMPUTED = Case("the same, processor time", ("enumerate",), ("processor",), CREATION.columns, (WARM,), ("processor",))
 PROBES = ("probes",), (KHRONOS, OURS, KNOWN, KEPT), (WARM,)
 AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROBES[1:])
@@ -55,7 +55,7 @@ DESCRIBED = (KHRONOS, OURS, KNOWN, LAZY), (WARM,)
 LOOK = Case("query, create, describe each device, destroy", ("look",), ("looked",), *DESCRIBED)
 USE = Case("the same, with a logical device of each", ("use",), ("used",), *DESCRIBED)
 CASES = (QUERY, CREATION, COMPUTED, AGAIN, BOTH, LOOK, USE)
-# The cases whose system calls are counted.
+# Cases whose system calls are counted.
 COUNTED = (QUERY, CREATION, BOTH, LOOK, USE)
 
 
@@ -76,7 +76,7 @@ class Found:
     """All figures of the installed drivers."""
 
     drivers: list
-    # What was done to make files cold, and what came of it.
+    # The method of making files cold, and its result.
     eviction: str = ""
     # (column, case, files) to milliseconds, and to system calls, one element a process.
     times: dict = field(default_factory=lambda: defaultdict(list))
@@ -198,7 +198,7 @@ class Machine:
         architecture = ARCHITECTURE.get(os.uname().machine, os.uname().machine)
         is_made = os.path.exists(f"/var/cache/vulkan-loader/catalogue-{architecture}.json")
         return {
-            # One that is there for all programs is not looked at where there is to be none.
+            # The column without a catalogue must not use the system's catalogue.
             OURS: {"VK_LOADER_CATALOGUE": "off"} if is_made else {},
             KNOWN: known,
             KEPT: {**known, "VK_LOADER_DRIVER_POLICY": "keep-open"},

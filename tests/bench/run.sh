@@ -13,7 +13,7 @@ if [ "${1:-}" = figures ]; then
     $CARGO build --locked --quiet --release -p vulkan-loader
     $CARGO build --locked --quiet --release -p vkgen -p mock-driver
     make/programs.sh
-    # The mock driver with optimisation, so that it adds little to what is measured.
+    # The mock driver with optimisation, so that it adds little to the measured times.
     cp "$TARGET/release/libmock_driver.so" "$PROGRAMS/mock/libmock_driver.so"
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS VKL_VKGEN=$TARGET/release/vkgen \
         exec python3 tests/bench/figures.py "${@:2}"
@@ -27,7 +27,7 @@ build_programs tests/bench "$VKL_BENCH_PROGRAMS"
 case ${1:-} in
 limits) exec python3 tests/bench/gate.py refresh ;;
 "")
-    # Beside it the same library without the reader of a driver catalogue.
+    # Builds a second library without the reader of a driver catalogue.
     if [ -z "${VKL_PLAIN_LIBRARY:-}" ]; then
         CARGO_TARGET_DIR=$TARGET/plain $CARGO build --locked --quiet --release -p vulkan-loader \
             --no-default-features --features service
@@ -45,7 +45,7 @@ case ${1:-} in
 esac
 
 use_peer
-# What the page says of our side; a root of its own has neither compiler nor history.
+# The facts about this library for the page. A root has neither compiler nor history.
 ours=(loader generated Cargo.toml Cargo.lock)
 commit=$(git log -1 --format=%h -- "${ours[@]}" 2>/dev/null) || commit=unknown
 [ -z "$(git status --porcelain -- "${ours[@]}" 2>/dev/null)" ] || commit+=" and changes"

@@ -9,10 +9,10 @@ from pathlib import Path
 # Manifests past this one name the libraries of the first layers again: no case opens as many.
 LAYER_LIBRARIES = 32
 
-# Seconds: after two, the library under test takes a file that has not changed for one that will not change unseen.
+# Time in seconds after which the library under test trusts the state of a file that has not changed.
 SETTLING = 2.1
 
-# What makes a layer implicit, but one that no variable switches on: its manifest is read by every query.
+# Members that make a layer implicit. No variable switches such a layer on, but every query reads its manifest.
 SWITCHES = {"enable_environment": {"BENCH_LAYER": "1"}, "disable_environment": {"NO_BENCH_LAYER": "1"}}
 
 

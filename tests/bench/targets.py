@@ -9,7 +9,7 @@ from catalogue import AXES, BASE, CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, MANI
 from scene import Scene
 
 KIB = 1024
-# How far a point may lie from the line through all of them, as a part of what the line rises.
+# Tolerance for the distance of a point from the line through all points, as a part of the line's rise.
 BEND = 0.1
 
 
@@ -169,7 +169,7 @@ def of_drivers(found):
 def _growth(results):
     for label, title in (("growth-heap", "heap"), ("growth-resident", "resident memory")):
         found = results.figure(OURS, Row(label, catalogue.MEMORY, label, FIRST), CLOCK)
-        # One lost block would be 16 bytes or more in each round. What an allocator keeps in its caches is far less.
+        # One lost block would be at least 16 bytes in each round. An allocator's caches hold far less.
         found = None if found is None else found / catalogue.GROWTH_ROUNDS
         yield Verdict(f"{title}, growth with each instance made and destroyed", found, 1, "bytes")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 LIMIT = 300
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
-# The doors of libc that lead to the dynamic linker, and from there into what it loads.
+# Functions of libc that enter the dynamic linker, and through it the code that it loads.
 LINKER = re.compile(r"^_*dl")
 
 
@@ -144,7 +144,7 @@ def read_callgrind(path, loader):
             elif line[:1].isdigit():
                 place, count = (at["ob"], at["fn"]), int(line.split()[1])
                 if calling:
-                    # Without an object of its own the callee is in the caller's.
+                    # A callee without an object belongs to the caller's object.
                     cost.calls[place, (at.pop("cob", at["ob"]), at.pop("cfn"))] += count
                 else:
                     cost.own[place] += count

@@ -28,7 +28,7 @@ class Client:
     # The first need is the client itself.
     needs: list
     command: list
-    # What it does, for the table.
+    # Description of the client for the table.
     does: str
     # What its output must contain under both loaders: that it worked, and on lavapipe.
     proof: str = ""

@@ -16,7 +16,7 @@ GSTREAMER = [
     Apt("gstreamer1.0-tools", "gst-launch-1.0"),
 ]
 CHROMIUM = [Copied("chromium", "/usr/lib/chromium/chromium", "/usr/lib/chromium")]
-# It opens the loader that lies beside it.
+# The program opens the loader beside it.
 OTHER_LOADER = [["ln", "-sfn", "{library}", "{system}/chromium/libvulkan.so.1"]]
 # SwiftShader is what this way of drawing is named after; it takes the driver that VK_DRIVER_FILES names.
 WEBGL = ["--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -28,7 +28,7 @@ QML = [Apt("qml-qt6", "/usr/lib/qt6/bin/qml")] + [
     for name, folder in [("qtquick", "QtQuick/qmldir"), ("qtquick-window", "QtQuick/Window"), ("qtqml", "QtQml/qmldir")]
     + [("qtqml-models", "QtQml/Models"), ("qtqml-workerscript", "QtQml/WorkerScript")]
 ]
-# Where it lies depends on the release.
+# The path depends on the release.
 WINESERVER = "/usr/lib/wine:$(echo /usr/lib/*-linux-gnu/wine)"
 WINE = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
 
@@ -154,7 +154,7 @@ CLIENTS = [
         + ["-bitexact", "-f", "framemd5", "frames.md5"],
         "two filters on five frames",
         proof="llvmpipe",
-        # What its many threads say beside that comes in any order.
+        # Further lines come from its many threads, in any order.
         normalise=[ADDRESS, (r"^(?!\[AVHWDeviceContext).*\n", "")],
         unordered=LAYER,
     ),
@@ -187,7 +187,7 @@ CLIENTS = [
         proof="renderer string: zink",
         variables=ZINK,
         display=True,
-        # What is free at the time.
+        # The amount of free memory at this time.
         normalise=[(r"^ +\w+ free (aux\. )?memory - total: .*\n", ""), (r"^ +Currently available .*\n", "")],
     ),
     Client(

@@ -30,7 +30,7 @@ KEPT = FOLDER / "map.json"
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
 OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
-# In seconds, for one test: it may be the only one that runs.
+# Time limit for one test in seconds. It may be the only test that runs.
 LIMIT = 300
 # As many tests may fail without a mutant. Where more do, it is the machine or the tree that fails.
 BROKEN = 20
@@ -124,7 +124,7 @@ def instrument(tree, map_):
     for crate in crates():
         tree.write(f"{crate.sources}/vkl_probe.rs", probe.encode())
         root = tree.root / crate.sources / "lib.rs"
-        # Some crates forbid what the probe needs.
+        # Some crates forbid code that the probe needs.
         text = root.read_text().replace("#![forbid(unsafe_code)]", "") + "\n/// Notes what tests reach.\npub mod vkl_probe;\n"
         tree.write(f"{crate.sources}/lib.rs", text.encode())
 

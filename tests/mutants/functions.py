@@ -9,7 +9,7 @@ TEXTS = re.compile(
     re.S,
 )
 NAMED = re.compile(r"\bfn\s+\$?\w+")
-# In front of a function that is evaluated while compiling, or is machine code alone.
+# Words before a function that is evaluated at compile time, or that is machine code.
 NO_CALLS = re.compile(r"\bconst\b|\bnaked\b")
 PAIRS = {"(": 1, "[": 1, ")": -1, "]": -1}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import functions
 import tree
 
-# Not what ships: cases and what they are made with.
+# Paths that are not shipped: cases, and their helpers.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
-# In front of a module, function or declaration that only tests have.
+# Words before a module, function or declaration that only tests have.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
 # Beginnings of lines that are not mutated: an assertion, and a hint for the compiler, change nothing as long as they hold.
 UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
@@ -26,7 +26,7 @@ DEFAULTS = (
 )
 # What only says how much room is usual, or is made before something is added: nothing can tell when it is one element more.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
-# A call or assignment on a line of its own; lines that begin with these words are something else.
+# A call or assignment on its own line. Lines that begin with these words are of another kind.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")
 SWAPS = {
     "comparison": {" == ": " != ", " != ": " == ", " < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > "},

@@ -68,7 +68,7 @@ LAYERS = (
         "explicit_layer.d/VkLayer_api_dump.json",
         "libVkLayer_api_dump",
         source="no package of Debian 12 has it",
-        # What it prints is full of addresses and times.
+        # The output contains many addresses and times.
         variables={"VK_APIDUMP_LOG_FILENAME": "/dev/null"},
     ),
 )
@@ -123,7 +123,7 @@ def on_vulkaninfo(layers):
     ours, theirs = vulkaninfo.outputs(**variables_of(layers))
     expect("llvmpipe" in ours and len(ours.splitlines()) > 1000, ours[-2000:])
     vulkaninfo.compare(ours, theirs)
-    # vulkaninfo asks for the newest version, for which every one of these layers is told to be too old.
+    # vulkaninfo asks for the newest version, so the loader warns that each of these layers is older.
     silent = [layer.name for layer in layers if f"Layer {layer.name} uses API version" not in ours]
     expect(not silent, f"nothing shows that {silent} worked")
 

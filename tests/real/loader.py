@@ -7,7 +7,7 @@ from pathlib import Path
 from cases import Failure, Skip, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
-# What a program may take from the environment these tests run in; the rest could change what is loaded.
+# Variables of the environment that a program keeps. All others could change which libraries are loaded.
 KEPT = ("PATH", "HOME", "TMPDIR", "LANG")
 
 

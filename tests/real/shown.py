@@ -9,7 +9,7 @@ import installed
 import loader
 from cases import HANG, ROOT, Skip, expect, run, scratch, setting, tool
 
-# What a shell, make and a list of flags each take apart in their own way.
+# Characters that a shell, make and a list of flags each interpret differently.
 NAME = "it's a tree"
 
 
@@ -37,7 +37,7 @@ def without_installing(path):
     return case
 
 
-# Stands in for cargo: everything is built, and the generator is the one that was built.
+# Replaces cargo: everything is already built, the generator too.
 CARGO = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 [ "$1" = run ] || exit 0
@@ -102,7 +102,7 @@ def make_bench():
     expect("vkCmdDraw" in output, output)
 
 
-# Stands in for cargo where everything is built.
+# Replaces cargo if everything is already built.
 BUILT = """#!/bin/sh
 [ "$1" != --version ] || echo "cargo 1.999.0"
 """

@@ -7,7 +7,7 @@ from cases import HANG, expect, run, scratch, setting
 
 # A folder of the system that a sandbox fills as its case wants, and the one of the bundle.
 SYSTEM, BUNDLE = "/usr/local/lib", "/opt/bundle"
-# What the program prints when its device worked.
+# Output of the program if its device worked.
 WORKED = "1 of 1 devices worked"
 
 

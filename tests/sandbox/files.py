@@ -10,9 +10,9 @@ from bubble import PROGRAM, bubblewrap, flat, grouped, inside, pasted, sandboxed
 from cases import HANG, Skip, expect, run, scratch, setting
 
 DRIVERS = Path("/usr/share/vulkan/icd.d")
-# What the compute program prints when all it computed is right.
+# Output of the compute program if all numbers are right.
 WORKS = "0 wrong; triangle of"
-# What a container brings itself, by the beginning of file names: the C library.
+# Beginnings of the names of files that a container has itself: the C library.
 C_LIBRARY = ("ld-linux", "ld-musl", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so")
 
 
@@ -22,7 +22,7 @@ def vkloader(*arguments, status=0, **variables):
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     environment = kept | {name: str(value) for name, value in variables.items()}
     words = " ".join(f'"{word}"' for word in (program, "files", "--library", setting("VKL_LIBRARY"), *arguments))
-    # What it has to say beside the list is on standard error.
+    # Remarks about the list are on standard error.
     return run(["sh", "-c", f"{words} 2>/dev/null"], HANG, status=status, env=environment)
 
 

@@ -22,7 +22,7 @@ SOCKET = "/run/vulkan-loader/service.sock"
 NEEDED = "/opt/needed"
 # What one driver calls its device, and the other.
 FIRST, SECOND = "llvmpipe", "for any target"
-# Lines of vulkaninfo that are not the same outside: what differs is what lies in the folders of layers, and where drivers lie.
+# Lines of vulkaninfo that differ outside: they depend on the folders of layers and drivers.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
 # A user without privileges.
 USER = 1000

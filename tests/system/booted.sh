@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run by systemd in the root, which has booted: do the units do what the pages say? A driver that hangs is installed.
+# Run by systemd in the booted root. Checks that the units behave as the pages describe, with a driver that hangs.
 set -eu
 catalogue=/var/cache/vulkan-loader/catalogue-x86_64.json
 

@@ -2,7 +2,7 @@
 
 CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.json
 
-# All that is installed or was made, but for what other packages keep of their own.
+# All installed files and all files that were made, except for the data of other packages.
 files() {
     (cd "$COPY" && find etc usr var lib* bin sbin opt srv -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/log -o -path 'var/cache/*/*' -o \
         -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
@@ -33,7 +33,7 @@ bad_drivers() {
     dpkg-deb --root-owner-group -b "$folder" "$COPY/root/bad/bad-drivers.deb" >/dev/null
 }
 
-# What is known of drivers follows their packages, and programs go by it.
+# The catalogue follows changes of drivers' packages, and programs use it.
 drivers_come_and_go() {
     local shown
     shown=$(inside vkloader catalogue show)
@@ -50,7 +50,7 @@ drivers_come_and_go() {
     grep -q 'Not opening driver' <<<"$shown"
     grep -q llvmpipe <<<"$shown"
 }
-# They cost the installation seconds, and nothing more; nothing of them goes on.
+# Such drivers delay the installation by seconds, and none of their processes remains.
 bad_drivers_come_and_go() {
     local since=$SECONDS shown
     inside sh -c 'dpkg -i /root/bad/bad-drivers.deb && ! pgrep -x vkloader'
@@ -70,7 +70,7 @@ bad_drivers_come_and_go() {
 bare() {
     around 'mount -t tmpfs tmpfs "$root/dev"' sh -c 'dpkg -i /root/ours/*.deb'
     consistent
-    # /proc tells a process which file it is: without it no driver is asked, and nothing fails.
+    # /proc tells a process its own path. Without it no driver is asked, and nothing fails.
     inside vkloader catalogue update
 }
 read_only() {
@@ -101,7 +101,7 @@ from_outside() {
     [ -s "$COPY/$CATALOGUE" ]
 }
 
-# systemd as the first process of the root, with what containers give it.
+# Starts systemd as the first process of the root, with the environment of a container.
 boots() {
     cp tests/system/booted.service "$COPY/etc/systemd/system/"
     rm -f "$COPY"/root/system/booted.{out,end,trace}

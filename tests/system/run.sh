@@ -45,7 +45,7 @@ rm -rf "$COPY"
 cp -a --reflink=auto "$BASE" "$COPY"
 trap 'rm -rf "$COPY"' EXIT
 
-# The files that whoever runs a program has around it, as commands that mount them below "$root".
+# The files around a program of a user, as commands that mount them below "$root".
 USUAL='mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys"'
 MOUNTS=$USUAL
 # inside COMMAND...: in the root, without a network; its mounts, as MOUNTS says, and its processes end with it.
@@ -59,7 +59,7 @@ inside() {
         exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp \
             DEBIAN_FRONTEND=noninteractive "$@"' inside "$COPY" "$MOUNTS" "$@"
 }
-# The package lies where only root can read.
+# Only root can read the folder of the package.
 APT="apt-get -y -o APT::Sandbox::User=root install"
 # around MOUNTS COMMAND...: the same with other files around it.
 around() {
@@ -113,7 +113,7 @@ before() {
 replaced() {
     inside sh -c 'dpkg -i /root/ours/*.deb'
     installed >"$HERE/after.list"
-    # Gone is nothing but the one package that ours stand in for.
+    # Only libvulkan1, which our package replaces, may have been removed.
     local gone came
     gone=$(comm -23 "$HERE/before.list" "$HERE/after.list" | tr '\n' ' ')
     came=$(comm -13 "$HERE/before.list" "$HERE/after.list" | tr '\n' ' ')
@@ -151,12 +151,12 @@ upgraded() {
     # Another library is asked anew.
     [ -s "$COPY/$CATALOGUE" ]
     shows "libvulkan.so.$NEXT"
-    # Nothing of the earlier one is left.
+    # No file of the earlier version is left.
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION")" ]
     inside vulkaninfo --summary
 }
-# libvulkan-dev asks for the loader of its own version: it is refused, and nothing breaks; a package that was told to provide that
-# version too is taken.
+# libvulkan-dev needs the loader of its own version. apt refuses it, and nothing breaks. A package that provides that version too is
+# accepted.
 headers() {
     local wanted
     wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*_amd64.deb")" Version)
@@ -175,7 +175,7 @@ back() {
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
     [ -d "$COPY/etc/vulkan/icd.d" ]
-    # What an administrator put into the folders stays.
+    # Files that an administrator put into the folders stay.
     echo '{}' >"$COPY/etc/vulkan/icd.d/own.json"
     inside sh -c 'dpkg --purge vkloader vk-loader-service'
     rm "$COPY/etc/vulkan/icd.d/own.json"

@@ -92,7 +92,7 @@ pub fn make(
     };
     let result = fill(&made, name, &found, &text, more).and_then(|()| put());
     if result.is_err() {
-        // Half a package is of no use. The error to report is the first one, not that of the removal.
+        // Half a package is useless. The error to report is the first one, not that of the removal.
         let _ = fs::remove_dir_all(&made);
     }
     result

@@ -351,7 +351,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
             assert!(machine.client().is_alive() && machine.client().is_alive());
             drop(hostile);
         }
-        // Nor do the connections of others wait to be closed until that one is.
+        // The connections of other clients are closed without waiting for that one.
         let open = || {
             let folder = format!("/proc/{}/fd", machine.process());
             std::fs::read_dir(folder).unwrap().count()

@@ -26,7 +26,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
             assert_eq!(names(vk), ["here"]);
             let took = began.elapsed();
             assert!(took >= Duration::from_secs(6), "{took:?}");
-            // The scans that follow pass over it, whoever it is by now.
+            // The next scans do not ask at this address, even if another service is there now.
             drop(server);
             let server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
             assert_eq!(names(vk), ["here"]);

@@ -228,7 +228,7 @@ fn build(scene: &mut Scene, manifests: usize, drivers: usize) {
     scene.env("VK_LOADER_DEVICE_SELECT", "1:2");
 }
 
-/// LAY-75, DRV-4, APP-179a: no file and no folder is passed over because the system has no memory to open it, and the call ends there.
+/// LAY-75, DRV-4, APP-179a: if the system has no memory to open a file or folder, the call fails instead of skipping it.
 #[test]
 fn lay_75_each_opening_refused_for_lack_of_memory() {
     case(|scene| {
