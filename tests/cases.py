@@ -61,13 +61,13 @@ def tool(name):
 
 
 def program(package):
-    """The words that run vkgen or xtask: the program that VKGEN or XTASK names, or else one that cargo builds."""
+    """Returns the command that runs vkgen or xtask: the program that VKGEN or XTASK names, or else one that cargo builds."""
     built = os.environ.get(package.upper())
     return [built] if built else [*os.environ.get("CARGO", "cargo").split(), "run", "--locked", "--quiet", "-p", package, "--"]
 
 
 def start(arguments, **options):
-    """Starts a process in a group of its own, so that it can be ended with all its descendants."""
+    """Starts a process in a new group, so that it can be ended with all its descendants."""
     process = subprocess.Popen([str(a) for a in arguments], start_new_session=True, **options)
     _running.add(process)
     return process

@@ -237,7 +237,7 @@ class Machine:
 
 
 def ask(bench, library, drivers):
-    """Asks each driver for its devices, in a process of its own."""
+    """Asks each driver for its devices, in a separate process."""
     for driver in drivers:
         try:
             driver.devices = bench.clock(library, alone([driver]), 1)["devices"][0][0]

@@ -119,7 +119,7 @@ def crates():
 
 
 class Tree:
-    """A copy of the tree with a build folder of its own."""
+    """A copy of the tree with a separate build folder."""
 
     def __init__(self, number):
         self.root = FOLDER / f"tree-{number}"

@@ -99,7 +99,7 @@ def most_colours(run, library, variables):
 
 
 def on_vkcube(layers):
-    """vkcube with these layers: they are loaded and at work, and it prints what it prints under the other loader."""
+    """Runs vkcube with these layers. They must be loaded and work, and the output must be the same as with the other loader."""
     variables = variables_of(layers)
     libraries = (loader.ours(), loader.peer())
     ours, theirs = (vkcube.Run(library, **variables) for library in libraries)

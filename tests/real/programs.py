@@ -10,7 +10,7 @@ MESSAGE = re.compile(r"VUID|UNASSIGNED|Validation (Error|Warning|Performance)")
 
 
 def work(arguments, **variables):
-    """Runs a program on the library under test and returns what it printed."""
+    """Runs a program on the library under test and returns its output."""
     program = setting("VKL_PROGRAMS") / arguments[0]
     return run([program, *arguments[1:]], HANG, env=loader.environment(loader.ours(), **variables))
 

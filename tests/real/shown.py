@@ -14,7 +14,7 @@ NAME = "it's a tree"
 
 
 def shown(path, first, last):
-    """The indented lines of a document from one that begins with a text to one that contains another."""
+    """Returns the indented lines of a document, from the line that begins with one text to the line that contains another."""
     lines = (ROOT / path).read_text().splitlines()
     start = next((number for number, line in enumerate(lines) if line.startswith(f"    {first}")), None)
     expect(start is not None, f"{path} shows no `{first}`")

@@ -68,7 +68,7 @@ def newer():
 
 
 def asked():
-    """A library whose file name has no version is asked for its version."""
+    """If a library's file name has no version, the library itself is asked."""
     library = setting("VKL_LIBRARY").resolve()
     output = told((library, f"{SYSTEM}/libvulkan.so.1"))
     expect("Stepping aside" in output and WORKED in output and len(versions(output)) == 2, output)

@@ -31,7 +31,7 @@ UNANSWERED = 6
 
 
 def closure(program):
-    """The libraries that a program of this machine needs, in a folder of their own, as options that bring them."""
+    """Returns the options that mount the libraries of a program of this machine in a separate folder."""
     found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", run(["ldd", program], HANG), re.M))
     options = [word for name, path in found.items() if "libvulkan" not in name for word in ("--ro-bind", os.path.realpath(path), f"{NEEDED}/{name}")]
     return [*options, "--setenv", "LD_LIBRARY_PATH", f"{LIBRARIES}:{NEEDED}"]
@@ -45,7 +45,7 @@ def beneath():
 
 
 class Service:
-    """A service in folders of its own, with these packages: each is the only one of a device, or the one without a device."""
+    """Starts a service with its own folders and these packages. Each package belongs to one device, or is the fallback."""
 
     def __init__(self, *packages, fallback=None):
         if os.geteuid() != 0:
@@ -138,7 +138,7 @@ def small():
 
 
 class Looking:
-    """The program that looks for devices as often as it is told to, in a sandbox with what lavapipe depends on."""
+    """Starts the program that looks for devices each time it is asked, in a sandbox with lavapipe's dependencies."""
 
     def __init__(self, service):
         command = [bubblewrap(), *ALONE, *beneath(), *inside("again"), *service.brought(), "--", PROGRAM]
@@ -182,7 +182,7 @@ class Looking:
 
 
 def same(found, wanted):
-    """Whether there is a name for each word, which begins so; devices of one kind come before those of another."""
+    """Returns `True` if there are as many names as words, and each word is the beginning of a name."""
     return len(found) == len(wanted) and all(any(name.startswith(word) for name in found) for word in wanted)
 
 
@@ -224,7 +224,7 @@ def for_a_user():
 
 
 def the_same_information():
-    """vulkaninfo prints what it prints outside, but for what the folders of layers hold."""
+    """vulkaninfo prints the same as outside, except for lines about the folders of layers."""
     program = tool("vulkaninfo")
     folder = scratch("outside")
     for name in ("libvulkan.so", "libvulkan.so.1"):
@@ -259,7 +259,7 @@ def many_programs():
 
 
 def a_driver_comes():
-    """LSV-31 LSV-38: a driver that comes while a program runs is found by its next look, and one that goes is not."""
+    """LSV-31 LSV-38: the next look of a running program finds a new driver, and no longer finds a removed one."""
     with Service("first") as service, Looking(service) as looking:
         looking.until([FIRST])
         service.add("second")

@@ -1,4 +1,4 @@
-"""ncnn: a small network with weights of its own runs on the device, and its output is printed."""
+"""A client of ncnn: runs a small network with fixed weights on the device, and prints its output."""
 
 import ncnn
 import numpy
