@@ -18,7 +18,7 @@ static struct said *said_by(const wchar_t *library) {
 static wchar_t own[512];
 
 /* A driver of its own file, which stays loaded so that the program can say what it answers. */
-static struct said *driver(const wchar_t *name, const char *devices_named) {
+static struct said *loaded(const wchar_t *name, const char *devices_named) {
     const wchar_t *at = path(L"drivers\\%ls.dll", name);
     if (!GetModuleHandleW(at)) {
         copy(own, at);
@@ -27,6 +27,12 @@ static struct said *driver(const wchar_t *name, const char *devices_named) {
     struct said *said = said_by(at);
     memset(said, 0, sizeof *said);
     strcpy(said->name, devices_named);
+    return said;
+}
+
+/* The same, listed in the registry. */
+static struct said *driver(const wchar_t *name, const char *devices_named) {
+    struct said *said = loaded(name, devices_named);
     said->devices = 3;
     char library[64];
     sprintf(library, ".\\\\%s.dll", utf8(name));
@@ -59,9 +65,26 @@ static void vendors(void) {
     says("so nothing from registry", "DRV-40 and why is told");
 }
 
+/* Names that only look like those of known vendors, and names in capitals. */
+static void vendor_names(void) {
+    static const struct { const wchar_t *name; const char *found, *what; } rows[] = {
+        {L"igvk" BITS L".json", "create -9", "DRV-40 a known vendor without an adapter"},
+        {L"IGVK" BITS L".json", "create -9", "DRV-40 the same in capitals"},
+        {L"my-igvk" BITS L".json", "a0 ", "DRV-40 a name that ends like one of a known vendor is another"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        wchar_t json[64];
+        fresh();
+        loaded(L"driver-a", "a")->devices = 1;
+        graphics.count = 1, graphics.vendors[0] = 0x10DE;
+        swprintf(json, 64, L"names%d\\%ls", (int)row, rows[row].name);
+        listed(HKEY_LOCAL_MACHINE, L"Drivers", manifest(json, "..\\\\drivers\\\\driver-a.dll"));
+        is(devices(0), rows[row].found, rows[row].what);
+    }
+}
+
 static void order(void) {
     fresh();
-    without_dxgi = 0;
     struct said *a = driver(L"driver-a", "a"), *b = driver(L"driver-b", "b");
     a->ordered = 2, a->order[0] = 2, a->order[1] = 1;
     b->result = VK_ERROR_INCOMPATIBLE_DRIVER;

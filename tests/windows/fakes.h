@@ -107,13 +107,14 @@ static LONG WINAPI query_adapter(struct query *query) {
     wcstombs(kernel.name, info->name, sizeof kernel.name);
     kernel.translated = info->flags & 1;
     kernel.strange += query->handle < 7 || query->handle >= 7u + kernel.adapters;
-    if (query->type != 48 || info->query != 1 || info->type != kernel.type)
+    if (query->type != 48 || info->query != 1 || info->type != kernel.type || strncmp(kernel.name, "VulkanExplicitLayers", 20))
         return 0xC0000034;
     const ULONG room = query->size - (ULONG)offsetof(struct registry_info, out);
     const int filled = kernel.size <= room && (kernel.form == BY_ROOM || info->size == kernel.size);
     info->size = kernel.size;
     info->status = !filled && kernel.form != BY_SIZE_QUIETLY;
-    if (filled)
+    /* There are no more data than that, whatever size is told. */
+    if (filled && kernel.size < 1 << 20)
         memcpy(info->out.data, kernel.data, kernel.size);
     return 0;
 }
@@ -153,8 +154,8 @@ static struct { int opened, closed, changing, growing, asked; DWORD told; } regi
 #define DEVICES L"SOFTWARE\\VulkanLoaderTest\\"
 static struct { ULONG status, problem; DWORD told; } states[5]; /* of the devices, by their numbers */
 /* How often there is too little room for the list; what listing, naming, telling the class and locating end with; whether the children
- * of a device have no end; whether both are components. */
-static struct { int small, lists, unnamed, unclassed, unlocated, endless, both, asked, siblings; } changing;
+ * of a device have no end; whether both are components; whether their class is in capitals. */
+static struct { int small, lists, unnamed, unclassed, unlocated, endless, both, capitals, asked, siblings; } changing;
 static DWORD WINAPI cm_list_size(ULONG *length, const wchar_t *class, ULONG flags) {
     const int is_display = !wcscmp(class, L"{4d36e968-e325-11ce-bfc1-08002be10318}") && flags == 0x300;
     return *length = is_display ? 7 : 1, 0;
@@ -190,7 +191,12 @@ static DWORD WINAPI cm_name(DWORD device, wchar_t *out, ULONG length, ULONG flag
 }
 static DWORD WINAPI cm_property(DWORD device, ULONG which, ULONG *type, void *out, ULONG *size, ULONG flags) {
     (void)type, (void)flags;
-    return which != 9 || *size < 78 ? 26 : (memcpy(out, device == 3 || changing.both ? L"{5C4C3332-344D-483C-8739-259E934C9CC8}" : L"{00000000-344D-483C-8739-259E934C9CC8}", 78), changing.unclassed);
+    if (which != 9 || *size < 78)
+        return 26;
+    const int is_component = device == 3 || changing.both;
+    memcpy(out, !is_component ? L"{00000000-344d-483c-8739-259e934c9cc8}" : changing.capitals ? L"{5C4C3332-344D-483C-8739-259E934C9CC8}"
+        : L"{5c4c3332-344d-483c-8739-259e934c9cc8}", 78);
+    return changing.unclassed;
 }
 static const struct { const char *name; void *function; } manager[] = {
     {"CM_Get_Device_ID_List_SizeW", cm_list_size}, {"CM_Get_Device_ID_ListW", cm_list}, {"CM_Locate_DevNodeW", cm_locate},
@@ -199,6 +205,15 @@ static const struct { const char *name; void *function; } manager[] = {
 };
 
 static int without_dxgi, with_kernel, with_devices;
+/* The Khronos loader keeps the function, so which factory it makes is decided in each call. */
+static HRESULT WINAPI any_factory(REFIID kind, void **out) {
+    if (without_dxgi)
+        return *out = NULL, E_FAIL;
+    if (graphics.count >= 0)
+        return create_factory(kind, out);
+    HRESULT(WINAPI *create)(REFIID, void **) = (void *)GetProcAddress(LoadLibraryW(L"dxgi.dll"), "CreateDXGIFactory1");
+    return create ? create(kind, out) : E_FAIL;
+}
 static FARPROC WINAPI look_up(HMODULE module, const char *name) {
     if ((ULONG_PTR)name >> 16) {
         if (with_kernel && !strcmp(name, "D3DKMTEnumAdapters2")) return (FARPROC)(void *)enum_adapters;
@@ -210,9 +225,17 @@ static FARPROC WINAPI look_up(HMODULE module, const char *name) {
             if (!strcmp(name, manager[index].name))
                 return (FARPROC)manager[index].function;
         if (without_dxgi && !strcmp(name, "CreateDXGIFactory1")) return NULL;
-        if (graphics.count >= 0 && !strcmp(name, "CreateDXGIFactory1")) return (FARPROC)(void *)create_factory;
+        if (!strcmp(name, "CreateDXGIFactory1")) return (FARPROC)(void *)any_factory;
     }
     return GetProcAddress(module, name);
+}
+
+/* The Khronos loader imports the configuration manager, which this library looks up at each use. */
+static void lead_manager(void) {
+    HMODULE module = LoadLibraryA("cfgmgr32.dll");
+    for (size_t index = 0; index < sizeof manager / sizeof manager[0]; index++)
+        import(manager[index].name, with_devices ? manager[index].function : (void *)GetProcAddress(module, manager[index].name));
+    FreeLibrary(module);
 }
 
 static char debugged[4096];
@@ -220,6 +243,11 @@ static void WINAPI debug(const wchar_t *text) {
     const size_t length = strlen(debugged);
     if (length < 3000)
         snprintf(debugged + length, 1000, "%ls", text);
+}
+static void WINAPI debug_bytes(const char *text) {
+    const size_t length = strlen(debugged);
+    if (length < 3000)
+        snprintf(debugged + length, 1000, "%s", text);
 }
 
 /* Where there is no room for the data of a value, nothing is promised of the length of its name. */
@@ -272,6 +300,8 @@ static HMODULE WINAPI load(const wchar_t *path, HANDLE file, DWORD flags) {
     SetLastError(fails);
     return NULL;
 }
+
+static HMODULE WINAPI load_plain(const wchar_t *path) { return load(path, NULL, 0); }
 
 /* The folder of Windows, or only how long it would be. */
 static struct { int on; UINT length; } windows_folder;

@@ -178,6 +178,7 @@ static const char *layers(void) {
     VkLayerProperties properties[32];
     uint32_t count = 32;
     logged();
+    lead_manager();
     names[0] = 0;
     const VkResult result = FN(vkEnumerateInstanceLayerProperties)(&count, properties);
     if (result != VK_SUCCESS)
@@ -195,6 +196,7 @@ static const char *devices(int grouped) {
     const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_3};
     const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
     logged();
+    lead_manager();
     VkResult result = FN(vkCreateInstance)(&info, NULL, &instance);
     names[0] = 0;
     if (result != VK_SUCCESS) {

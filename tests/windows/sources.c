@@ -4,8 +4,12 @@
  * what Wine lacks: the loader's imports are led to functions here. Each line `ok` or `FAIL` is a case; the status is how many failed.
  * What takes drivers is in drivers.h, and what the system may answer at most in edges.h. For some cases the program starts itself again, with one word more.
  *
- *     sources.exe FOLDER    (driver.dll and vulkan-1.dll lie beside the program)
+ *     sources.exe FOLDER               (driver.dll and vulkan-1.dll lie beside the program)
+ *     sources.exe FOLDER groups        prints the names of the groups of cases
+ *     sources.exe FOLDER only GROUP    tries one group
  */
+#include <fcntl.h>
+#include <io.h>
 #include "edges.h"
 
 static void layers_in_keys(void) {
@@ -80,10 +84,13 @@ static void adapters(void) {
     const wchar_t *names[] = {layer(L"k\\one.json", "one"), layer(L"k\\two.json", "two")};
     for (int index = 0; index < 2; index++)
         to = wcscpy(to, names[index]) + wcslen(names[index]) + 1;
-    kernel.type = REG_MULTI_SZ, kernel.data = list, kernel.size = (DWORD)((to - list) * 2 - 2);
+    kernel.type = REG_MULTI_SZ, kernel.data = list, kernel.size = (DWORD)((to - list) * 2 + 2);
+    is(layers(), "one two ", "LAY-49 LAY-50 a list of the kernel");
+    kernel.size -= 4;
     is(layers(), "one two ", "LAY-49 LAY-50 a list of the kernel, without its terminators");
     check(!strcmp(kernel.name, "VulkanExplicitLayers") && kernel.translated, "LAY-49 the value, with paths translated");
-    check(kernel.closed == 2, "adapters are given back");
+    check(kernel.closed == 4, "adapters are given back");
+    kernel.size += 4;
     kernel.form = BY_SIZE;
     is(layers(), "one two ", "LAY-49 from a kernel that gives data to a second question that has their size");
     kernel.form = BY_SIZE_QUIETLY;
@@ -91,7 +98,7 @@ static void adapters(void) {
     kernel.form = BY_ROOM;
     for (int index = 0; index < 9000; index++)
         *to++ = 'x';
-    kernel.size = (DWORD)((to - list) * 2);
+    kernel.size = (DWORD)((to - list) * 2 + 4);
     is(layers(), "one two ", "LAY-50 a value for which there was no room at first");
     kernel.type = REG_SZ;
     is(layers(), "one ", "LAY-49 or else one text");
@@ -141,7 +148,7 @@ static void device_keys(void) {
     const wchar_t value_name[] = L"VulkanExplicitLayers";
     fresh();
     is(layers(), "", "LAY-49 the configuration manager of this system lists nothing");
-    with_devices = 1;
+    with_devices = with_kernel = 1;
     const wchar_t *names[5];
     for (int device = 1; device < 5; device++) {
         wchar_t name[32];
@@ -154,8 +161,12 @@ static void device_keys(void) {
     held_by(1, value_name, REG_BINARY, names[1], 20);
     is(layers(), "device3 device4 ", "LAY-49 unless it lists no paths");
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, DEVICES L"1");
-    is(layers(), "device3 device4 ", "LAY-49 the component of a device without a value");
-    changing.both = 1;
+    is(layers(), "device3 device4 ", "LAY-49 the component of a device without a key");
+    held_by(1, L"Other", REG_SZ, L"", 2);
+    is(layers(), "device3 device4 ", "LAY-49 and of one whose key lacks the value");
+    changing.capitals = 1;
+    is(layers(), "device3 device4 ", "LAY-49 a component whose class is in capitals");
+    changing.capitals = 0, changing.both = 1;
     is(layers(), "device2 device4 ", "LAY-49 the first one of two");
     changing.both = 0;
     device_states();
@@ -169,6 +180,8 @@ static void device_keys(void) {
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, DEVICES L"4");
     is(layers(), "device3 device2 ", "LAY-50 a device without a key");
     says("INFO | LAYER:   Found no registry value D4\\VulkanExplicitLayers", "LAY-50 which is told");
+    with_kernel = 0;
+    is(layers(), "device3 device2 ", "LAY-49 devices are asked also where the kernel has no functions for adapters");
     with_kernel = 1;
     kernel.adapters = 1;
     kernel.type = REG_SZ, kernel.data = names[4], kernel.size = (DWORD)wcslen(names[4]) * 2;
@@ -272,13 +285,38 @@ static void endings(void) {
     check(ended(L"exit") == 98, "APP-9 and nothing is done at the end of the process");
 }
 
+static const struct { const wchar_t *name; void (*run)(void); } groups[] = {
+    {L"entry", entry}, {L"layers_in_keys", layers_in_keys}, {L"long_paths", long_paths}, {L"settings", settings},
+    {L"adapters", adapters}, {L"device_keys", device_keys}, {L"store", store}, {L"vendors", vendors}, {L"vendor_names", vendor_names},
+    {L"order", order}, {L"features", features}, {L"levels", levels}, {L"direct", direct}, {L"libraries", libraries}, {L"views", views},
+    {L"missing_libraries", missing_libraries}, {L"long_names", long_names}, {L"changing_values", changing_values},
+    {L"changing_devices", changing_devices}, {L"changing_adapters", changing_adapters}, {L"changing_graphics", changing_graphics},
+    {L"failing_packages", failing_packages}, {L"numbers", numbers}, {L"lengths", lengths}, {L"bare_names", bare_names},
+    {L"texts", texts}, {L"traces", traces}, {L"resource", resource}, {L"endings", endings},
+};
+
+/* Runs the group of a name, or all if there is none; or only prints their names. */
+static int run_groups(const wchar_t *name, int only_names) {
+    for (size_t index = 0; index < sizeof groups / sizeof groups[0]; index++)
+        if (only_names)
+            printf("%ls\n", groups[index].name);
+        else if (!name || !wcscmp(name, groups[index].name))
+            groups[index].run();
+    return failed;
+}
+
 int wmain(int count, wchar_t **arguments) {
     if (count < 2)
         return 100;
+    if (count == 3 && !wcscmp(arguments[2], L"groups"))
+        return run_groups(NULL, 1);
     GetFullPathNameW(arguments[1], 512, root, NULL);
     CreateDirectoryW(root, NULL);
     log_file = CreateFileW(path(L"log"), GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ, NULL, CREATE_ALWAYS, 0, NULL);
     SetStdHandle(STD_ERROR_HANDLE, log_file);
+    /* The Khronos loader writes through the C library. */
+    _dup2(_open_osfhandle((intptr_t)log_file, _O_BINARY), 2);
+    setvbuf(stderr, NULL, _IONBF, 0);
     SetEnvironmentVariableW(L"VK_LOADER_DEBUG", L"all");
     GetModuleFileNameW(NULL, own, 500);
     wcscpy(wcsrchr(own, '\\') + 1, L"driver.dll");
@@ -292,6 +330,7 @@ int wmain(int count, wchar_t **arguments) {
     import("FreeLibrary", close_library);
     import("GetProcAddress", look_up);
     import("OutputDebugStringW", debug);
+    import("OutputDebugStringA", debug_bytes);
     import("RegEnumValueW", enum_value);
     import("RegQueryValueExW", query_value);
     import("RegOpenKeyExW", open_key);
@@ -300,27 +339,15 @@ int wmain(int count, wchar_t **arguments) {
     import("GetSystemWindowsDirectoryW", system_windows);
     elevated = count < 3 || wcscmp(arguments[2], L"trace");
     real_load = import("LoadLibraryExW", load);
+    import("LoadLibraryW", load_plain);
     setvbuf(stdout, NULL, _IONBF, 0);
-    if (count > 2) {
+    if (count == 3) {
         usual_adapters();
         child(arguments[2]);
     }
-    entry();
-    layers_in_keys();
-    long_paths();
-    settings();
-    adapters();
-    device_keys();
-    store();
-    vendors();
-    order();
-    features();
-    levels();
-    direct();
-    libraries();
-    edges();
-    resource();
-    endings();
+    if (count > 3)
+        return run_groups(arguments[3], 0);
+    run_groups(NULL, 0);
     if (!check(system_libraries.opened > 4 && !system_libraries.elsewhere, "libraries of the system come from its own folder"))
         printf("      %d of %d do not: %s\n", system_libraries.elsewhere, system_libraries.opened, system_libraries.names);
     if (!check(registry.opened > 20 && registry.opened == registry.closed && !registry.changing, "keys are opened for reading, and each is closed once"))

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs the cases of tests/windows/sources.c on another vulkan-1.dll for x86-64, under Wine. OTHER=/a/vulkan-1.dll names it. Each group has
+# its own process, because a group can end in a crash or a hang there. tests/windows/other.txt lists each case that differs on the
+# Khronos loader. A difference without a row fails, and so does a row without a difference.
+. "$(dirname "$0")/common.sh"
+
+HERE=$TARGET/windows/other
+LIST=tests/windows/other.txt
+
+[ -f "${OTHER:-}" ] || die 3 "OTHER must name a vulkan-1.dll for x86-64"
+need x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64
+need wine wine
+need xvfb-run xvfb
+[ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
+
+# of_wine WORD...: runs sources.exe with these words.
+of_wine() {
+    (cd "$HERE" && HOME=$HERE WINEPREFIX=$TARGET/windows/sources-prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d" \
+        timeout --kill-after=10 60 xvfb-run -a wine sources.exe scratch "$@" </dev/null 2>/dev/null) | tr -d '\r'
+}
+
+mkdir -p "$HERE"
+make --silent -C tests/windows OUT="$HERE" DLL="$OTHER"
+of_wine groups >"$HERE/groups"
+: >"$HERE/log"
+while read -r group; do
+    status=0
+    of_wine only "$group" >"$HERE/group.log" || status=$?
+    cat "$HERE/group.log" >>"$HERE/log"
+    sed -n "s/^FAIL  */$group: /p" "$HERE/group.log" | LC_ALL=C sort -u
+    # The status is the number of failures.
+    [ "$status" -eq "$(grep -c '^FAIL ' "$HERE/group.log")" ] || say "$group: does not end"
+done <"$HERE/groups" | LC_ALL=C sort >"$HERE/differs"
+sed -n 's/^\([^#].*\) -> .*/\1/p' $LIST | LC_ALL=C sort >"$HERE/listed"
+say "$(wc -l <"$HERE/groups") groups: $(grep -c '^ok ' "$HERE/log") cases as here, $(wc -l <"$HERE/differs") different"
+diff "$HERE/listed" "$HERE/differs"
