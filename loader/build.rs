@@ -30,10 +30,10 @@ fn main() {
         // The standard library is part of what ships there.
         return;
     }
-    // What ships goes without the standard library, its panic handler included.
+    // The shipped library uses neither the standard library nor its panic handler.
     if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {
         println!("cargo:rustc-cfg=vkl_shipped");
-        // Its symbols come from nowhere else, whatever features the crate `libc` was built with.
+        // The crate `libc` may be built without the feature that links the C library, so this links it.
         println!("cargo:rustc-link-lib=c");
     }
 }
@@ -41,7 +41,7 @@ fn main() {
 fn name_and_bind() {
     let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if let Some((_, name)) = ELF.iter().find(|(elf, _)| *elf == system) {
-        // Where the compiler does not link, the linker takes its arguments itself.
+        // On Fuchsia, rustc calls the linker directly, without a C compiler that would need the prefix.
         let comma = if system == "fuchsia" { "" } else { "-Wl," };
         link(format_args!("{comma}-soname={name}"));
         // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
@@ -107,5 +107,5 @@ const ELF: [(&str, &str); 12] = [
     ("fuchsia", "libvulkan.so"),
 ];
 
-/// The same for Apple's systems (APP-1). The program names the folder.
+/// Name under which programs load the library on Apple's systems (APP-1). The program names the folder.
 const APPLE: &str = "@rpath/libvulkan.1.dylib";

@@ -19,7 +19,7 @@ pub(crate) struct SharedEntry {
 
 /// Declares a table of functions that lead into a chain; no slot is ever empty.
 ///
-/// The first row has the table, and the name of the number before its slots, if there is one. Each other row has a command and the type of its
+/// The first row names the table, and the number in front of its slots, if there is one. Each other row has a command and the type of its
 /// function.
 macro_rules! chain_table {
     ($table:ident $(, $magic:ident)?; $($name:ident: $function:ty;)*) => {

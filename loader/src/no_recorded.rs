@@ -12,9 +12,9 @@ use rust_alloc::vec::Vec;
 pub(crate) struct Closed {
     /// The manifest, by which the driver is opened later.
     pub manifest: DriverManifest,
-    /// Its entry in the driver catalogue.
+    /// Entry of the driver in the driver catalogue.
     pub known: Known,
-    /// Its own instance extensions.
+    /// Instance extensions of the driver itself.
     pub extensions: Vec<VkExtensionProperties>,
     never: core::convert::Infallible,
 }

@@ -22,9 +22,9 @@ const LINE: usize = 64;
 pub(crate) struct Closed {
     /// The manifest, by which the driver is opened later.
     pub manifest: DriverManifest,
-    /// Its entry in the driver catalogue.
+    /// Entry of the driver in the driver catalogue.
     pub known: Known,
-    /// Its own instance extensions.
+    /// Instance extensions of the driver itself.
     pub extensions: Vec<VkExtensionProperties>,
     bytes: Vec<u8>,
 }

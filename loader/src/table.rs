@@ -36,7 +36,7 @@ impl<F: Copy> Entry<F> {
     }
 }
 
-/// Lets an emitted trampoline look like a call of its own command; the function is copied at once.
+/// Lets emitted trampolines call an entry like a function. The function pointer is copied before the call.
 impl<F: Copy> core::ops::Deref for Entry<F> {
     type Target = F;
 

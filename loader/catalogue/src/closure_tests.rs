@@ -182,7 +182,7 @@ fn each_file_of_a_driver_must_be_the_same() {
             doubt(One::then().change(path, unreadable)),
             Err((Doubt::Unreadable, number))
         );
-        // Only the rights of this process matter.
+        // Only the permissions of this process matter.
         assert_eq!(doubt(One::then().change(path, |file| file.is_open = false)), Ok(()));
     }
 }
@@ -238,7 +238,7 @@ fn folders_of_the_process_matter_where_they_have_another_file_of_a_name() {
         ("/other/libz.so", "/lib:/other", Err((Doubt::Shadowed, Some(1)))),
     ] {
         assert_eq!(other(path).search(search).check(&known()), expected, "{path} {search}");
-        // The same folders are tested as a `DT_RPATH`, which the linker searches first.
+        // This tests the same folders as a `DT_RPATH`, which the linker searches first.
         let at_root = search.is_empty() || search.starts_with("/lib");
         if !at_root {
             let by_path = other(path).object("", "", search);

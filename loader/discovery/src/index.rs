@@ -34,8 +34,8 @@ pub struct Key(u32);
 impl Key {
     /// Returns the key of a name, or of several texts that form one.
     pub fn of(parts: &[&[u8]]) -> Self {
-        // Which names collide differs between processes if the system places libraries at random addresses. So nobody can write a file for which the
-        // table is slow.
+        // If the system places libraries at random addresses, different names collide in each process. So nobody can write a file for which the table
+        // is slow.
         let seed = (&raw const SEED).addr() as u64;
         let mut hash = seed ^ 0x9E37_79B9_7F4A_7C15;
         for part in parts {

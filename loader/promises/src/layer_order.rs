@@ -42,9 +42,9 @@ impl Kind {
 /// A widely used layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer {
-    /// Its name. `*` at the end stands for any text.
+    /// Name of the layer. `*` at the end stands for any text.
     pub name: &'static str,
-    /// Its purpose.
+    /// Purpose of the layer.
     pub kind: Kind,
 }
 

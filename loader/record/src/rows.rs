@@ -18,7 +18,7 @@ pub struct Structure {
     pub size: u16,
     /// First byte and length of each run of padding.
     pub gaps: &'static [(u16, u16)],
-    /// Its name.
+    /// Name of the structure.
     pub name: &'static str,
 }
 

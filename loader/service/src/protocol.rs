@@ -115,7 +115,7 @@ pub enum Reply {
 /// A device in a reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Device {
-    /// Its node's name.
+    /// Name of the device's node.
     pub node: String,
     /// The kernel's driver.
     pub driver: String,
@@ -128,7 +128,7 @@ pub struct Device {
 pub struct ManifestText<'a> {
     /// The name of its file.
     pub name: &'a str,
-    /// Its text.
+    /// Text of the manifest.
     pub contents: &'a str,
     /// Hash of the library's bytes, in hexadecimal digits. A client that has this library open does not request it.
     pub sha256: &'a str,

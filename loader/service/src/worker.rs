@@ -18,7 +18,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 pub enum Report {
     /// The progress of a package.
     Step {
-        /// Its name.
+        /// Name of the package.
         package: String,
         /// The current step.
         step: Step,

@@ -339,7 +339,7 @@ fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
     });
 }
 
-/// LSV-18, LSV-50: whoever keeps lists and spoils libraries takes neither memory nor drivers from others.
+/// LSV-18, LSV-50: a client that keeps lists and spoils libraries takes neither memory nor drivers from others.
 #[test]
 fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
     case(|mut machine| {

@@ -124,7 +124,7 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
                 }
             }
             let asked = Instant::now();
-            // Not more often than a client may.
+            // The client asks no more often than the service allows.
             if asked.duration_since(begin).as_millis().is_multiple_of(5) {
                 assert!(other.is_alive());
                 slowest = slowest.max(asked.elapsed());
@@ -195,7 +195,7 @@ fn lsv_46_unread_replies_of_closed_connections_count() {
     });
 }
 
-/// LSV-46: where the system takes no more descriptors, a client has to wait and is not closed.
+/// LSV-46: if the system passes no more descriptors, the service answers `busy` and keeps the connection.
 #[test]
 fn lsv_46_a_service_without_descriptors_is_busy() {
     case(|mut machine| {
@@ -214,7 +214,7 @@ fn lsv_46_clients_that_come_and_go_leave_nothing() {
         machine.package("soft");
         machine.start();
         machine.expect(&["0-libsoft.so.json"]);
-        // From now on there is a copy for root.
+        // The service has now made a copy for root.
         assert_eq!(machine.client().get("0-libsoft.so").status(), "ok");
         let open = || {
             std::fs::read_dir(format!("/proc/{}/fd", machine.process()))

@@ -176,12 +176,12 @@ fn lsv_57_a_second_service_ends_with_an_error() {
             printed(&output)
         );
         assert!(machine.client().is_alive());
-        // Even one that does not know the lock of the first is not replaced.
+        // A service does not replace another one, even if the lock of the first is gone.
         fs::remove_file(machine.path("run/service.sock.lock")).unwrap();
         let output = machine.command().stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
         assert!(machine.client().is_alive());
-        // What one left that is gone is.
+        // The socket of a killed service stays, and the next service replaces it.
         machine.kill();
         assert!(machine.socket().exists());
         machine.start();
@@ -267,7 +267,7 @@ fn lsv_43_the_state_is_written_for_people() {
         assert!(at(&["clients"]).parse::<u32>().is_ok());
         assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
-        // As private as the answer to a request for the state.
+        // The file is as private as the answer to a request for the state.
         let state = fs::metadata(machine.path("run/debug")).unwrap();
         assert_eq!(state.permissions().mode() & 0o7777, 0o700);
         assert_eq!(std::os::unix::fs::MetadataExt::uid(&state), config::USER);
@@ -412,7 +412,7 @@ fn a_driver_becomes_a_package() {
         let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
         assert_eq!(contents, library(64, 5000));
         assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
-        // Unless it is to be replaced, which other folders never are.
+        // `--replace` replaces an existing package, but never another folder.
         let replace = |out: &str| {
             let [library, manifest, out] = ["drivers/libx.so", "drivers/x.json", out].map(|path| machine.path(path));
             let words = [library.as_os_str(), manifest.as_os_str(), out.as_os_str()];
@@ -434,7 +434,7 @@ fn a_driver_becomes_a_package() {
     });
 }
 
-/// The same test with the system's software driver, by its name.
+/// Repeats the test above with the name of the system's software driver.
 #[test]
 fn an_installed_driver_becomes_a_package() {
     case(|mut machine| {
@@ -552,7 +552,7 @@ fn units_are_valid() {
         let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(template).unwrap().replace("@UNIT_PREFIX@", prefix);
         assert!(!text.contains("@UNIT"), "{text}");
-        // Neither crashes nor clients in a row switch it off.
+        // Neither repeated crashes nor many connections make systemd stop the unit.
         let limit = if kind == "service" {
             "StartLimitIntervalSec=0"
         } else {

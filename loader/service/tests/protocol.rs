@@ -321,20 +321,20 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
         machine.start();
         let lingering = Lingering::new();
         let mut ways: [fn(&mut machine::Connection, OwnedFd); 5] = [
-            // As part of a request.
+            // The client sends a socket with a request.
             |client, socket| {
                 let packet = client.packet(Operation::Features, "{}");
                 client.send_raw(&packet, &[socket]).unwrap();
             },
-            // With a packet that ends the connection.
+            // The client sends it with a packet that ends the connection.
             |client, socket| client.send_raw(b"garbage", &[socket]).unwrap(),
-            // Before the connection ends.
+            // The client sends it before the connection ends.
             |client, socket| {
                 let packet = client.packet(Operation::Features, "{}");
                 client.send_raw(&packet, &[socket]).unwrap();
                 rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
             },
-            // With an empty packet, which looks like the end of the connection, and with the packet after an empty one.
+            // The client sends it with an empty packet, which looks like the end of the connection, and with the packet after that.
             |client, socket| client.send_raw(b"", &[socket]).unwrap(),
             |client, socket| {
                 client.send_raw(b"", &[]).unwrap();
@@ -375,7 +375,7 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
 fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     case(|mut machine| {
         machine.start();
-        // It answers once all its threads run.
+        // The service answers only after it has started all its threads.
         assert!(machine.client().is_alive());
         let lingering = Lingering::new();
         let threads = || {
@@ -427,7 +427,7 @@ fn lsv_18_no_client_changes_what_another_runs() {
         let hostile = machine.client().get("0-libsoft.so").descriptors.remove(0);
         assert!(rustix::io::pwrite(&hostile, b"x", 0).is_err());
         assert!(rustix::fs::ftruncate(&hostile, 0).is_err());
-        // Even root, who may open it anew for writing, gets no further.
+        // Root can reopen the file for writing, but the seals refuse each change.
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&hostile));
         if let Ok(writable) = fs::File::options().write(true).open(path) {
             assert!(rustix::io::pwrite(&writable, b"x", 0).is_err() && writable.set_len(0).is_err());

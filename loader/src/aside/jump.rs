@@ -14,7 +14,7 @@ macro_rules! jump {
     };
 }
 
-/// The same with a register that calls between libraries may change, and a landing instruction that older processors ignore.
+/// Expands to such a jump through x16, which calls between libraries may change. Older processors ignore the landing instruction.
 #[cfg(target_arch = "aarch64")]
 macro_rules! jump {
     ($targets:path, $number:expr) => {

@@ -30,7 +30,7 @@ static SYSTEM: Mutex<Option<Library>> = Mutex::new(None);
 
 /// An exported function.
 pub(crate) struct Export {
-    /// Its name.
+    /// Name of the function.
     name: &'static CStr,
     /// Symbol of this name: a jump to the target.
     jump: unsafe extern "C" fn(),

@@ -27,7 +27,7 @@ pub(crate) struct OpenDriver {
     pub source: Source,
     /// Entry of the driver catalogue for it.
     pub known: Option<Known>,
-    /// Its record, if it is not open; the functions are then the loader's own.
+    /// Record of a driver that is not open; the functions are then the loader's own.
     pub closed: Option<Arc<Closed>>,
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct VkNegotiateLayerInterface {
     pub sType: i32,
     /// Null.
     pub pNext: *mut c_void,
-    /// In: the version of the loader; out: the version of the layer.
+    /// The loader's version before the call; the layer's after it.
     pub loaderLayerInterfaceVersion: u32,
     /// The layer's instance-level lookup.
     pub pfnGetInstanceProcAddr: Option<GetInstanceProcAddr>,

@@ -383,7 +383,7 @@ macro_rules! loader_extensions {
     ($($name:ident)*) => {
         /// Extensions that the loader implements itself, for which no driver is needed (DRV-102).
         pub(super) const LOADER_EXTENSIONS: [InstanceExtension; 4] = [$(InstanceExtension::$name),*];
-        /// Their properties in lists.
+        /// Properties of these extensions in lists.
         static LOADER_PROPERTIES: [VkExtensionProperties; 4] = [
             $(properties_of(stringify!($name), InstanceExtension::$name.spec_version())),*
         ];

@@ -24,13 +24,13 @@ pub(super) const FAILED: VkResult = VkResult::VK_ERROR_INITIALIZATION_FAILED;
 
 /// The driver's own instance.
 pub(super) struct Opened {
-    /// Its functions.
+    /// Functions of the instance.
     pub(super) table: DriverTable,
-    /// Its handle.
+    /// Handle of the instance.
     pub(super) handle: InstanceHandle<Driver>,
-    /// Its look-up of functions.
+    /// Look-up of the driver's functions.
     pub(super) look_up: GetProcAddr,
-    /// Its look-up of physical-device functions.
+    /// Look-up of the driver's physical-device functions.
     pub(super) look_up_of_physical_devices: Option<GetProcAddr>,
     /// Path of its library.
     pub(super) path: Text,

@@ -25,7 +25,7 @@ pub(super) trait Owner: Copy {
     /// Returns the driver's function of a slot, and its own handle; opens the driver.
     ///
     /// # Errors
-    /// Those of [`Sleeper::wake`]; `VK_ERROR_INITIALIZATION_FAILED` also if the driver lacks the function or the device.
+    /// The errors of [`Sleeper::wake`]; `VK_ERROR_INITIALIZATION_FAILED` also if the driver lacks the function or the device.
     fn awake(self, slot: usize) -> Result<(Function, Self), VkResult>;
 }
 

@@ -27,7 +27,7 @@ impl PhysicalDevices {
     }
 }
 
-/// A kind of object, whose key is the device for which it stands.
+/// A kind of object that stands for a device. The device is the object's key.
 trait Object: Keyed + Sized {
     /// Returns the table of this kind of object.
     fn table(devices: &mut PhysicalDevices) -> &mut HostTable<Self>;

@@ -1,5 +1,4 @@
-//! Devices that are hidden, and the place that each of the others is wished for: by a list of visible devices (DRV-143a), or by
-//! `DRI_PRIME` (DRV-143b).
+//! Hides devices and orders the others, as a list of visible devices (DRV-143a) or `DRI_PRIME` (DRV-143b) requests.
 
 use super::order::{Sorting, Traits};
 use super::prime;

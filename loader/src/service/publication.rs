@@ -64,7 +64,7 @@ pub(crate) struct Publication {
     pub name: Text,
     /// The name of the manifest in messages.
     pub path: Text,
-    /// Its text.
+    /// Text of the manifest.
     pub content: Vec<u8>,
     /// Checksum of the library, if the service sent it.
     pub sum: Option<Sum>,

@@ -21,7 +21,7 @@ const LONGEST_NAME: usize = 255;
 pub(crate) struct Manifest {
     /// The name under which it was published: a file name.
     pub name: Text,
-    /// Its text.
+    /// Text of the manifest.
     pub content: Vec<u8>,
     /// Checksum of the library, if the service sent it.
     pub sum: Option<Sum>,

@@ -105,7 +105,7 @@ pub(crate) struct Library {
     /// The library to test, instead of the one that programs on this machine get.
     #[arg(long, value_name = "PATH")]
     pub(crate) library: Option<PathBuf>,
-    /// The time limit of a process in seconds. The default is 30, and no limit for a program of yours.
+    /// The time limit of a process in seconds. The default is 30; your own program has none.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     timeout: Option<u32>,
     /// `true` if this program chose the library, because programs get another loader.

@@ -156,7 +156,7 @@ pub(crate) fn answers() -> io::Result<File> {
 
 /// Makes this process end with its parent, and makes it the first to be ended when memory is short. No work of a user is lost with it.
 pub(crate) fn be_expendable() {
-    // Where the system does not support these requests, the process runs as usual.
+    // If the system does not support these requests, the process runs as usual.
     #[cfg(target_os = "linux")]
     {
         let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));

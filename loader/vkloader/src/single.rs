@@ -66,7 +66,7 @@ fn shown(linkers: &[Option<PathBuf>]) -> String {
 /// Executes the program of a set. A file system for temporary files may forbid execution, so all places are tried. Returns the error of the first
 /// place.
 fn start(set: &Set) -> io::Error {
-    // The program lets them arrive once it can remove the folder.
+    // The started program accepts these signals once it can remove the folder.
     signals::hold_requests_to_end();
     let started = scratch::first(|place| {
         let folder = unpack(set, place)?;

@@ -151,7 +151,7 @@ fn a_link_and_a_path_from_here_name_the_library() {
     for library in ["mine.so", "./mine.so", "below/../mine.so"] {
         bench.gets(library, &["libvulkan.so.1"]);
     }
-    // The same without a program: the dynamic linker would search for a bare name elsewhere.
+    // Without a program, too, a bare name is a file of this folder; the dynamic linker would search elsewhere.
     let mut command = bench.machine.command(&["explain", "--library", "mine.so"]);
     let output = command.current_dir(bench.machine.path("")).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

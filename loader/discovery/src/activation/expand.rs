@@ -37,7 +37,7 @@ const FEW_NAMES: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meta {
     Untouched,
-    /// Its components are being added.
+    /// The components of the meta-layer are being added.
     Open,
     /// All its components were checked, and it was added after them unless one was missing.
     Closed,

@@ -23,7 +23,7 @@ impl Fixed {
         }
     }
 
-    /// The same variables in an elevated process.
+    /// Makes the environment that of an elevated process.
     pub fn elevated(mut self) -> Self {
         self.elevated = true;
         self

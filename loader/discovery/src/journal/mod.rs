@@ -131,7 +131,7 @@ impl<'a> Journal<'a> {
     /// Makes a result from the environment and the disk, and records its inputs.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// The error of `make`.
     pub fn record<T>(
         &mut self,
         make: impl FnOnce(&Environment<'_>, &mut Self) -> Result<T, OutOfMemory>,

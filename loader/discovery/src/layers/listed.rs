@@ -105,7 +105,7 @@ pub(super) fn combine(
         unordered_at,
         known: _,
     } = listed;
-    // Where there is no marker there is no layer that is not listed.
+    // Without the marker, the settings file adds no unlisted layers.
     let at = unordered_at.unwrap_or(layers.len());
     let behind = layers.len() - at;
     layers.try_room(unlisted.len())?;

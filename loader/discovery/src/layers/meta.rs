@@ -209,7 +209,7 @@ impl Validation<'_> {
         );
     }
 
-    /// All components of a meta-layer have passed.
+    /// Accepts a meta-layer after all its components have passed.
     fn accept(&mut self, layer: usize, journal: &Journal<'_>) -> Result<(), OutOfMemory> {
         self.states[layer] = State::Valid;
         // Taken out for as long as the layer changes.

@@ -42,7 +42,7 @@ pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result
 /// The JSON value in bytes that were read already.
 ///
 /// # Errors
-/// Those of a file with this content.
+/// The errors of a file with this content.
 pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
     Document::parse(content).map_err(|error| match error {
         JsonError::Invalid(place) => FileError::Unusable(FileReason::InvalidJson(Some(place))),

@@ -126,7 +126,7 @@ mod tests {
         let recorder = VariableRecorder::default();
         recorder.note(NAME, Trust::Secure, None);
         recorder.note(NAME, Trust::Plain, Some(b"x"));
-        // Only the first of them is so.
+        // Only the first of the two readings would have the same result.
         assert!(!recorder.into_values().hold());
     }
 

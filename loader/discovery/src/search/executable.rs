@@ -24,7 +24,8 @@ impl Executable {
         }
     }
 
-    /// Its absolute path, symbolic links resolved; `None` when it cannot be read or is too long, and then no key matches.
+    /// Returns the absolute path of the executable, with symbolic links resolved. It is `None`, and no key matches, if the path is unreadable or
+    /// too long.
     pub fn path(&self) -> Option<&Text> {
         self.0.get_or_init(executable_path).as_ref()
     }

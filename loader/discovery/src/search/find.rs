@@ -28,7 +28,7 @@ pub struct Files {
 /// A manifest file that was found, or that a variable or setting named.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its path, as assembled.
+    /// Path of the file, as assembled.
     pub path: Text,
     /// Origin of the file or of its folder.
     pub source: Source,
@@ -163,7 +163,7 @@ fn add_files_in(
             format_args!("Failed to read folder {} to its end: {error}", Raw(folder.path)),
         );
     }
-    // What precedes the names is the same in all.
+    // All paths have the same folder, so this sorts by name.
     found[known..].sort_unstable_by(|one, other| one.path.cmp(&other.path));
     Ok(None)
 }

@@ -9,7 +9,7 @@ use os::memory::{Grow, OutOfMemory, shortage};
 /// A folder, or one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// Its path, as assembled.
+    /// Path of the folder or file, as assembled.
     pub path: &'a [u8],
     /// Origin of the path.
     pub source: Source,

@@ -8,7 +8,7 @@ const MAX_BUNDLE: usize = 1024;
 
 /// A system, as a search sees it.
 pub trait System {
-    /// Its folders.
+    /// Folders of the system.
     const FOLDERS: Folders;
 
     /// Passes the resource folder of the application's bundle to `take`, if there is one.

@@ -63,7 +63,7 @@ fn uuid(object: Object<'_>, field: &str) -> Option<[u8; 16]> {
 }
 
 fn byte_of(number: f64) -> Option<u8> {
-    // The same number when it was in range and whole.
+    // The conversion changes no whole number in range.
     let byte = number as u8;
     (f64::from(byte) == number).then_some(byte)
 }

@@ -66,7 +66,7 @@ pub struct LayerEntry {
     pub control: Control,
     /// The exact name of the layer.
     pub name: Text,
-    /// Its manifest, as written.
+    /// Path of the layer's manifest, as written in the file.
     pub path: Text,
     /// `true` if its manifest is read by the rules of implicit layers.
     pub implicit: bool,
@@ -81,7 +81,7 @@ pub struct DeviceConfiguration {
     pub driver_uuid: [u8; 16],
     /// `VkPhysicalDeviceProperties::driverVersion`.
     pub driver_version: u32,
-    /// Its name, for messages only; may be empty.
+    /// Name of the device, for messages only; may be empty.
     pub device_name: ShortName,
     /// The name of its driver, for messages only; may be empty.
     pub driver_name: ShortName,

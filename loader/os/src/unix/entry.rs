@@ -1,7 +1,7 @@
 //! Functions that run when the library is loaded into and unloaded from the process.
 
 /// Makes two functions of type `extern "C" fn()` run when the library is loaded and unloaded, through its own initialisation and termination arrays.
-/// Nothing is registered elsewhere, so the last `dlclose` really unloads the library, and the next load starts anew (APP-9).
+/// Nothing is registered elsewhere, so the last `dlclose` really unloads the library, and the next load starts from the beginning (APP-9).
 #[cfg(not(target_vendor = "apple"))]
 #[macro_export]
 macro_rules! at_load_and_unload {
@@ -20,8 +20,8 @@ macro_rules! at_load_and_unload {
     };
 }
 
-/// The same for object files that only have an array for the first function. The second one is registered for this library, as the system's C
-/// compiler does: it runs at the last `dlclose` and does not prevent it.
+/// Declares both functions in object files that only have an array for the first one. The second one is registered for this library, as the
+/// system's C compiler does: it runs at the last `dlclose` and does not prevent it.
 #[cfg(target_vendor = "apple")]
 #[macro_export]
 macro_rules! at_load_and_unload {

@@ -12,7 +12,7 @@ const USUAL_PATH: usize = 384;
 /// Calls `action` with a path and its terminator.
 ///
 /// # Errors
-/// Those of `action`; `EINVAL` if the path contains a NUL, `ENOMEM` if it is long and there is no memory for a copy.
+/// The errors of `action`; `EINVAL` if the path contains a NUL, `ENOMEM` if it is long and there is no memory for a copy.
 pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
     if path.len() >= USUAL_PATH {
         return with_copy(path, action);

@@ -42,7 +42,7 @@ pub(super) fn from_system(path: PathBuf) -> Vec<u8> {
 /// Calls `action` with a path and its terminator.
 ///
 /// # Errors
-/// Those of `action`; `INVALID` if the path contains a NUL, `SHORTAGE` if there is no memory for a copy.
+/// The errors of `action`; `INVALID` if the path contains a NUL, `SHORTAGE` if there is no memory for a copy.
 pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
     let mut copy = Vec::new();
     if copy.try_exact_room(path.len() + 1).is_err() {

@@ -10,7 +10,7 @@ pub const SETTLE: Duration = Duration::from_millis(200);
 /// A device node, as a scan of the folder found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Its name, `renderD128`.
+    /// Name of the node, such as `renderD128`.
     pub node: String,
     /// The device's identity.
     pub identity: Identity,

@@ -22,7 +22,7 @@ use std::time::Instant;
 /// A device and the driver that serves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// Its node.
+    /// Node of the device.
     pub node: String,
     /// The device's identity.
     pub identity: Identity,

@@ -14,11 +14,11 @@ pub const COLLECT: Duration = Duration::from_millis(200);
 /// A driver that can be handed out. `L` is its library.
 #[derive(Debug)]
 pub struct Driver<L> {
-    /// Its manifest as clients see it.
+    /// Manifest of the driver as clients see it.
     pub published: Published,
     /// The programs that can use the package.
     pub class: Class,
-    /// Its processor, as a number of the ELF specification.
+    /// Processor of the library, as a number of the ELF specification.
     pub machine: u16,
     /// The path of the library in the package.
     pub file_path: String,
@@ -90,12 +90,12 @@ impl<L> Instance<L> {
 pub enum Job {
     /// Read a package.
     Load {
-        /// Its name.
+        /// Name of the package.
         package: String,
     },
     /// Read it again if it changed since.
     Recheck {
-        /// Its name.
+        /// Name of the package.
         package: String,
     },
 }
@@ -114,11 +114,11 @@ pub enum Outcome<L> {
 /// A package that was read, before it has a number.
 #[derive(Debug)]
 pub struct Loaded<L> {
-    /// Its manifest.
+    /// Manifest of the package.
     pub manifest: crate::package::Manifest,
     /// The programs that can use the package.
     pub class: Class,
-    /// Its processor.
+    /// Processor of the library.
     pub machine: u16,
     /// The path of the library in the package.
     pub file_path: String,
@@ -156,7 +156,7 @@ struct Entry<L> {
     unneeded: Option<Instant>,
 }
 
-/// All of them.
+/// All packages.
 #[derive(Debug)]
 pub(super) struct Packages<L> {
     entries: BTreeMap<String, Entry<L>>,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Calls that are allowed with any arguments. None of them starts a program, makes a socket or sends a signal. `clone3` is in the list
 /// because [`no_clone3`] decides about it.
 const ALLOWED: &[c_long] = &[
-    // For the loop and its clients.
+    // Calls for the main loop and its clients.
     libc::SYS_accept4,
     libc::SYS_epoll_ctl,
     libc::SYS_epoll_pwait,
@@ -21,7 +21,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_sendmsg,
     libc::SYS_setsockopt,
     libc::SYS_shutdown,
-    // For files, packages and memory files.
+    // Calls for files, packages and memory files.
     libc::SYS_close,
     libc::SYS_fchmod,
     libc::SYS_fcntl,
@@ -45,7 +45,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_unlinkat,
     libc::SYS_write,
     libc::SYS_writev,
-    // For the standard library and the C library: memory, threads and time.
+    // Calls of the standard library and the C library: memory, threads and time.
     libc::SYS_brk,
     libc::SYS_clone3,
     libc::SYS_clock_gettime,

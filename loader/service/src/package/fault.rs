@@ -41,16 +41,16 @@ pub enum Fault {
     Writable {
         /// Path of the file, relative to the package; `..` is the root of packages itself.
         file: String,
-        /// Its owner.
+        /// Owner of the file.
         owner: u32,
-        /// Its permission bits.
+        /// Permission bits of the file.
         mode: u32,
     },
     /// The file is larger than allowed (LSV-50).
     TooLarge {
         /// Path of the file, relative to the package.
         file: String,
-        /// Its size in bytes.
+        /// Size of the file in bytes.
         size: u64,
         /// The limit in bytes.
         most: u64,

@@ -50,7 +50,7 @@ pub struct Folder {
 pub struct File {
     /// Open for reading.
     pub fd: OwnedFd,
-    /// Its state when it was opened.
+    /// State of the file when it was opened.
     pub stat: Stat,
     /// Name of the file in messages, relative to the package.
     pub shown: String,
@@ -67,7 +67,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// From the state of a file.
+    /// Returns the stamp of a file with this state.
     // The types of the numbers differ between processors.
     #[allow(
         clippy::unnecessary_cast,
@@ -85,7 +85,7 @@ impl Stamp {
 }
 
 impl File {
-    /// Its size in bytes when it was opened.
+    /// Returns the size of the file in bytes when it was opened.
     pub fn size(&self) -> u64 {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
@@ -161,7 +161,7 @@ impl Folder {
     /// Opens the package of this name, if this folder is a root of packages. Names in messages are relative to the package.
     ///
     /// # Errors
-    /// Those of [`Folder::folder`]; [`Fault::Absent`] if there is no such package.
+    /// The errors of [`Folder::folder`]; [`Fault::Absent`] if there is no such package.
     pub fn package(&self, name: &str) -> Result<Self, Fault> {
         let found = self.folder(name);
         match found {
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(open(&tree, "a/file").unwrap().shown, "a/file");
         assert_eq!(open(&tree, "a/link").unwrap_err(), Fault::Link("a/link".into()));
         assert_eq!(open(&tree, "b/file").unwrap_err(), Fault::Link("b".into()));
-        // The same test with `openat`, for older systems.
+        // This repeats the test with `openat`, for older systems.
         let folder = tree.folder();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let older = |name: &str| open_without_rules(folder.fd.as_fd(), name, flags);

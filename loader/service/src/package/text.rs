@@ -110,11 +110,11 @@ struct Icd {
 /// A manifest as clients see it (LSV-17).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// Its `library_path`, by which clients ask for the library.
+    /// Value of `library_path`, by which clients ask for the library.
     pub key: String,
-    /// Its own name.
+    /// Name of the manifest.
     pub name: String,
-    /// Its text.
+    /// Text of the manifest.
     pub contents: String,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     let mut bytes = vec![
         0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 62, 0,
     ];
-    // It has no segments.
+    // The rest of the header is zero: the library has no segments.
     bytes.resize(64, 0);
     bytes.resize(size.max(bytes.len()), 7);
     bytes
@@ -58,7 +58,7 @@ pub(crate) struct Machine {
     daemon: Option<Child>,
     /// Words in front of the program.
     pub(crate) wrap: Vec<String>,
-    /// Whose process the service is, if not root's.
+    /// User who runs the service; `None` for root.
     pub(crate) user: Option<u32>,
     /// `true` if the service listens to udev.
     pub(crate) udev: bool,
@@ -73,7 +73,7 @@ const CONFIG: &str =
     r#"{"devices":[{"driver":"one","icds":["a","b"]},{"driver":"two","icds":["b"]}],"fallback":"soft"}"#;
 
 impl Machine {
-    /// Without devices or packages.
+    /// Returns a machine without devices or packages.
     pub(crate) fn new(place: tempfile::TempDir) -> Self {
         steady::usual_umask();
         let machine = Self {
@@ -94,7 +94,7 @@ impl Machine {
         machine
     }
 
-    /// A path on it.
+    /// Returns a path of the machine.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.place.path().join(path)
     }
@@ -355,9 +355,9 @@ pub(crate) fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connect
 /// A packet of the service.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// Its header.
+    /// Header of the packet.
     pub(crate) header: Header,
-    /// Its payload.
+    /// Payload of the packet.
     pub(crate) payload: Value,
     /// The descriptors that came with it.
     pub(crate) descriptors: Vec<OwnedFd>,

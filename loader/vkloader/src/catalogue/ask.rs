@@ -137,7 +137,7 @@ impl<'a> Asker<'a> {
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("VK_LOADER_CATALOGUE", "off");
         match manifest {
-            // Where the user's own settings file would be, which could add layers and other drivers.
+            // An empty data folder hides the user's settings file, which could add layers and other drivers.
             Some(manifest) => command
                 .env("VK_DRIVER_FILES", manifest)
                 .env("XDG_DATA_HOME", self.home.path()),

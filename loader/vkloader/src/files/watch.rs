@@ -36,7 +36,7 @@ const STEP: Timespec = Timespec {
 /// Kind of access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Touch {
-    /// Its attributes, existence or target were queried.
+    /// The attributes, existence or target of the path were queried.
     Asked,
     /// The path was opened for reading or executed.
     Read,
@@ -177,7 +177,7 @@ fn install() -> io::Result<OwnedFd> {
 
 /// Returns the program that the kernel runs at each system call. Calls in the table cause a notification; all others continue.
 fn filter(processor: u32) -> Vec<libc::sock_filter> {
-    // Offsets of the call's number and of the processor in the program's input.
+    // Offsets of the system call's number and of the processor in the input of the BPF program.
     const NUMBER: u32 = 0;
     const PROCESSOR: u32 = 4;
     let step = |code: u32, jt: u8, k: u32| libc::sock_filter {

@@ -106,7 +106,7 @@ impl Question {
         STRUCTURES.iter().filter(move |one| one.query == query && one.kind != 0)
     }
 
-    /// Returns the gaps of the structure that the others extend.
+    /// Returns the padding of the base structure, which all others extend.
     fn gaps(&self) -> &'static [(u16, u16)] {
         let inner = STRUCTURES.iter().find(|one| one.query == self.query && one.kind == 0);
         inner.map_or(&[], |inner| inner.gaps)

@@ -204,7 +204,7 @@ pub(crate) fn obstructed(report: &mut Report, layer: &str, with: &Seen, free: &S
             .findings
             .push(format!("without the layer, a program can use {}", usable.join(", ")));
         match is_asked_for {
-            // For the program, the variable would make the layer one that is not installed.
+            // With the variable, the program's request for the layer would fail, so the advice does not name it.
             true => {
                 dropped.advice = "Update the layer, or start the program without the option that asks for it.".into()
             }

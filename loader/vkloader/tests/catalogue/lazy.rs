@@ -26,7 +26,7 @@ fn update(machine: &Machine) {
     assert!(driver(&written(machine), "lvp")["record"].is_string());
 }
 
-/// Makes the driver another one, while its files stay the same.
+/// Changes the driver's answers, while its files stay the same.
 fn configure(machine: &Machine, lines: &str) {
     let journal = machine.path("journal");
     let text = format!("ordinal 0\njournal {}\n{lines}\n", journal.display());

@@ -71,7 +71,7 @@ fn drv_281_records_that_are_not_used_are_removed() {
     machine.driver("a", "device one");
     good(&machine, &["update"]);
     let first = records(&machine);
-    // What is known is kept; a record that is gone is made again.
+    // `--changed` keeps valid records, and writes a deleted one again.
     good(&machine, &["update", "--changed"]);
     assert_eq!(records(&machine), first);
     fs::remove_file(&first[0]).expect("a file");

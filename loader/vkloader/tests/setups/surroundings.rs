@@ -110,7 +110,7 @@ fn a_folder_of_manifests_that_this_user_may_not_read_is_named() {
         !codes.contains("search.folder-closed") && !codes.contains("driver.none-installed"),
         "{codes}"
     );
-    // What is below the folder of another user may not exist, so it is not named.
+    // The report does not name a folder below one that another user owns, because it may not exist.
     allow(&machine.path("data"), 0o700);
     assert!(!machine.explain().codes().contains(&"search.folder-closed"));
     allow(&machine.path("data"), 0o755);

@@ -19,7 +19,7 @@ pub enum FileReason {
     NotRead,
     /// The file is larger than any real manifest; the bound is in bytes.
     TooLarge(u64),
-    /// Its size changed while it was read.
+    /// The size of the file changed while it was read.
     Changed,
     /// The text is not valid JSON from this place on; without a place, the JSON value has the wrong type.
     InvalidJson(Option<Place>),

@@ -23,18 +23,18 @@ pub enum LayerListReason {
     },
     /// A component of the meta-layer is missing.
     ComponentMissing {
-        /// Its name.
+        /// Name of the component.
         component: Text,
-        /// Its place in `component_layers`.
+        /// Place of the component in `component_layers`.
         index: usize,
     },
     /// A component is for an older API version than the meta-layer.
     ComponentOlder {
         /// Major and minor version of the meta-layer.
         version: (u32, u32),
-        /// Its place in `component_layers`.
+        /// Place of the component in `component_layers`.
         index: usize,
-        /// Its major and minor version.
+        /// Major and minor version of the component.
         component_version: (u32, u32),
     },
     /// The meta-layer lists itself.

@@ -151,7 +151,7 @@ fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
 enum Form {
     /// The text is unchanged.
     Plain,
-    /// Its nesting was checked, and its strings are in the code of one character a byte.
+    /// The nesting of the text was checked, and each character of its strings is one byte.
     Normalized,
 }
 
@@ -180,7 +180,7 @@ impl Builder<'_> {
         let at = self.nodes.len();
         if self.nodes.try_push(Node { kind, start, end }).is_err() {
             self.out_of_memory.set(true);
-            // Without words: the error must not ask for memory.
+            // The error has no text, because a text would need memory.
             return Err(E::custom(""));
         }
         Ok(at)
@@ -194,7 +194,7 @@ impl Builder<'_> {
     /// A string lies in the text.
     fn add_text<E: Error>(&mut self, kind: Kind, text: &str) -> Result<(), E> {
         let start = text.as_ptr().addr() - self.text;
-        // Not beyond the length of the text.
+        // Both places are within the text, which is shorter than 4 GiB.
         self.add(kind, start as u32, (start + text.len()) as u32).map(drop)
     }
 

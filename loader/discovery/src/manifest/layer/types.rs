@@ -17,7 +17,7 @@ pub struct LayerManifest {
     pub source: Source,
     /// `true` if the manifest was read by the rules of implicit layers. The folder decides this, never the content (LAY-1).
     pub implicit: bool,
-    /// Its identity: `VkLayerProperties::layerName`, at most 255 bytes.
+    /// Name that identifies the layer: `VkLayerProperties::layerName`, at most 255 bytes.
     pub name: Text,
     /// `VkLayerProperties::specVersion`; its variant is 0.
     pub api_version: ApiVersion,
@@ -25,7 +25,7 @@ pub struct LayerManifest {
     pub implementation_version: u32,
     /// `VkLayerProperties::description`, at most 255 bytes.
     pub description: Text,
-    /// Its library, or the layers it stands for.
+    /// Library of the layer, or the layers that it stands for.
     pub body: LayerBody,
     /// Names under which the library exports its first functions, through which the loader finds all others.
     pub functions: LayerFunctions,
@@ -41,7 +41,7 @@ pub struct LayerManifest {
     pub pre_instance_functions: PreInstanceFunctions,
     /// Changes that the override layer makes beside the layers that it represents; empty for all others.
     pub overrides: OverrideFields,
-    /// Its place in a chain, beside other layers.
+    /// Place of the layer in a chain, relative to other layers.
     pub order: ManifestOrder,
 }
 
@@ -109,18 +109,18 @@ pub struct LayerFunctions {
 /// An instance extension of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InstanceExtension {
-    /// Its name, at most 255 bytes.
+    /// Name of the extension, at most 255 bytes.
     pub name: Text,
-    /// Its revision.
+    /// Revision of the extension.
     pub spec_version: u32,
 }
 
 /// A device extension of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DeviceExtension {
-    /// Its name, at most 255 bytes.
+    /// Name of the extension, at most 255 bytes.
     pub name: Text,
-    /// Its revision.
+    /// Revision of the extension.
     pub spec_version: u32,
     /// The commands it adds.
     pub entrypoints: Vec<Text>,

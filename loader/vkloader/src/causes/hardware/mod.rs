@@ -29,7 +29,7 @@ pub(super) fn find(report: &mut Report, is_replaced: bool) {
     find_below(report, Path::new("/"), wanted.as_deref(), is_replaced);
 }
 
-/// Does the same for the system below a root. `wanted` is the value of [`CAPABILITIES`].
+/// Finds the causes on the system below a root. `wanted` is the value of [`CAPABILITIES`].
 fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replaced: bool) {
     let machine = Machine::at(root);
     report.hardware = machine.cards();
