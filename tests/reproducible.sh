@@ -59,7 +59,7 @@ otherwise() {
     fi
     if [ "$(id -u)" = 0 ] && unshare --uts true 2>/dev/null; then
         chown -R 65534:65534 "${SECOND%/*}" "$HERE/home"
-        # One in root's own home is not for all, but Debian's, which is then the next in PATH, is.
+        # Other users cannot run a cargo in root's home, but they can run Debian's, which is the next one in PATH.
         if setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}" "$CARGO" --version >/dev/null 2>&1; then
             varied+=(user)
             around=(setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}")

@@ -40,7 +40,7 @@ class Case:
     labels: tuple
     columns: tuple
     files: tuple = (WARM, COLD)
-    # The same where drivers are asked alone.
+    # Words for the output of drivers that are asked alone.
     alone: tuple = ("opened", "asked")
 
 
@@ -65,7 +65,7 @@ class Driver:
 
     manifest: str
     library: str
-    # How many devices it lists when it is asked without a loader; None where it does not open, or ends the process.
+    # Number of devices that the driver lists without a loader; None if it does not open or ends the process.
     devices: int | None = None
     # The last words about that.
     problem: str = ""
@@ -228,7 +228,7 @@ class Machine:
         for column in (KHRONOS, OURS):
             text = self.bench.output((), self.library(column), visit(("mapped",)), 1, self.environment(column))
             paths |= {Path(line.partition(" ")[2]) for line in text.splitlines() if line.startswith("mapped ")}
-        # Those that drivers without devices need are open no longer when there is an instance.
+        # A driver without devices is closed before an instance exists, so ldd lists the libraries that it needs.
         known = [driver.library for driver in drivers if "/" in driver.library]
         if known and shutil.which("ldd"):
             done = subprocess.run(["ldd", *known], capture_output=True, text=True, timeout=60)

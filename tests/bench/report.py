@@ -91,7 +91,7 @@ def where(cost):
     lines = []
     for title, costs in (("in themselves", cost.parts()), ("with what they call", cost.inclusive())):
         lines.append(f"{title}:")
-        # What calls itself is counted more than once, and says nothing.
+        # A recursive function is counted more than once, so its cost is not shown.
         found = ((count, name) for (_, name), count in costs.items() if count <= total)
         for count, name in sorted(found, reverse=True)[:TOP]:
             lines.append(f"    {count:>10,} {count / total:>6.1%}  {plain(name)}")

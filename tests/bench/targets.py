@@ -53,7 +53,7 @@ def _ratios(results, title, row, tools, limit):
 def _trampolines(results):
     exported = (("draw-exported", "vkCmdDraw", 7), ("properties-exported", "vkGetPhysicalDeviceProperties", 10))
     for label, symbol, limit in exported:
-        # Without the function of the loader that the call may reach at the end of the chain.
+        # The count excludes the loader's function at the end of the chain.
         found = results.alone(OURS, catalogue.CALL_ROUND, label, symbol)
         yield Verdict(f"{symbol}, exported trampoline alone", found, limit, "instructions a call")
 

@@ -64,7 +64,7 @@ class Cost:
             whole[caller] += cost
         parts = {place: cost if place[0] == self.loader else 0 for place, cost in self.own.items()}
         share = {}
-        # As deep as call stacks are: each pass corrects one level more.
+        # Each pass corrects one level more, so this is the deepest call stack.
         for _ in range(60):
             counted = defaultdict(float, parts)
             for (caller, callee), cost in self.calls.items():

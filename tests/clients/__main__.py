@@ -1,6 +1,6 @@
 """Real programs from the registries of packages, run under the library and under another loader, and compared.
 
-Arguments choose clients by parts of their names; without any all run, and tests/clients.md is written anew. `prepare` in
+Arguments choose clients by parts of their names; without any all run, and tests/clients.md is written again. `prepare` in
 front of them only installs what is built from source and runs on any system.
 """
 

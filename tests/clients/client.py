@@ -13,7 +13,7 @@ from cases import Failure, end, expect, run, scratch, start
 from display import Display
 from install import places
 
-# In seconds: how long a picture must stay to count as still, also on a busy machine.
+# Time in seconds that a picture must stay to count as still, also on a busy machine.
 STILL = 2.0
 # Number of different pictures that show that a window moves. The other two are for a window with the same frames in each run: the
 # number of examined pictures, and the number that two runs must share. Not every frame is seen, and some are seen half drawn.
@@ -30,7 +30,7 @@ class Client:
     command: list
     # Description of the client for the table.
     does: str
-    # What its output must contain under both loaders: that it worked, and on lavapipe.
+    # Text that the output must contain under both loaders, to show that the client worked, and on lavapipe.
     proof: str = ""
     # A window: `still` ends in a picture that stays, `frames` shows the same pictures in every run, `moving` changing ones.
     # It is ended when it has shown enough.
@@ -45,11 +45,11 @@ class Client:
     normalise: list = field(default_factory=list)
     # Lines next to each other that match this are compared in the order of the alphabet.
     unordered: str = ""
-    # Of the pixels of a picture, how many may differ, and by how much a channel: lavapipe repeats itself.
+    # Number of pixels of a picture that may differ, and the largest difference of a channel. lavapipe draws the same picture each time.
     tolerance: tuple = (0, 0)
     # Files that it writes and that are not for comparing.
     ignored: str = ""
-    # In seconds.
+    # Time limit in seconds.
     limit: int = 90
 
     def words(self, words, library=""):

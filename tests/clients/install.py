@@ -15,7 +15,7 @@ from pathlib import Path
 from cases import ROOT, Skip, setting
 
 HERE = Path(__file__).resolve().parent
-# In seconds, for one download or build.
+# Time limit for one download or build, in seconds.
 LIMIT = 1500
 
 

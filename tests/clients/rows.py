@@ -46,7 +46,7 @@ CLIENTS = [
         "prints all that can be asked",
         proof="llvmpipe",
         display=True,
-        # Of the memory that is free, newer drivers know how much.
+        # Newer drivers report the amount of free memory, which changes between runs.
         normalise=[(r"^\s*(usage|budget) +=.*", "")],
         limit=120,
     ),

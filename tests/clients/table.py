@@ -7,7 +7,7 @@ from pathlib import Path
 from cases import ROOT
 from install import Apt, Crate, Npm, Pip
 
-# Of a result that is an explanation.
+# Upper bound on the length of an explanation, in characters.
 WIDTH = 160
 PLACE = ROOT / "tests/clients.md"
 HEAD = """# Real programs under both loaders

@@ -110,7 +110,7 @@ fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
             "api" => layer.api(value),
             "format" => layer.format(value),
             "folder" => layer.folder(value),
-            // Every command that there is.
+            // `ask *` asks for every known command.
             "ask" if value == "*" => commands().fold(layer, |layer, name| layer.conf("ask", name)),
             // All other keys are passed to the mock layer.
             _ => layer.conf(key, value),

@@ -12,7 +12,7 @@ pub(crate) struct Trace {
     streams: Vec<Stream>,
 }
 
-/// Whose line it is.
+/// Side that wrote a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Side {
     Ours,

@@ -13,7 +13,7 @@ shift || true
 FUZZ=$TARGET/fuzz
 PROFILE=${FUZZ_PROFILE:-release}
 TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
-# How libFuzzer learns which branches an input takes.
+# Compiler flags that report to libFuzzer which branches an input takes.
 FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
@@ -24,7 +24,7 @@ else
     say "SKIPPED: AddressSanitizer, which this toolchain has not; fuzzing without it"
 fi
 
-# What asks for a sanitizer counts as unstable, though every toolchain knows it.
+# The option for a sanitizer counts as unstable, although every toolchain knows it.
 fuzz_cargo() {
     local verb=$1
     shift

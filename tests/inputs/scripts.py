@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cases import HANG, ROOT, Skip, expect, run, scratch
 
-# Whatever a script would build or start ends it with another status than a bad argument does.
+# A build ends the script with another status than an invalid argument does.
 STOPPED = {"CARGO": "false"}
 
 

@@ -1,7 +1,7 @@
 """Records which test reaches which function of the loader.
 
 Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once with it, alone in a
-process, and leaves a byte for each function that it reached. The map is kept. What changes in it with a test is recorded anew: for a file of
+process, and leaves a byte for each function that it reached. The map is kept. What changes in it with a test is recorded again: for a file of
 cases the rows of these, for unit tests the rows of all of them, and all for anything else. The map comes with the unchanged library and unit
 tests, on which a failure is tried again.
 """
@@ -32,9 +32,9 @@ OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
 # Time limit for one test in seconds. It may be the only test that runs.
 LIMIT = 300
-# As many tests may fail without a mutant. Where more do, it is the machine or the tree that fails.
+# Upper bound on tests that fail without a mutant. If more fail, the machine or the tree is at fault.
 BROKEN = 20
-# After as many tests the rows are written.
+# Number of tests after which the rows are written.
 AT_ONCE = 64
 
 
@@ -72,7 +72,7 @@ class Map:
     """The functions that tests may reach, and for each test those that it reached."""
 
     def __init__(self, kept):
-        # By file: the functions of the file, each with its number, or None where no call can be noted.
+        # Functions of each file, with their numbers; None if calls of the function cannot be recorded.
         self.numbers = {}
         number = 0
         for file in mutate.files(SOURCE):
@@ -130,8 +130,7 @@ def instrument(tree, map_):
 
 
 class Kept:
-    """What is kept from one run to the next: the programs of the behaviour cases, the unchanged library with its unit tests, and the rows of the
-    map."""
+    """Files that later runs use: the programs of the behaviour cases, the unchanged library with its unit tests, and the rows of the map."""
 
     def __init__(self, kept):
         self.behaviour, self.units, self.rows = kept["behaviour"], kept["units"], kept["rows"]
@@ -230,6 +229,6 @@ class Recording:
             self.broken.append(test)
             return None
         if not passed:
-            # Its notes are not all that it reaches.
+            # The notes of the test are incomplete, so it may reach every function.
             reached = list(range(self.count))
         return test.program, test.name, round(seconds, 2), reached

@@ -24,7 +24,7 @@ DEFAULTS = (
     (re.compile(r"(?:usize|isize|[ui]\d+)$"), ("0",)),
     (re.compile(r"VkResult$"), ("VkResult::VK_SUCCESS", "VkResult::VK_ERROR_INITIALIZATION_FAILED")),
 )
-# What only says how much room is usual, or is made before something is added: nothing can tell when it is one element more.
+# Code that reserves room. No test can notice room for one more element.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
 # A call or assignment on its own line. Lines that begin with these words are of another kind.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")

@@ -12,7 +12,7 @@ import cases
 # A mutant that allocates for ever ends by itself: 16 GiB of address space, which sanitizers and lavapipe stay below.
 SPACE = 16 << 30
 RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
-# In seconds, for one test: what takes longer hangs.
+# Shortest time limit for one test, in seconds. A test that takes longer hangs.
 SHORTEST_LIMIT = 15
 
 
@@ -82,7 +82,7 @@ class Programs:
             if failed:
                 return waiting[failed]
             if failed is not None:
-                # They begin in the order of their names.
+                # Tests begin in the order of their names.
                 for test in sorted(waiting.values(), key=lambda test: test.name):
                     if not self.passes(test):
                         return test

@@ -17,7 +17,7 @@ FOLDER = Path(os.environ["VKL_MUTANTS"])
 SOURCE = FOLDER / "source"
 LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_driver", "sample_layer")
-# In seconds, for a build with a mutant, with which the compiler may never end. Many times what one takes on a busy machine.
+# Time limit for a build with a mutant, in seconds. The compiler may never end on a mutant; a build takes far less, even on a busy machine.
 BUILD_LIMIT = 3600
 
 
@@ -124,7 +124,7 @@ class Tree:
     def __init__(self, number):
         self.root = FOLDER / f"tree-{number}"
         self.target = FOLDER / f"target-{number}"
-        # Without debugging information a build takes a quarter less, and a mutant that compiles to the same code is the same library.
+        # A build without debugging information takes a quarter less time. A mutant that compiles to the same code is then the same library.
         self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.library = self.target / "debug/libvulkan.so"
         self.restore()

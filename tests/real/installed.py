@@ -251,7 +251,7 @@ def pkg_config(prefix=None):
 
     expect(ask("--modversion").strip() == version(), f"version {ask('--modversion')}")
     program = scratch("consumer") / "hello"
-    # As a shell takes them: a blank in a folder's name is marked.
+    # The flags are split like words of a shell, in which a blank of a folder's name is escaped.
     flags = shlex.split(ask("--cflags", "--libs"))
     run([tool("cc"), *CFLAGS, *HELLO, "-o", program, *flags], HANG)
     run_consumer(program, prefix / "lib")

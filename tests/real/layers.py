@@ -14,7 +14,7 @@ MANIFESTS = Path("/usr/share/vulkan")
 QUIET = {"NODEVICE_SELECT": "1"}
 # A part of vkcube's window where vkcube itself draws nothing: left, top, right, bottom.
 CORNER = (vkcube.EDGE, vkcube.EDGE, vkcube.EDGE + 200, vkcube.EDGE + 40)
-# As many colours as nothing drawn there has, at most, and how many more runs may show more.
+# Upper bound on the colours of an area in which nothing was drawn, and the number of further runs.
 FEW, TRIES = 10, 3
 # Handles and addresses, which differ from run to run.
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -29,7 +29,7 @@ class Layer:
     library: str
     source: str = "make setup"
     explicit: bool = True
-    # Whether it draws into the frames.
+    # True if the layer draws into the frames.
     draws: bool = False
     variables: dict = field(default_factory=dict)
 
@@ -60,7 +60,7 @@ LAYERS = (
         "libMangoHud",
         explicit=False,
         draws=True,
-        # Its own messages carry the time, and a choice here keeps the user's settings out.
+        # The messages of MangoHud contain the time, so they are off. A configuration here replaces the user's.
         variables={"MANGOHUD": "1", "MANGOHUD_LOG_LEVEL": "off", "MANGOHUD_CONFIG": "fps,frame_timing,engine_version"},
     ),
     Layer(
@@ -89,7 +89,7 @@ def colours(run):
 
 
 def most_colours(run, library, variables):
-    """Does the same, with more runs if there are few colours: on a busy machine, pictures may precede the layer's drawing."""
+    """Returns the largest number of colours in several runs. On a busy machine, pictures may precede the layer's drawing."""
     count = colours(run)
     for _ in range(TRIES):
         if count > FEW:
@@ -153,5 +153,5 @@ def stacked(check):
 PROGRAMS = {"vkcube": on_vkcube, "vulkaninfo": on_vulkaninfo}
 CASES = [(f"{layer.name} on {name}", alone(check, layer)) for layer in LAYERS for name, check in PROGRAMS.items()]
 CASES += [(f"all layers stacked on {name}", stacked(check)) for name, check in PROGRAMS.items()]
-# Here, since the cases above need rows of the list too.
+# This case comes last, because the cases above use rows of the list too.
 CASES += [("every listed difference of vulkaninfo occurs", vulkaninfo.list_is_alive)]

@@ -5,7 +5,7 @@ import re
 import loader
 from cases import HANG, ROOT, expect, run, setting
 
-# How messages of the validation layer begin.
+# Beginnings of the validation layer's messages.
 MESSAGE = re.compile(r"VUID|UNASSIGNED|Validation (Error|Warning|Performance)")
 
 

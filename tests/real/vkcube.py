@@ -14,9 +14,9 @@ from cases import HANG, SCRATCH, Failure, end, expect, start, tool
 from display import Compositor, Display
 
 FRAMES = 100
-# Where vkcube puts its window, in pixels from the display's corner, and its width and height.
+# Distance of vkcube's window from the corner of the display, and width and height of the window, in pixels.
 EDGE, SIDE = 100, 500
-# What vkcube says about the driver it chose; every other line is a message.
+# Beginning of vkcube's line about the chosen driver; every other line is a message.
 EXPECTED = ("Selected GPU ",)
 
 
@@ -53,7 +53,7 @@ def watch(process, display):
         mapped |= loader.mapped(process.pid)
         picture = display.picture()
         if picture and (not pictures or pictures[-1].pixels != picture.pixels):
-            # The first and the last ones are kept, however long it takes.
+            # The first twenty and the latest forty pictures are kept.
             pictures[20:] = pictures[21:] if len(pictures) > 60 else pictures[20:]
             pictures.append(picture)
         time.sleep(0.002)

@@ -39,7 +39,7 @@ ALLOWED = []
 
 def differences(before, after):
     """Returns the lines that only one of two texts has at their place: `-` for the first, `+` for the second."""
-    # Without the heuristic that ignores frequent lines: blank lines are frequent here.
+    # The heuristic of difflib would ignore frequent lines, such as blank ones, so it is off.
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for kind, first, first_end, second, second_end in matcher.get_opcodes():
         if kind != "equal":

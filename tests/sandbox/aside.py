@@ -119,7 +119,7 @@ def beside():
 
 
 def jumps():
-    """An exported function is one jump."""
+    """Checks that an exported function is one jump."""
     code = run(["objdump", "-d", "--no-show-raw-insn", "--disassemble=vkQueueSubmit", bundle()], HANG)
     lines = [line.split("\t")[1].split()[0] for line in code.splitlines() if "\t" in line]
     expect(lines[:2] == ["endbr64", "jmp"] or lines[:4] == ["bti", "adrp", "ldr", "br"], code)

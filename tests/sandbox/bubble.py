@@ -6,9 +6,9 @@ import subprocess
 
 from cases import HANG, Skip, expect, run, setting, tool
 
-# Where the program and the library lie in a sandbox.
+# Paths of the program and of the library's folder in a sandbox.
 PROGRAM, LIBRARIES = "/program", "/opt/loader"
-# Of each option of bubblewrap that is used, how many words follow.
+# Number of words that follow each used option of bubblewrap.
 WORDS = {"--proc": 1, "--dev": 1, "--tmpfs": 1, "--dir": 1, "--setenv": 2, "--symlink": 2, "--ro-bind": 2, "--ro-bind-try": 2, "--dev-bind": 2}
 # Own everything, gone with this process, and no variable from outside.
 ALONE = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
@@ -40,7 +40,7 @@ def sandboxed(options, command, status=0):
 
 
 def pasted(text, options, command, status=0):
-    """Does the same with a text of options that a shell reads, as in `$(...)`."""
+    """Returns the output of a command in a sandbox whose options are a text that a shell reads, as in `$(...)`."""
     words = " ".join(shlex.quote(str(word)) for word in [*ALONE, *options])
     line = f"exec {bubblewrap()} {words} {text.rstrip()} -- {shlex.join(command)}"
     return run(["bash", "-c", line], HANG, status=status)

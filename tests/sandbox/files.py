@@ -85,7 +85,7 @@ def container():
     """The mounts of the container specification suffice if the container has only the C library."""
     specification = json.loads(of_lavapipe("cdi"))
     device = next(device for device in specification["devices"] if device["name"] == "all")
-    # Its own C library is what makes a container of this sandbox; the links to folders come with it.
+    # The C library makes this sandbox a container; links to its folders are needed too.
     base = [option for option in grouped(of_lavapipe("bwrap")) if option[-1] in ("/lib", "/lib64", "/proc", "/dev")]
     own = [file["path"] for file in listed() if Path(file["path"]).name.startswith(C_LIBRARY)]
     options = flat(base) + flat(["--ro-bind", os.path.realpath(path), path] for path in own)

@@ -16,11 +16,11 @@ from bubble import ALONE, LIBRARIES, PROGRAM, bubblewrap, flat, grouped, inside,
 from cases import HANG, ROOT, Failure, Skip, end, expect, run, scratch, setting, start, tool
 from files import DRIVERS, WORKS, listed, of_lavapipe
 
-# Where programs in a sandbox look for the service.
+# Path at which programs in a sandbox look for the service.
 SOCKET = "/run/vulkan-loader/service.sock"
-# Where the libraries of a program of this machine lie in a sandbox.
+# Folder in a sandbox for the libraries that a program of this machine needs.
 NEEDED = "/opt/needed"
-# What one driver calls its device, and the other.
+# Device names of the two drivers.
 FIRST, SECOND = "llvmpipe", "for any target"
 # Lines of vulkaninfo that differ outside: they depend on the folders of layers and drivers.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
@@ -101,7 +101,7 @@ class Service:
         self.is_hardened()
 
     def is_hardened(self):
-        """What the unit file asks for is in force without it, too."""
+        """Checks that the service restricts itself as the unit file demands, also without the unit."""
         deadline = time.monotonic() + HANG
         while True:
             status = Path(f"/proc/{self.process.pid}/status").read_text()
@@ -161,7 +161,7 @@ class Looking:
         self.process.stdin.flush()
 
     def answer(self, limit=HANG):
-        """What it finds; it has to within `limit` seconds."""
+        """Returns the next answer of the program, which must come within `limit` seconds."""
         timer = threading.Timer(limit, self.process.kill)
         timer.start()
         try:
@@ -204,7 +204,7 @@ def for_a_user():
         raise Skip(f"no user namespaces for a user without privileges: {tried.stderr.strip()}")
     service = Service(fallback="lavapipe")
     with tempfile.TemporaryDirectory(prefix="service-") as name:
-        # Where that user sees it.
+        # A folder that the other user can reach.
         place = Path(name)
         place.chmod(0o755)
         service.socket = place / "run/service.sock"

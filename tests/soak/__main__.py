@@ -26,9 +26,9 @@ import settings  # noqa: E402
 AT_ONCE = 2
 # Words in front of each process, as for the behaviour cases; it may then run thirty times longer.
 WRAP = os.environ.get("VKL_WRAP", "").split()
-# In seconds. The slowest takes one second on a machine that is busy with something else.
+# Time limit in seconds. The slowest process takes one second on a busy machine.
 LIMIT = 60 * (30 if WRAP else 1)
-# What can come of a process other than success, and the word for more than one.
+# Failures of a process, with their plurals.
 OUTCOMES = {"crash": "crashes", "hang": "hangs", "failure": "failures"}
 
 

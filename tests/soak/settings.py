@@ -8,7 +8,7 @@ import loader
 from cases import Skip, setting
 
 THREADS = (1, 2, 4, 8)
-# How often each thread makes its instance; the first time round it is once, when nothing is warm yet.
+# Numbers of rounds, used in turn. In a single round, every thread creates an instance for the first time.
 ROUNDS = (1, 5)
 
 

@@ -315,7 +315,7 @@ impl Scene {
             Vk::note(&self.root, "end");
             std::process::exit(0);
         }
-        // Not this child's run, or the test process: the closure below is never called here.
+        // This process runs another closure or none, so the closure below is never called.
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 

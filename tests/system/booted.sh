@@ -3,7 +3,7 @@
 set -eu
 catalogue=/var/cache/vulkan-loader/catalogue-x86_64.json
 
-# until WHAT COMMAND...: within a minute.
+# until_true WHAT COMMAND...: waits up to a minute until a command succeeds.
 until_true() {
     what=$1
     shift

@@ -8,7 +8,7 @@ files() {
         -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
         -path etc/resolv.conf \) -prune -o -printf '%p %y\n' | sort)
 }
-# forgotten WORD: there is a catalogue, and the word is not in it.
+# forgotten WORD: succeeds if the catalogue exists and does not contain the word.
 forgotten() {
     [ -s "$COPY/$CATALOGUE" ]
     not grep -q "$1" "$COPY/$CATALOGUE"
@@ -39,7 +39,7 @@ drivers_come_and_go() {
     shown=$(inside vkloader catalogue show)
     grep -q lvp_icd <<<"$shown"
     inside dpkg --purge mesa-vulkan-drivers
-    # By the file, as --json would open no driver either.
+    # The catalogue file itself no longer names the driver.
     forgotten lvp_icd
     inside sh -c 'dpkg -i /root/debian/mesa-vulkan-drivers_*_amd64.deb'
     inside vkloader catalogue show
@@ -113,7 +113,7 @@ boots() {
         root=$1
         mount --bind "$root" "$root"
         mount -t proc proc "$root/proc"
-        # It is the machine of others: its devices are looked at.
+        # The devices of this machine are only read.
         mount -t sysfs -o ro sysfs "$root/sys"
         mount -t tmpfs tmpfs "$root/dev"
         for name in null zero full random urandom tty; do
@@ -135,7 +135,7 @@ boots() {
     [ -s "$COPY/root/system/booted.end" ]
 }
 
-# What dpkg says of Debian's package: ours conflicts with it, and only apt decides to take the one for the other.
+# dpkg refuses Debian's package, because ours conflicts with it; only apt replaces one by the other.
 refused() {
     not inside sh -c 'dpkg -i /root/debian/libvulkan1_*_amd64.deb'
     inside dpkg --purge libvulkan1
@@ -154,7 +154,7 @@ multiarch() {
     }
     package=$(compgen -G "$DEBS/libvulkan1-rs_*.deb")
     repack "$package" "$COPY/root/i386/libvulkan1-rs.deb"
-    # What programs of 32 bits have from Debian stays when this processor's library becomes ours.
+    # Debian's library for 32-bit programs stays when our package replaces the 64-bit one.
     inside sh -c 'dpkg -i /root/debian/*_i386.deb'
     consistent
     [ "$(found | sort)" = "$(printf '%s\n' "$debians" "libvulkan.so.$VERSION" | sort)" ]
@@ -164,7 +164,7 @@ multiarch() {
     [ "$(inside ldconfig -p | grep -c 'libvulkan.so.1 ')" = 2 ]
     cc -m32 -o "$COPY/root/i386/version" tests/system/version.c -ldl
     say "figure for 32 bits: $(inside /root/i386/version)"
-    # Both go to a next version together, or dpkg says no.
+    # dpkg upgrades both packages together, and refuses one alone.
     not inside sh -c 'dpkg -i /root/next/*.deb'
     inside sh -c 'dpkg --purge --force-remove-protected libvulkan1-rs:i386 libc6:i386 libgcc-s1:i386 gcc-12-base:i386'
     inside sh -c 'dpkg -i /root/ours/libvulkan1-rs_*.deb'
@@ -181,7 +181,7 @@ cut_off() {
             cut=$((cut + 1))
         fi
         inside vulkaninfo --summary >/dev/null
-        # What others' triggers were at when it ended waits for this too.
+        # Triggers of other packages that were interrupted run here too.
         inside sh -c 'dpkg -i /root/ours/*.deb || true; dpkg --configure -a && dpkg -i /root/ours/*.deb'
         consistent
         shows "libvulkan.so.$VERSION"

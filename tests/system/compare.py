@@ -7,7 +7,7 @@ from pathlib import Path
 
 # Lines of vulkaninfo that differ between these two loaders, each with its reason.
 KNOWN = Path(__file__).resolve().parent.parent / "real" / "vulkaninfo_differences.txt"
-# What differs from one run to the next: addresses, and figures of speed.
+# Text that differs between runs: addresses, and figures of speed.
 VARYING = [(r"0x[0-9a-f]{7,}", "ADDRESS"), (r"FPS: .*|FrameTime: .*|glmark2 Score: .*", "SPEED")]
 
 

@@ -4,7 +4,7 @@
 out=$1
 mkdir -p "$out"
 cd "$(mktemp -d)" || exit 2
-# It writes there once it takes connections, and stays as it is when the last one ends.
+# Xvfb writes to this descriptor once it accepts connections. With -noreset it stays when the last client ends.
 Xvfb :7 -noreset -screen 0 640x480x24 -nolisten tcp -displayfd 3 3>display >/dev/null 2>&1 &
 server=$!
 export DISPLAY=:7

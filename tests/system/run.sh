@@ -91,7 +91,7 @@ next_version() {
 installed() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Status}\n' | awk '$2 == "installed" { print $1 }' | sort
 }
-# Which file programs get.
+# Prints the files that programs get as libvulkan.so.1.
 found() {
     inside ldconfig -p | awk '$1 == "libvulkan.so.1" { print $NF }' | while read -r file; do
         basename "$(readlink "$COPY$file")"
@@ -140,7 +140,7 @@ same() {
 }
 explains() {
     inside vkloader --version
-    # There is lavapipe.
+    # lavapipe is installed, so explain finds a device.
     inside vkloader explain >/dev/null
     inside vk-loader-service --version
     inside sh /root/system/pages.sh
@@ -148,7 +148,7 @@ explains() {
 upgraded() {
     rm "$COPY/$CATALOGUE"
     inside sh -c 'dpkg -i /root/next/*.deb'
-    # Another library is asked anew.
+    # The package of a new library renews the catalogue.
     [ -s "$COPY/$CATALOGUE" ]
     shows "libvulkan.so.$NEXT"
     # No file of the earlier version is left.
@@ -170,7 +170,7 @@ headers() {
     inside dpkg --purge libvulkan-dev
 }
 back() {
-    # As `apt-get install libvulkan1` where there is a network.
+    # With a network this is `apt-get install libvulkan1`.
     inside sh -c "$APT /root/debian/libvulkan1_*_amd64.deb"
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
@@ -207,7 +207,7 @@ check "programs do the same on ours" same after
 check "the programs and their pages" explains
 check "packages of drivers renew the catalogue" drivers_come_and_go
 check "a driver that crashes, and one that hangs" bad_drivers_come_and_go
-# Whatever came of it.
+# The case before may have failed, so the package may be installed or not.
 inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers' >/dev/null 2>&1
 check "a root without devices and processes" bare
 check "a cache that cannot be written to" read_only

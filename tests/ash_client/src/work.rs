@@ -13,7 +13,7 @@ const PATIENCE: u64 = 10_000_000_000;
 pub(crate) enum Failure {
     /// A command failed.
     Vulkan(vk::Result),
-    /// So many words did not hold the pattern.
+    /// Number of words that did not have the pattern.
     Wrong(usize),
     /// The device has no queue family or memory type for the work.
     Lacking(&'static str),

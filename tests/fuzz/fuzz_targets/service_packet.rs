@@ -63,7 +63,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Ok(packet) = twice(|| Packet::read(bytes, MOST_IN_REQUEST)) {
         check_packet(&packet);
     }
-    // The same with a valid header, so that the code after it is reached.
+    // A valid header in front of the bytes lets the input reach the code after it.
     let Some((operation, payload)) = bytes.split_first() else {
         return;
     };

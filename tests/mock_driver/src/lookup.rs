@@ -102,7 +102,7 @@ pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_c
 }
 
 /// # Safety
-/// As the interface demands: `name` is a terminated string.
+/// `name` is a terminated string.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdGetInstanceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: the caller promises valid parameters of this command.
@@ -110,7 +110,7 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(handle: vk::Instance, name: 
 }
 
 /// # Safety
-/// As the interface demands: `name` is a terminated string.
+/// `name` is a terminated string.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: the caller promises valid parameters of this command.
@@ -118,7 +118,7 @@ unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(handle: vk::Instance, 
 }
 
 /// # Safety
-/// As the interface demands: `version` is valid for reads and writes.
+/// `version` is valid for reads and writes.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
     // SAFETY: the caller promises valid parameters of this command.
@@ -130,7 +130,7 @@ mod legacy {
     use super::*;
 
     /// # Safety
-    /// As the command demands.
+    /// The parameters are as the reference page of the command demands.
     #[unsafe(no_mangle)]
     unsafe extern "system" fn vkGetInstanceProcAddr(handle: vk::Instance, name: *const c_char) -> Function {
         let config = state::with(|state| state.config.clone());
@@ -140,7 +140,7 @@ mod legacy {
     }
 
     /// # Safety
-    /// As the command demands.
+    /// The parameters are as the reference page of the command demands.
     #[unsafe(no_mangle)]
     unsafe extern "system" fn vkCreateInstance(
         info: *const vk::InstanceCreateInfo<'static>,
@@ -152,7 +152,7 @@ mod legacy {
     }
 
     /// # Safety
-    /// As the command demands.
+    /// The parameters are as the reference page of the command demands.
     #[unsafe(no_mangle)]
     unsafe extern "system" fn vkEnumerateInstanceExtensionProperties(
         layer: *const c_char,

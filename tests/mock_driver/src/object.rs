@@ -85,7 +85,7 @@ pub(crate) fn destroy(handle: u64) {
     let Some(kind) = kind else { return };
     // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
     let object = unsafe { Box::from_raw(handle as *mut Object) };
-    // DRV-210: these two are the driver's alone.
+    // DRV-210: the loader must not write to the first word of an instance or physical device of the driver.
     if ["instance", "physical_device"].contains(&kind) && ![0, ICD_LOADER_MAGIC].contains(&object.loader_word) {
         journal::line(&config, &format!("FOREIGN the first word of a {kind} was written to"));
     }

@@ -115,7 +115,7 @@ both!(external_fence, external_fence_khr, "vkGetPhysicalDeviceExternalFencePrope
 /// The two-call idiom for elements that have a chain: only the payload is written.
 ///
 /// # Safety
-/// As for the two-call idiom.
+/// The parameters follow the two-call idiom.
 pub(crate) unsafe fn fill_elements<T, I: Copy>(
     call: &Call,
     items: &[I],

@@ -57,7 +57,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
 /// `vkCreateDevice` of layer `N`.
 ///
 /// # Safety
-/// As the command demands, with the loader's nodes in the chain.
+/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     physical_device: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
@@ -158,7 +158,7 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nod
 /// Calls the next `vkCreateDevice` once more, after it gave `first` and after that device was destroyed.
 ///
 /// # Safety
-/// As for `call_down`; `given` is the handle that came from above.
+/// The parameters are those of `call_down`; `given` is the handle that came from above.
 unsafe fn call_down_again(
     layer: &Layer,
     (inner, info, allocator): (
@@ -346,7 +346,7 @@ pub(crate) unsafe fn destroy_extra(
 /// `vkDestroyDevice` of layer `N`.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn destroy_device<const N: usize>(
     device: vk::Device,
     allocator: *const vk::AllocationCallbacks<'_>,

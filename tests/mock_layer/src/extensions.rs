@@ -56,7 +56,7 @@ pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T)
 /// extensions if it advertises them.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn of_device<const N: usize>(
     device: vk::PhysicalDevice,
     name: *const c_char,

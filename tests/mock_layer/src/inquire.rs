@@ -75,7 +75,7 @@ pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
 pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN_vkGetDeviceProcAddr) {
     for text in layer.config.all("ask-device") {
         let Ok(name) = CString::new(text) else { continue };
-        // SAFETY: as the caller says; what is answered for a look-up's own name is a look-up.
+        // SAFETY: the caller promises valid functions. The answer for the name of a look-up is a look-up.
         let (own, direct, through) = unsafe {
             let own = typed::<vk::PFN_vkGetDeviceProcAddr>(next(device, c"vkGetDeviceProcAddr".as_ptr()));
             let direct = next(device, name.as_ptr());

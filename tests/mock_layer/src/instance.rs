@@ -122,7 +122,7 @@ pub(crate) static GARBAGE: [usize; 8] = [0x5151_5151; 8];
 /// `vkCreateInstance` of layer `N`.
 ///
 /// # Safety
-/// As the command demands, with the loader's nodes in the chain.
+/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_instance<const N: usize>(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -280,7 +280,7 @@ unsafe fn call_down(
 /// Calls the next `vkCreateInstance` again with the original arguments, after the first call returned `first`.
 ///
 /// # Safety
-/// As for `call_down`; `given` is the handle that came from above, and after a success `instance` holds the one from below.
+/// The parameters are those of `call_down`; `given` is the handle that came from above, and after a success `instance` holds the one from below.
 unsafe fn call_down_again(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -435,7 +435,7 @@ unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
 /// `vkDestroyInstance` of layer `N`.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
     instance: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,

@@ -41,7 +41,7 @@ fn written<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction 
     }
 }
 
-/// Like the function above, for device commands.
+/// Returns the written functions for device commands.
 fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     match name {
         "vkGetDeviceProcAddr" => erased!(get_device_proc_addr::<N>, vk::PFN_vkGetDeviceProcAddr),
@@ -83,7 +83,7 @@ unsafe fn asked<'a>(layer: &Arc<Layer>, function: &str, handle: usize, name: *co
 /// `vkGetInstanceProcAddr` of layer `N`.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
     handle: vk::Instance,
     name: *const c_char,
@@ -137,7 +137,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usiz
 /// `vkGetDeviceProcAddr` of layer `N`.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn get_device_proc_addr<const N: usize>(
     handle: vk::Device,
     name: *const c_char,

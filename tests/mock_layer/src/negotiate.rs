@@ -83,7 +83,7 @@ macro_rules! exports {
         /// `vkGetInstanceProcAddr`.
         ///
         /// # Safety
-        /// As the command demands: `name` is a C string.
+        /// `name` is a C string.
         #[unsafe(no_mangle)]
         unsafe extern "system" fn $instance(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
             layer($identity).journal("export gipa");
@@ -94,7 +94,7 @@ macro_rules! exports {
         /// `vkGetDeviceProcAddr`.
         ///
         /// # Safety
-        /// As the command demands: a live device, `name` a C string.
+        /// `device` is live, and `name` is a C string.
         #[unsafe(no_mangle)]
         unsafe extern "system" fn $device(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
             layer($identity).journal("export gdpa");

@@ -209,7 +209,7 @@ unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: 
     let layer = layer(N);
     let (inner, key, next) = below!(layer, device, vk::Device, vk::PFN_vkGetDeviceQueue, c"vkGetDeviceQueue");
     if let Some(next) = next {
-        // SAFETY: the caller's own arguments, one level down; the queue is then written.
+        // SAFETY: the caller passes valid arguments, which go one level down. The call then writes the queue.
         unsafe {
             next(inner, family, index, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));

@@ -134,7 +134,7 @@ def look(system, kept):
     if system.ask() != before:
         raise SystemExit("the drivers do not answer twice the same")
     names = system.names()
-    # What changes something is not tried any further, and would hide what others change.
+    # A variable that changes something is not combined with others, because it would hide their changes.
     tried = kept.setdefault("tried", {}).setdefault(system.version, {})
     found = {}
     for value in VALUES:
@@ -166,7 +166,7 @@ def table(kept):
         changes = changes - {"unknown"} or changes
         lines[name] = (",".join(sorted(changes)) or "nothing", "counts" if empty else "unset", ", ".join(seen))
     for name, (changes, empty) in DOCUMENTED.items():
-        # What was seen takes precedence.
+        # A measured result takes precedence over the documentation.
         if lines.get(name, ("unknown",))[0] == "unknown":
             lines[name] = (changes, empty, "documents")
     return "".join(f"{name}\t{chr(9).join(lines[name])}\n" for name in sorted(lines))

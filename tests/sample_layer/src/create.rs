@@ -7,7 +7,7 @@ use crate::chain::{self, Device, DeviceLink, Instance, InstanceLink, device_comm
 /// `vkCreateInstance` of the layer.
 ///
 /// # Safety
-/// As the command demands, with the loader's nodes in the `pNext` chain.
+/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_instance(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "system" fn create_instance(
 /// `vkDestroyInstance` of the layer.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn destroy_instance(
     instance: vk::Instance,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -71,7 +71,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
 /// `vkCreateDevice` of the layer.
 ///
 /// # Safety
-/// As the command demands, with the loader's nodes in the `pNext` chain.
+/// The parameters are as the reference page of the command demands, and the chain has the nodes of the loader.
 pub(crate) unsafe extern "system" fn create_device(
     physical_device: vk::PhysicalDevice,
     info: *const vk::DeviceCreateInfo<'_>,
@@ -129,7 +129,7 @@ unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device)
 /// `vkDestroyDevice` of the layer.
 ///
 /// # Safety
-/// As the command demands.
+/// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
     if let Some(kept) = chain::take_device(device) {
         // SAFETY: the caller's own arguments, on the device that the function was looked up for.

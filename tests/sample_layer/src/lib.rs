@@ -89,7 +89,7 @@ fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
 /// `vkGetInstanceProcAddr` of the layer.
 ///
 /// # Safety
-/// As the command demands: `instance` is live or null, `name` is a C string.
+/// `instance` is live or null, and `name` is a C string.
 #[unsafe(export_name = "SampleLayer_GetInstanceProcAddr")]
 unsafe extern "system" fn get_instance_proc_addr(
     instance: vk::Instance,
@@ -101,14 +101,14 @@ unsafe extern "system" fn get_instance_proc_addr(
         return Some(own);
     }
     let below = chain::instance(instance)?;
-    // SAFETY: the look-up is the one of the entity below, for the instance it made.
+    // SAFETY: the next layer or the loader gave this look-up for its instance.
     unsafe { (below.get_instance_proc_addr)(instance, name) }
 }
 
 /// `vkGetDeviceProcAddr` of the layer.
 ///
 /// # Safety
-/// As the command demands: `device` is live, `name` is a C string.
+/// `device` is live, and `name` is a C string.
 #[unsafe(export_name = "SampleLayer_GetDeviceProcAddr")]
 unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
     // SAFETY: the caller passes a C string.

@@ -78,7 +78,7 @@ impl Allocator {
         format!("alloc={user_data:#x}/{sum:#x}")
     }
 
-    /// Refuses request `number` from now on counted anew, or none.
+    /// Counts requests from zero, and refuses the one with this number; `None` refuses none.
     pub fn fail_at(&self, number: Option<usize>) {
         self.locked(|state| (state.count, state.fail_at) = (0, number));
     }

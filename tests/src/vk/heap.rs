@@ -35,7 +35,7 @@ pub enum Refusal {
     Only(usize),
     /// The n-th request and all later ones.
     From(usize),
-    /// Each that asks for more bytes.
+    /// Each request for more bytes than this.
     Above(usize),
     /// The n-th of those that the library's emergency pool cannot serve.
     Large(usize),
@@ -84,7 +84,7 @@ impl Heap {
         REFUSED[1].store(last, Ordering::Relaxed);
     }
 
-    /// Refuses nothing from here on, and counts anew.
+    /// Refuses nothing from here on, and counts from zero.
     pub fn refuse_none(&self) {
         self.refuse(Refusal::From(usize::MAX));
     }
@@ -104,7 +104,7 @@ impl Heap {
         OPENINGS.load(Ordering::Relaxed)
     }
 
-    /// Number of these after the last refusal.
+    /// Number of files and folders that were opened, or not found, after the last refusal.
     pub fn openings_after_refusal(&self) -> usize {
         self.openings() - OPENINGS_BEFORE.load(Ordering::Relaxed)
     }
@@ -125,7 +125,7 @@ fn is_refused(bytes: usize) -> bool {
     noted(counted || bytes > MOST.load(Ordering::Relaxed))
 }
 
-/// Like the function above, for requests that open a file or folder.
+/// Returns `true` if a request that opens a file or folder must fail.
 fn is_opening_refused() -> bool {
     let number = OPENINGS.fetch_add(1, Ordering::Relaxed) + 1;
     noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused(0)

@@ -9,7 +9,7 @@ pub enum Refusal {
     Only(usize),
     /// The n-th and all after it.
     From(usize),
-    /// Each that asks for more bytes.
+    /// Each request for more bytes than this.
     Above(usize),
     /// The n-th of those that the library's emergency pool cannot serve.
     Large(usize),

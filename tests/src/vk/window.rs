@@ -12,7 +12,7 @@ pub const WINDOW_SURFACE: &str = if cfg!(windows) {
     "VK_KHR_xcb_surface"
 };
 
-/// Its command that makes a surface.
+/// Command of the extension that creates a surface.
 pub const CREATE_WINDOW_SURFACE: &str = if cfg!(windows) {
     "vkCreateWin32SurfaceKHR"
 } else {

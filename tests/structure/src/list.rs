@@ -14,7 +14,7 @@ pub struct List {
     /// The crates that are looked at.
     #[serde(rename = "crate")]
     crates: Vec<Crate>,
-    /// Their circles.
+    /// Cycles of imports that are allowed.
     #[serde(default, rename = "cycle")]
     cycles: Vec<Cycle>,
 }
@@ -24,7 +24,7 @@ pub struct List {
 #[serde(deny_unknown_fields)]
 struct Crate {
     name: String,
-    /// Its root, below the root of the repository.
+    /// Root of the crate, below the root of the repository.
     root: String,
     modules: Modules,
     /// Modules that take part in no circle, with everything below them.
@@ -36,7 +36,7 @@ struct Crate {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Modules {
-    /// Each file.
+    /// Each file is a node.
     File,
     /// A declaration of the root, with everything below it.
     Top,

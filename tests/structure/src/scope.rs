@@ -43,7 +43,7 @@ impl Scopes {
     pub fn new(modules: &[Module]) -> Self {
         let mut scopes: BTreeMap<Vec<String>, Scope> = BTreeMap::new();
         for module in modules {
-            // Of two files for one module, only one is built; both count.
+            // A build uses only one of two files for a module; here both count.
             let scope = scopes.entry(module.path.clone()).or_default();
             for item in &module.items {
                 scope.take(item);

@@ -5,7 +5,7 @@ use syn::{Attribute, Expr, Item, ItemMod, Lit, Meta};
 
 /// A file of a crate.
 pub struct Module {
-    /// Its path in the crate; empty for the root.
+    /// Path of the module in the crate; empty for the root.
     pub path: Vec<String>,
     /// Path of the file.
     pub file: PathBuf,

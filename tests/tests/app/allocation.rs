@@ -441,7 +441,7 @@ fn app_099_the_process_can_try_again() {
     });
 }
 
-/// APP-174: with a settings file that names drivers and devices.
+/// APP-174: every allocation of an instance with a settings file that names drivers and devices.
 #[test]
 fn app_174_instance_creation_with_a_settings_file() {
     case(|scene| {

@@ -48,7 +48,7 @@ fn app_040_bad_names_and_bad_devices() {
     });
 }
 
-/// APP-48, APP-26: the same function by every route.
+/// APP-48, APP-26: every look-up returns the same function.
 #[test]
 fn app_048_the_lookup_by_every_route() {
     case(|scene| {

@@ -203,7 +203,7 @@ fn app_180_exported_functions_check_too() {
         });
         let text = "vkGetPhysicalDeviceFeatures: Invalid physicalDevice [VUID-vkGetPhysicalDeviceFeatures-physicalDevice-parameter]";
         outcome.aborted(text);
-        // APP-181, APP-232: it is an ERROR line.
+        // APP-181, APP-232: the message is a line of level ERROR.
         outcome.logged("ERROR", text);
     });
 }

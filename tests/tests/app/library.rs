@@ -150,7 +150,7 @@ fn app_230a_each_load_reads_the_environment() {
     });
 }
 
-/// APP-26, and the whole of Vulkan's use by plain linking: exported functions do a day's work.
+/// APP-26: a program can do all its work with exported functions alone.
 #[test]
 fn app_026_exported_functions_do_the_work() {
     case(|scene| {

@@ -172,7 +172,7 @@ fn app_010_the_banner_comes_first() {
     });
 }
 
-/// APP-9, APP-230a: at each load the variable is read again, and the library really leaves in between.
+/// APP-9, APP-230a: the variable is read at each load, and `dlclose` really unloads the library.
 #[test]
 fn app_230a_every_load_reads_the_variable() {
     case(|scene| {

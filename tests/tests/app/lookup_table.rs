@@ -51,7 +51,7 @@ fn driver(scene: &mut Scene) {
         .device("one");
 }
 
-/// APP-20 to APP-29: whether the instance's lookup finds the command.
+/// APP-20 to APP-29: returns `true` if the instance's lookup finds the command.
 fn found(command: &Command, minor: u32, enabled: &[&str]) -> bool {
     if command.name == "vkGetInstanceProcAddr" {
         return true;
@@ -76,7 +76,7 @@ fn check(vk: &Vk, minor: u32, enabled: &[&str]) {
     assert!(wrong.is_empty(), "on a 1.{minor} instance with {enabled:?}: {wrong:?}");
 }
 
-/// APP-22, APP-25, APP-29: without extensions, for every version.
+/// APP-22, APP-25, APP-29: the commands of an instance without extensions, for every version.
 #[test]
 fn app_025_every_name_without_extensions() {
     case(|scene| {
@@ -86,7 +86,7 @@ fn app_025_every_name_without_extensions() {
     });
 }
 
-/// APP-27: with all of them.
+/// APP-27: the commands of an instance with all extensions.
 #[test]
 fn app_027_every_name_with_all_extensions() {
     case(|scene| {
@@ -110,7 +110,7 @@ fn app_027_every_name_with_each_extension() {
     });
 }
 
-/// APP-21, APP-23, DRV-213: without an instance.
+/// APP-21, APP-23, DRV-213: the commands that are found without an instance.
 #[test]
 fn app_021_every_name_without_an_instance() {
     case(|scene| {
@@ -240,7 +240,7 @@ fn of_device(
     if terminator { None } else { Some(0) }
 }
 
-/// APP-41, APP-43, APP-44, APP-45, APP-47: on a driver that returns a different number for every name.
+/// APP-41, APP-43, APP-44, APP-45, APP-47: the commands of a device. Its driver returns a different number for every name.
 #[test]
 fn app_043_every_name_on_a_device() {
     case(|scene| {

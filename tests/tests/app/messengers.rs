@@ -94,7 +94,7 @@ fn app_190_a_failing_driver_undoes_the_creation() {
     });
 }
 
-/// APP-190: the same for report callbacks.
+/// APP-190: report callbacks follow the same rule as messengers.
 #[test]
 fn app_190_a_failing_driver_undoes_a_report_callback() {
     case(|scene| {
@@ -243,7 +243,7 @@ fn app_170_messengers_use_the_allocator_of_the_call() {
     });
 }
 
-/// APP-170: made without callbacks, destroyed with them, and the other way round.
+/// APP-170: a messenger may be created without callbacks and destroyed with them, or the reverse.
 #[test]
 fn app_170_messengers_remember_who_made_them() {
     case(|scene| {

@@ -22,7 +22,7 @@ fn app_243_no_file_is_noted() {
     });
 }
 
-/// APP-240, APP-262: each place, and which wins.
+/// APP-240, APP-262: each folder is searched, and the first file counts.
 #[test]
 fn app_240_the_first_file_wins() {
     case(|scene| {
@@ -52,7 +52,7 @@ fn app_240_the_home_directory() {
     });
 }
 
-/// APP-241: every element of a list is looked at.
+/// APP-241: every folder of a list is searched.
 #[test]
 fn app_241_later_elements_of_a_list_count() {
     case(|scene| {
@@ -163,7 +163,7 @@ fn app_248_malformed_files() {
     });
 }
 
-/// APP-246: which object of an array counts.
+/// APP-246: the first object of the array whose `app_keys` match counts.
 #[test]
 fn app_246_application_keys() {
     case(|scene| {
@@ -266,7 +266,7 @@ fn app_262_the_settings_are_logged() {
     });
 }
 
-/// APP-243: the file is read anew, and a removed file deactivates it.
+/// APP-243: each call reads the file again, and a removed file deactivates it.
 #[test]
 fn app_243_the_file_is_read_anew() {
     case(|scene| {

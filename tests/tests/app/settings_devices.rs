@@ -25,7 +25,7 @@ fn devices(scene: &mut Scene) {
         .device_with("old", |device| device.uuids(4, 11).api("1.0.0"));
 }
 
-/// A configuration: sixteen times each number.
+/// Returns a configuration in which each UUID repeats a number sixteen times.
 fn configuration(device: u8, driver: u8, version: u32) -> String {
     let uuid = |number: u8| format!("[{}]", vec![number.to_string(); 16].join(", "));
     format!(

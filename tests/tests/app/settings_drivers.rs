@@ -26,7 +26,7 @@ fn members(scene: &Scene, exclusive: Option<bool>) -> String {
     )
 }
 
-/// DRV-44, APP-261: they come before the found drivers, the last listed first. So their devices come last.
+/// DRV-44, APP-261: additional drivers come before the found ones, the last listed first. So their devices come last.
 #[test]
 fn drv_044_additional_drivers_come_first_in_the_scan() {
     case(|scene| {

@@ -208,7 +208,7 @@ fn use_device(instance: &Instance<'_>, physical: vk::PhysicalDevice, device: &De
     device.destroy_pool(pool);
 }
 
-/// APP-272: whatever another thread makes or unmakes, and stops in the middle of, a device and its queries go on.
+/// APP-272: calls on a device return while another thread is stopped in the middle of a creation or destruction.
 #[test]
 fn app_272_a_device_works_while_another_thread_stands_still() {
     case(|scene| {

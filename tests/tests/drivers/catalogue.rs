@@ -74,7 +74,7 @@ fn drivers_without_a_device_are_left_out_of_an_instance() {
         scene_of_two(scene);
         file::write(scene, &both());
         let outcome = scene.run(|vk| {
-            // What only the left-out driver offers can be enabled as before.
+            // An extension that only the left-out driver offers can be enabled as before.
             let spec = vk.spec().api("1.1").extensions(&["VK_KHR_display"]);
             let instance = spec.create().expect("vkCreateInstance");
             assert_eq!(instance.device_names(), ["gpu"]);
@@ -155,7 +155,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
             .extension("VK_KHR_display")
             .extension("VK_KHR_surface")
             .device("gpu");
-        // These drivers must not be opened.
+        // `prepare` must not open the two broken drivers.
         scene.env("VK_LOADER_DRIVERS_SELECT", "one.json");
         file::prepare(scene);
         scene.unset("VK_LOADER_DRIVERS_SELECT");
@@ -176,7 +176,7 @@ fn drivers_that_crashed_or_hung_are_left_out() {
         ] {
             outcome.logged_with("ERROR | DRIVER", part);
         }
-        // It crashed here, and may do well elsewhere.
+        // The entry comes from another machine; the driver may work on this one.
         file::write_with(scene, &entries, |known| {
             known["machine"]["fingerprint"] = "0123456789abcdef".into()
         });
@@ -195,9 +195,9 @@ fn a_library_that_changed_is_opened() {
         let library = scene.library("one");
         let other = scene.path("libraries/other.so");
         let replace = |how: usize| match how {
-            // In place.
+            // The file is overwritten.
             0 => fs::write(&library, fs::read(&library).expect("a file")).expect("a file"),
-            // By rename.
+            // Another file is renamed to its path.
             1 => {
                 fs::copy(&library, &other).expect("a copy");
                 fs::rename(&other, &library).expect("a rename");
@@ -396,7 +396,7 @@ fn software_drivers_come_last_where_a_policy_wants_that() {
         assert_eq!(devices(scene), "cpu,gpu", "a policy has to be asked for");
         scene.env("VK_LOADER_DRIVER_POLICY", "software-last");
         assert_eq!(devices(scene), "gpu");
-        // Of no other driver it is known that it has a device.
+        // The catalogue knows no other driver with a device.
         file::write(scene, &entries(0));
         assert_eq!(devices(scene), "cpu,gpu");
         file::write(scene, &entries(1));

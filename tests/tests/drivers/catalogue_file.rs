@@ -25,7 +25,7 @@ impl Entry {
         Self { driver, members }
     }
 
-    /// With another member.
+    /// Returns the entry with another member.
     pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
         self.members[name] = value;
         self

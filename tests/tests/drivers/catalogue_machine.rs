@@ -82,7 +82,7 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
         assert_eq!(opened(&outcome), [""; 0]);
         let outcome = scene.run(|vk| drop(vk.instance()));
         assert_eq!(opened(outcome.ok()), ["one"], "an instance finds it too");
-        // It is not looked for where the system has one.
+        // The user's catalogue is not read if the system has one.
         scene.on_disk(|| file::write_at(scene, &system, &both()[1..], |_| ()));
         file::write_with(scene, &both(), |known| known["schema"] = 1.into());
         let outcome = scene.run(query);
@@ -299,7 +299,7 @@ fn what_sleeps_is_let_sleep_where_a_policy_wants_that() {
         assert_eq!(opened(&of_instance(scene)), both);
         scene.on_disk(|| devices.remove("sys/bus/pci/devices/0000:02:00.0"));
         assert_eq!(opened(&of_instance(scene)), ["one"]);
-        // Without another driver it is woken, and a query wakes nothing.
+        // An instance wakes the card if there is no other driver; a query wakes nothing.
         scene.env("VK_LOADER_DRIVERS_DISABLE", "one.json");
         assert_eq!(opened(&of_instance(scene)), ["discrete"]);
         let outcome = scene.run(|vk| drop(vk.extensions().expect("the query succeeds")));
@@ -381,7 +381,7 @@ fn libraries_without_a_folder_need_the_same_linker_cache() {
         let outcome = scene.run(query);
         assert_eq!(opened(outcome.ok()), ["one"]);
         outcome.logged_with("INFO | DRIVER", "has changed");
-        // Without a cache there is nothing to hold against.
+        // An entry without the linker's cache cannot be checked, so the driver is opened.
         file::write_with(scene, &entries(), |known| {
             known["drivers"][0]["library"]["named"] = "libmock_one.so".into();
         });

@@ -135,7 +135,7 @@ fn hostile_files_cost_bounded_time() {
         ] {
             file::write_text(scene, |known| {
                 let mut text = known.to_string();
-                // Of two equal members the first counts, or the whole file is invalid.
+                // If a member occurs twice, the first one counts or the whole file is invalid.
                 text.truncate(text.len() - 1);
                 text.replace(r#""drivers":[],"#, "") + &more + "}"
             });

@@ -204,7 +204,7 @@ fn drv_199_the_device_leads_to_its_table() {
                 let device = instance.device(physical, &[]);
                 let table = Instance::words(device.raw.as_raw(), 1)[0];
                 assert_eq!(Instance::mark(table, 0), 0x10AD_ED04_0410_ADED);
-                // DRV-201: the same word in queues and command buffers, also on the second fetch.
+                // DRV-201: queues and command buffers have the dispatch word of the device, also on the second fetch.
                 let queue = device.queue(0, 0);
                 assert_eq!(queue, device.queue(0, 0));
                 assert_eq!(Instance::words(queue.as_raw(), 1)[0], table);
@@ -265,7 +265,7 @@ fn app_156_get_device_queue_2() {
     });
 }
 
-/// APP-157: on failure nothing is touched.
+/// APP-157: a failed call does not write the handle.
 #[test]
 fn app_157_failed_command_buffers_are_left_alone() {
     case(|scene| {

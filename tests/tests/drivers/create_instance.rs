@@ -86,7 +86,7 @@ fn drv_110_the_extension_for_sorting_is_added() {
         ] {
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with(api, requested);
-                // It is not enabled for the application.
+                // The extension is not enabled for the application unless it was requested.
                 let name = "vkGetPhysicalDeviceProperties2KHR";
                 assert_eq!(vk.get(instance.raw, name) != 0, !requested.is_empty());
             });
@@ -160,7 +160,7 @@ fn drv_111_a_driver_that_fails_is_skipped() {
             vk.mark("gone");
         });
         let library = scene.library("bad").display().to_string();
-        // Its library closes with the others: a driver that did not expect it earlier stays whole.
+        // The library of the failed driver closes with the others, not earlier, because drivers may not expect that.
         let last = outcome.between("in use", "gone");
         let closed = last.iter().filter(|line| line.ends_with("unload live=[]"));
         assert_eq!(closed.count(), 3, "{last:?}");

@@ -72,7 +72,7 @@ fn drv_081_exclusive_mode_looks_for_nothing_else() {
     });
 }
 
-/// DRV-81: also when no direct driver can be used.
+/// DRV-81: exclusive mode fails if no direct driver can be used.
 #[test]
 fn drv_081_exclusive_mode_without_a_usable_driver_fails() {
     case(|scene| {
@@ -315,7 +315,7 @@ fn drv_085_a_used_entry_is_logged_with_its_function() {
     });
 }
 
-/// DRV-87: their extensions count in vkCreateInstance.
+/// DRV-87: the extensions of direct drivers count in vkCreateInstance.
 #[test]
 fn drv_087_extensions_of_direct_drivers_count() {
     case(|scene| {

@@ -172,7 +172,7 @@ fn drv_028_filtered_manifests_are_parsed_first() {
     });
 }
 
-/// APP-227: everything filtered out.
+/// APP-227: the log when filters leave out every driver.
 #[test]
 fn app_227_filtering_everything_leaves_no_driver() {
     case(|scene| {

@@ -5,7 +5,7 @@ use loader_tests::{call, case};
 
 const PROPERTIES2: &str = "VK_KHR_get_physical_device_properties2";
 
-/// DRV-159, APP-135: which of the driver's functions is called.
+/// DRV-159, APP-135: the loader calls the newest function that the driver has.
 #[test]
 fn drv_159_which_function_is_called() {
     case(|scene| {

@@ -238,7 +238,7 @@ fn drv_107_a_driver_whose_query_fails_is_left_out() {
     });
 }
 
-/// DRV-107: the same in the second of the two calls.
+/// DRV-107: a driver that fails in the second of the two calls is left out, too.
 #[test]
 fn drv_107_a_driver_whose_second_query_fails_is_left_out() {
     case(|scene| {

@@ -43,7 +43,7 @@ fn drv_118_work_grows_with_the_number_of_devices_and_not_faster() {
     });
 }
 
-/// DRV-120: of more than 65,536 devices of one driver the later ones are ignored.
+/// DRV-120: devices of a driver after the first 65,536 are ignored.
 #[test]
 fn drv_120_devices_beyond_the_most_are_ignored() {
     case(|scene| {

@@ -265,7 +265,7 @@ fn drv_068_two_global_functions_are_required() {
     });
 }
 
-/// DRV-69: where the physical-device lookup comes from, and from which version it is used.
+/// DRV-69: the source of the physical-device lookup, and the interface version from which it is used.
 #[test]
 fn drv_069_the_physical_device_lookup() {
     const LOOKUP: &str = "vk_icdGetPhysicalDeviceProcAddr";

@@ -47,7 +47,7 @@ fn lost(scene: &mut Scene, name: &str) -> String {
     format!("/nowhere/libnone.so named by {manifest}: ")
 }
 
-/// Some line of this level begins so.
+/// Checks that a line of this level begins with the text.
 #[track_caller]
 fn begins(outcome: &Outcome, level: &str, text: &str) {
     let log = outcome.ok().log(level);

@@ -87,7 +87,7 @@ fn drv_077_the_loaders_own_functions_are_refused() {
     });
 }
 
-/// DRV-77, DRV-260: the same in a device, where a pointer of the loader's would call itself for ever.
+/// DRV-77, DRV-260: a device of such a driver does not use the loader's own function either, which would call itself for ever.
 #[test]
 fn drv_077_the_loaders_own_device_functions_are_refused() {
     case(|scene| {
@@ -214,7 +214,7 @@ fn app_093_the_loaders_links_in_the_chains() {
 fn drv_116_extensions_count_per_driver() {
     case(|scene| {
         scene.usual_driver("with");
-        // It has the functions of a platform whose extension it does not offer.
+        // The second driver has the functions of a platform whose extension it does not offer.
         scene
             .driver("without")
             .extension("VK_KHR_surface")

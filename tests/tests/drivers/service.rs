@@ -21,7 +21,7 @@ pub(crate) fn scene_with(scene: &mut Scene, drivers: &[&str]) {
     }
     let socket = scene.path("s");
     scene.unset("VK_DRIVER_FILES").env("VK_LOADER_SERVICE_SOCKET", socket);
-    // Nothing is sorted: the order is that of the scan.
+    // Sorting is off, so the order is that of the scan.
     scene.env("VK_LOADER_DISABLE_SELECT", "1");
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn package(vk: &Vk, instance: usize, driver: &str) -> Package {
 
 pub(crate) fn names(vk: &Vk) -> Vec<String> {
     let mut names = vk.instance().device_names();
-    // Those of the last driver come first.
+    // The devices of the last driver come first.
     names.reverse();
     names
 }

@@ -44,7 +44,7 @@ fn lsv_42_a_silent_service_has_a_limit() {
                     scope.spawn(|| vk.extensions().map(drop));
                 }
             });
-            // Each call makes two scans: one for the number, one for the names. The second one asks nobody.
+            // Each call scans twice, for the number and for the names. The second scan does not ask the service.
             assert!(server.connections() <= 4 && server.requests() <= 4);
         });
         outcome
@@ -201,7 +201,7 @@ fn lsv_42_a_service_that_dies_while_it_is_asked() {
     });
 }
 
-/// LSV-42: a connection that makes room for another after a long wait is made anew.
+/// LSV-42: a connection that makes room for another after a long wait is made again.
 #[test]
 fn lsv_42_a_connection_that_ends_late_is_made_anew() {
     case(|scene| {
@@ -267,7 +267,7 @@ fn lsv_42_threads_while_the_service_dies() {
                 }
                 for _ in 0..20 {
                     let server = Server::honest(&socket(vk), &packages);
-                    // It dies soon after some thread was served.
+                    // The server ends soon after it has served a thread.
                     let before = made.load(Ordering::SeqCst);
                     eventually("a driver comes from the service", || {
                         made.load(Ordering::SeqCst) > before

@@ -28,7 +28,7 @@ fn at_the_usual_place(vk: &Vk) -> Server {
     Server::honest(wire::SOCKET.as_ref(), &[package(vk, 0, "a")])
 }
 
-/// LSV-37, LSV-33: the usual place is looked at once, at the first scan.
+/// LSV-37, LSV-33: the library checks once, at the first scan, if the usual socket exists.
 #[test]
 fn lsv_37_the_usual_place() {
     case(|scene| {

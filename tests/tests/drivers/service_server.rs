@@ -165,7 +165,7 @@ impl Server {
         let (ready, is_ready) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
             if let Some(user) = user {
-                // Of this thread only, other than the function of the C library. SAFETY: takes numbers.
+                // The system call changes this thread only; the function of the C library would change all. SAFETY: the call takes numbers only.
                 let changed = unsafe { libc::syscall(libc::SYS_setresuid, user, user, user) };
                 assert_eq!(changed, 0, "the superuser can become another one");
             }

@@ -39,7 +39,7 @@ fn drv_139_types() {
     });
 }
 
-/// DRV-137, DRV-117, APP-119: when sorting happens.
+/// DRV-137, DRV-117, APP-119: devices are sorted only if a driver can answer the queries that sorting needs.
 #[test]
 fn drv_137_when_devices_are_sorted() {
     case(|scene| {
@@ -124,7 +124,7 @@ fn drv_138_places_through_the_extension() {
     });
 }
 
-/// DRV-138: without the function there is no place.
+/// DRV-138: a driver without the function has no place on the PCI bus.
 #[test]
 fn drv_138_without_the_function_there_is_no_place() {
     case(|scene| {

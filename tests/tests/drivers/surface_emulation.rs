@@ -294,7 +294,7 @@ fn drv_162_surface_maintenance_is_emulated() {
     });
 }
 
-/// DRV-162: not where the driver has it, in either form of the extension.
+/// DRV-162: the loader does not emulate a query that the driver has, in either form of the extension.
 #[test]
 fn drv_162_surface_maintenance_is_left_to_drivers_that_have_it() {
     const FORMS: [&str; 2] = ["VK_EXT_surface_maintenance1", "VK_KHR_surface_maintenance1"];
@@ -411,7 +411,7 @@ fn drv_161_structures_that_the_emulation_ignores() {
                 p_next,
                 ..Default::default()
             }; 2];
-            // One of the two formats that the driver has.
+            // The count allows one of the two formats that the driver has.
             let found = count_from(1, |count| {
                 call!(
                     instance,

@@ -119,8 +119,8 @@ fn lay_241_everything_else_needs_the_instance() {
     });
 }
 
-/// LAY-240, LAY-241: whether its extension is enabled or not. The loader's own objects are only named while they exist, and
-/// there is nothing for platforms that are not built.
+/// LAY-240, LAY-241: commands of instance extensions are found even if their extension is not enabled. Commands that name the loader's own
+/// objects need an object, and platforms that are not built have no commands.
 #[test]
 fn lay_240_commands_of_instance_extensions_are_always_there() {
     const NAMES: [&str; 6] = [
@@ -265,7 +265,7 @@ fn lay_240_the_end_of_the_chain_never_calls_back_into_it() {
     });
 }
 
-/// LAY-232: one node for all layers, which each of them may still read and write after the call below returned.
+/// LAY-232: all layers share one node, which each of them may read and write after the call below has returned.
 #[test]
 fn lay_232_nodes_and_links_live_until_the_outermost_call_returns() {
     case(|scene| {

@@ -40,7 +40,7 @@ fn bi_10_a_manifest_that_changes_its_size_while_it_is_read_is_whole_or_refused()
                     }
                 });
                 for _ in 0..400 {
-                    // In one call: the file may be whole at one moment and not at the next.
+                    // The number and the list come from one call, because the file may change between two calls.
                     let query = |count: &mut u32, out| call!(vk, PFN_vkEnumerateInstanceLayerProperties(count, out));
                     let (result, layers): (_, Vec<vk::LayerProperties>) = fill_some(4, query);
                     assert_eq!(result, vk::Result::SUCCESS);

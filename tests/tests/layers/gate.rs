@@ -100,7 +100,7 @@ fn drv_168_layers_and_drivers_are_called_one_thread_at_a_time() {
     });
 }
 
-/// The same check without layers.
+/// DRV-168: without layers, one thread at a time calls drivers.
 #[test]
 fn drv_168_drivers_are_called_one_thread_at_a_time() {
     case(|scene| {
@@ -217,7 +217,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
         align: usize,
         scope: vk::SystemAllocationScope,
     ) -> *mut c_void {
-        // SAFETY: as for `allocate`; the old block's head says how much it holds.
+        // SAFETY: the old block came from `allocate`, and its head has its size.
         unsafe {
             let moved = allocate(user, size, align, scope);
             if !block.is_null() {
@@ -276,7 +276,7 @@ fn drv_168_surfaces_are_made_one_thread_at_a_time() {
     });
 }
 
-/// APP-270: whatever else a program calls passes while another thread is within.
+/// APP-270: all other commands return while another thread is inside the gate.
 #[test]
 fn app_270_other_commands_pass_while_a_thread_is_within() {
     case(|scene| {

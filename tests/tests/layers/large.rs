@@ -25,7 +25,7 @@ fn status(key: &str) -> u64 {
 
 /// Returns the largest amount of memory, in bytes, that `work` adds.
 fn peak_of(work: impl FnOnce()) -> u64 {
-    // The highest mark begins anew.
+    // This resets the highest mark to the current size.
     fs::write("/proc/self/clear_refs", "5").expect("the mark can be set");
     let before = status("VmRSS");
     work();
@@ -98,7 +98,7 @@ fn in_proportion(scene: &mut Scene, put: impl Fn(&Scene, usize), call: impl Fn(&
         let outcome = scene.run(|vk| vk.say("time", time_of(|| call(vk))));
         times.push(outcome.ok().said("time")[0].parse::<f64>().expect("a time"));
     }
-    // In proportion it is eight times as much, and by the square of the number 64 times.
+    // Eight times as many layers take eight times as long if the work is linear, and 64 times if it is quadratic.
     assert!(times[1] < times[0] * 24.0, "{times:?}");
 }
 

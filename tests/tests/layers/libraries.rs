@@ -235,7 +235,7 @@ fn lay_201_libraries_stay_until_the_instance_goes() {
     });
 }
 
-/// LAY-201: in the order in which they were found, whatever their order in the chain.
+/// LAY-201: libraries close in the order in which their layers were found, whatever their order in the chain.
 #[test]
 fn lay_201_libraries_leave_in_the_order_of_discovery() {
     case(|scene| {

@@ -47,7 +47,7 @@ fn app_121_devices_are_chosen_below_the_layers() {
     });
 }
 
-/// APP-253: of a manifest of many layers an entry brings the one of its name only.
+/// APP-253: an entry adds only the layer of its name, even if the manifest has others.
 #[test]
 fn app_253_other_layers_of_the_manifest_are_ignored() {
     case(|scene| {
@@ -82,7 +82,7 @@ fn app_253_equal_names_are_both_listed_for_a_device() {
     });
 }
 
-/// APP-254: without the member the layer is explicit, whatever variables its manifest names.
+/// APP-254: an entry without the member is an explicit layer, even if its manifest names variables.
 #[test]
 fn app_254_variables_of_a_manifest_make_no_implicit_layer() {
     case(|scene| {
@@ -173,7 +173,7 @@ fn app_256_extensions_of_listed_layers_follow_their_own_rules() {
     });
 }
 
-/// APP-251: of several places for layers that are not listed the first counts.
+/// APP-251: the first of several places for unlisted layers counts.
 #[test]
 fn app_251_the_first_place_for_other_layers_counts() {
     case(|scene| {

@@ -415,7 +415,7 @@ fn bi_17_required_fields_of_every_wrong_type_skip_their_layer_alone() {
     });
 }
 
-/// LAY-90: of several faults, only the first is logged.
+/// LAY-90: only the first of several faults is logged.
 #[test]
 fn lay_90_fields_are_checked_in_their_order() {
     const ORDER: [&str; 5] = ["name", "type", "api_version", "implementation_version", "description"];

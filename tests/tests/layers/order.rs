@@ -12,7 +12,7 @@ fn implicit(names: &[&str]) -> Vec<Layer> {
     names.iter().map(|name| Layer::implicit(name)).collect()
 }
 
-/// The chain without the beginnings of the names.
+/// Returns the layers of the chain, without the common beginning of their names.
 fn short(outcome: &Outcome) -> String {
     let names = chain(outcome).into_iter();
     names.map(|name| name.trim_start_matches("VK_LAYER_")).collect()

@@ -25,7 +25,7 @@ fn lay_176_a_removed_override_layer_blacklists_nothing() {
     });
 }
 
-/// LAY-130, LAY-176: its components are implicit layers like others then.
+/// LAY-130, LAY-176: the components of a removed override layer are ordinary implicit layers.
 #[test]
 fn lay_176_a_removed_override_layer_turns_nothing_on() {
     case(|scene| {

@@ -177,7 +177,7 @@ impl Display {
             .stderr(Stdio::null())
             .spawn()
             .expect("Xvfb can be started");
-        // From here on it goes with this value, whatever fails.
+        // The process ends with this value, also after a failure below.
         let mut display = Self {
             process,
             name: String::new(),
@@ -189,7 +189,7 @@ impl Display {
             revents: 0,
         };
         let limit = i32::try_from(LIMIT.as_millis()).expect("some minutes");
-        // SAFETY: one structure, of an open descriptor.
+        // SAFETY: the array has one structure, and its descriptor is open.
         let ready = retried(|| unsafe { libc::poll(&mut told, 1, limit) });
         assert_eq!(
             ready.expect("a descriptor can be waited for"),
@@ -206,7 +206,7 @@ impl Display {
 
 impl Drop for Display {
     fn drop(&mut self) {
-        // It may have ended by itself; there is nothing else to do about it.
+        // The process may have ended already, so an error is ignored.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

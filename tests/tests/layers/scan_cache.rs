@@ -445,7 +445,7 @@ fn lay_24_a_listener_hears_of_every_file() {
     });
 }
 
-/// LAY-24, APP-273: several threads, and a copy of the process.
+/// LAY-24, APP-273: several threads and a forked process use the kept results.
 #[test]
 fn lay_24_threads_and_copies_of_the_process() {
     case(|scene| {

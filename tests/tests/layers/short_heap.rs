@@ -119,14 +119,14 @@ fn numbers(count: usize) -> Vec<usize> {
 /// Refuses request 1, 2, 3, ... of the program, alone and with all after it.
 fn sweep(scene: &mut Scene) {
     let outcome = scene.run_unloaded(|scratch| {
-        // From here on the files are old enough to be remembered.
+        // After this wait, the files are old enough to be remembered.
         settle();
         let mut vk = scratch.load();
         let heap = Heap::of(&vk);
         let usual = program(&vk);
         assert!(usual.iter().all(Result::is_ok), "{usual:?}");
         let count = heap.count();
-        // Each copy begins with nothing that is remembered.
+        // Each forked copy begins without kept results.
         vk.reload(|| ());
         let heap = Heap::of(&vk);
         let mut failures = Vec::new();
@@ -234,7 +234,7 @@ fn lay_75_each_opening_refused_for_lack_of_memory() {
     case(|scene| {
         build(scene, 2, 1);
         with_settings(scene);
-        // While there is a log, each call opens everything anew.
+        // With a log, each call opens everything again.
         scene.env("VK_LOADER_DEBUG", "error");
         let outcome = scene.run(|vk| {
             let heap = Heap::of(vk);
@@ -298,7 +298,7 @@ fn app_174_each_large_request_refused_once() {
         for name in ["XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS"] {
             scene.env(name, format!("/{}", "x".repeat(100_000)));
         }
-        // While there is a log, each call reads everything anew.
+        // With a log, each call reads everything again.
         scene.env("VK_LOADER_DEBUG", "error");
         let outcome = scene.run(|vk| {
             let heap = Heap::of(vk);
@@ -321,7 +321,7 @@ fn app_174_each_large_request_refused_once() {
     });
 }
 
-/// LAY-24, APP-216: whatever there was no memory to note, a later call sees other values of the variables.
+/// LAY-24, APP-216: a later call sees changed variables even if the first one had no memory to record them.
 #[test]
 fn app_216_variables_that_there_was_no_memory_to_note() {
     case(|scene| {
@@ -406,7 +406,7 @@ sweeps! {
     app_174_heap_with_an_order_of_layers: 20, 1, |scene| {
         scene.env("VK_LOADER_LAYERS_ORDER", "explicit>VK_LAYER_n*>implicit,*>VK_LAYER_wanted");
     };
-    /// APP-174, APP-179a: with all log levels on.
+    /// APP-174, APP-179a: a settings file and all levels of the log.
     app_174_heap_with_a_log: 20, 4, |scene| {
         with_settings(scene);
         scene.env("VK_LOADER_DEBUG", "all");

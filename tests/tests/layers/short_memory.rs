@@ -50,7 +50,7 @@ fn quiet(layer: Layer) -> Layer {
     layer.without_journal()
 }
 
-/// APP-174, APP-179a: one layer, implicit or explicit.
+/// APP-174, APP-179a: memory fails with one layer, implicit or explicit.
 #[test]
 fn app_174_every_allocation_with_one_layer() {
     case(|scene| {
@@ -62,7 +62,7 @@ fn app_174_every_allocation_with_one_layer() {
     });
 }
 
-/// APP-174, APP-179a: several layers, one of them a meta-layer, by the application and by a variable.
+/// APP-174, APP-179a: memory fails with several layers, one of them a meta-layer, which the application and a variable request.
 #[test]
 fn app_174_every_allocation_with_several_layers() {
     case(|scene| {

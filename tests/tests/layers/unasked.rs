@@ -60,7 +60,7 @@ fn lay_140_explicit_manifests_are_read_where_something_may_ask() {
     });
 }
 
-/// LAY-140 to LAY-143: everything that can ask for an explicit layer still gets it.
+/// LAY-140 to LAY-143: each way to request an explicit layer has its effect.
 #[test]
 fn lay_140_everything_that_asks_gets_an_explicit_layer() {
     case(|scene| {
@@ -199,7 +199,7 @@ fn lay_324_layers_that_were_not_asked_for_are_known_by_name() {
     });
 }
 
-/// APP-174, LAY-324: each allocation of such a question refused in turn.
+/// APP-174, LAY-324: each allocation of such a query fails in turn.
 #[test]
 fn app_174_asking_for_a_layer_that_was_not_looked_for() {
     case(|scene| {

@@ -230,7 +230,7 @@ fn lay_253_a_layer_may_drop_physical_devices() {
     });
 }
 
-/// LAY-253, DRV-134: with filters the whole list is asked for anew when it grew, also from nothing.
+/// LAY-253, DRV-134: with filters, a list that grew is queried again as a whole, also one that was empty.
 #[test]
 fn drv_134_a_layer_that_counts_before_there_are_devices() {
     case(|scene| {
@@ -265,7 +265,7 @@ fn drv_134_a_layer_that_counts_too_many_devices() {
             // SAFETY: a limit of this process, which is only lowered.
             unsafe {
                 assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut room), 0);
-                // All that a process of 32 bits can have is less still.
+                // The address space of a 32-bit process is even smaller.
                 room.rlim_cur = room
                     .rlim_cur
                     .min(libc::rlim_t::try_from(1_u64 << 33).unwrap_or(libc::rlim_t::MAX));
@@ -374,7 +374,7 @@ fn hand_on_a_wrapper(scene: &mut Scene, commands: &'static [&'static str], text:
         ]);
         let instance = spec.create().expect("vkCreateInstance");
         let device = instance.device(instance.first(), &EXTENSIONS);
-        // Of no object: names are given by a structure, which the trampoline reads first.
+        // Memory without an object: `vkSetDebugUtilsObjectNameEXT` and its kin take a structure, which the trampoline reads first.
         let empty = [0_u64; 16];
         for &name in commands {
             let address = device.address(name);

@@ -14,7 +14,7 @@ use syn::{Attribute, Item};
 pub struct Case {
     /// Group, file and function, with two colons between them.
     pub name: String,
-    /// Its text, without that of helpers.
+    /// Text of the function, without its helpers.
     pub own: String,
     /// Names and texts in the case and its helpers.
     parts: Vec<Rc<Tokens>>,

@@ -110,7 +110,7 @@ fn of_elf<Elf: FileHeader<Endian = Endianness>>(data: &[u8]) -> object::read::Re
     Ok(found)
 }
 
-/// For each promise its text, and the violations.
+/// Returns the text of each promise, with its violations.
 fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, String> {
     let (listed, released) = (listed(tree)?, released(tree)?);
     let exported = &interface.exported;

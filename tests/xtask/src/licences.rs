@@ -126,7 +126,7 @@ fn chosen(expression: &str) -> String {
         .filter(|word| !["AND", "OR"].contains(word));
     match words.collect::<Vec<_>>().as_slice() {
         [one] => debian(one),
-        // One of each choice, and all that go with it.
+        // One licence of each choice, with all that are joined to it by AND.
         _ => {
             let parts = expression.split(" AND ").map(|part| {
                 part.split(" OR ")

@@ -61,7 +61,7 @@ impl Mention {
 /// A promise.
 struct Row {
     title: String,
-    /// Any of these makes a case one about the row.
+    /// Text that makes a case one about the row; any of it suffices.
     mentions: Vec<Mention>,
     /// The numbers of its cases.
     cases: Vec<usize>,

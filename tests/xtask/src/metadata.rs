@@ -18,9 +18,9 @@ pub struct Metadata {
 pub struct Package {
     /// Identifier by which other packages refer to it.
     pub id: String,
-    /// Its name.
+    /// Name of the package.
     pub name: String,
-    /// Its version.
+    /// Version of the package.
     pub version: String,
     /// Origin of the package; `None` for those of this project.
     pub source: Option<String>,

@@ -237,7 +237,8 @@ pub fn bracketed(text: &str) -> String {
     out + &text[rest..]
 }
 
-/// A document's text with the places at its end that its numbers lead to, and a line for each number that does not lead there.
+/// Returns the text of a document that ends with link targets for the numbers that it cites. The list has an error for each citation without a
+/// link.
 pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<String>) {
     let mut text = match text.split_once(&format!("\n{BEGIN}\n")) {
         Some((before, rest)) => before.to_owned() + rest.split_once(&format!("{END}\n")).map_or("", |(_, after)| after),

@@ -53,7 +53,7 @@ fn said(words: &str, page: &str, code: &str) {
 #[test]
 fn what_is_right_is_passed_over() {
     assert_eq!(all(ENTRIES, CODE, &[]), [""; 0]);
-    // All between the ends of a range; a blank before the parenthesis and the end of the entry are part of the form.
+    // A range covers all numbers between its ends. The blank before the parenthesis and the end of the entry are part of the form.
     assert_eq!(
         all(ENTRIES, &CODE.replace("/// APP-3a", "/// APP-3a to APP-3a"), &[]),
         [""; 0]

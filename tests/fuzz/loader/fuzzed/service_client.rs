@@ -53,7 +53,7 @@ pub fn service_client(input: &[u8]) {
         1 => {
             let described = check_payload(rest);
             let packet = [&asked().reply().bytes(rest.len() as u32)[..], rest].concat();
-            // In its packet it says the same.
+            // The payload of a packet with these bytes decodes to the same value.
             let payload = told(packet_for(&packet, asked())).expect("a good packet");
             assert_eq!(check_payload(payload), described);
         }

@@ -36,8 +36,7 @@ pub(crate) fn library_path() -> PathBuf {
     let mut module = null_mut();
     let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
     let mut room = [0_u16; 1024];
-    // SAFETY: with these flags the second parameter is an address, here one of this library; room for a handle, and for so
-    // many units of the name of that module.
+    // SAFETY: with these flags, the second parameter is any address of this library. Both places have room for what the calls write.
     let length = unsafe {
         if GetModuleHandleExW(flags, here as *const u16, &mut module) == 0 {
             return PathBuf::new();
