@@ -1,4 +1,4 @@
-# The verbs of this project; `make` alone lists them. What takes more than a line lives in make/.
+# The verbs of this project; `make` alone lists them. Verbs that need more than a line run a script in make/.
 
 CARGO   ?= cargo
 PREFIX  ?= /usr/local
@@ -6,7 +6,7 @@ LIBDIR  ?= lib
 DESTDIR ?=
 export CARGO PREFIX LIBDIR DESTDIR
 
-# The scripts look at its version themselves (make/common.sh).
+# The scripts check the version of bash themselves (make/common.sh).
 ifeq ($(shell command -v bash 2>/dev/null),)
 $(error bash 4.4 or newer is needed: the scripts in make/ are written for it)
 endif

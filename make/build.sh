@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the release library and the programs beside it, with manual pages and completions. With MAPPED=1 they contain no path of this
 # machine, as packages require: the same sources give the same bytes in any folder (tests/reproducible.sh checks this). That needs other
-# compiler flags, so cargo builds everything anew.
+# compiler flags, so cargo builds everything again.
 # PAGES names a folder for manual pages and completions other than the one beside the library; `no` skips them.
 # SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it.
 # CARGO_BUILD_TARGET names another processor or system, as in cargo.

@@ -82,7 +82,8 @@ pending_header() {
     git cat-file blob "$PENDING:registry/pin.toml" | sed -n 's/^header = "\(.*\)"$/\1/p'
 }
 
-# ours PATH: whether a file is as it was before the bump, as the bump has it, or the part of that which git had written when it was stopped.
+# ours PATH: succeeds if nobody else changed a file. It is then as before the bump, as after it, or the beginning of the new file, if git was
+# stopped while it wrote.
 ours() {
     local now commit
     [ -f "$1" ] || return 0
@@ -92,7 +93,7 @@ ours() {
     done
     cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1"
 }
-# delivered PATH: whether a file is as the bump has it.
+# delivered PATH: succeeds if a file is as the bump wrote it.
 delivered() {
     local new
     new=$(git rev-parse --quiet --verify "$PENDING:$1") || { [ ! -e "$1" ] && return; }

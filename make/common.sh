@@ -93,7 +93,7 @@ vkgen() {
 xtask() {
     if [ -x "${XTASK:-}" ]; then "$XTASK" "$@"; else $CARGO run --locked --quiet -p xtask -- "$@"; fi
 }
-# These build them, for use in another tree than this one.
+# build_vkgen, build_xtask: build the same programs, for use in another tree than this one.
 build_vkgen() {
     [ -x "${VKGEN:-}" ] || { $CARGO build --locked --quiet --release -p vkgen && VKGEN=$TARGET/release/vkgen; }
 }
@@ -137,7 +137,7 @@ seen() {
     } | sort >"$file.new"
     mv "$file.new" $file
 }
-# counted LOG: how many cases of each group passed and failed, as cargo printed it.
+# counted LOG: prints the number of passed and failed cases of each group, from cargo's output.
 counted() {
     awk '/^     Running / { suite = $2; sub(/.*tests\//, "", suite); sub(/\/main.rs.*/, "", suite) }
         /^test result: / && suite { printf "%s%s: %d passed, %d failed", sep, suite, $4, $6; sep = "; "; suite = "" }' "$1"

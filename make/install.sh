@@ -53,7 +53,7 @@ below_prefix() {
 }
 units=${DESTDIR:-}$(below_prefix "${UNITDIR:-lib/systemd/system}")
 rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
-# What vkloader carries, for machines where programs get another loader or none.
+# Folder for the library of vkloader, which it uses where programs get another loader or none.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
 # After the rules of systemd that name devices.
@@ -245,7 +245,8 @@ uninstall_catalogue() {
     rm -rf /var/cache/vulkan-loader
 }
 
-# framework INSIDE RESOURCES: where in the framework the library and its description are, and the links to them if they are deeper.
+# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, its description into RESOURCES, and links lead to
+# both if they are deeper.
 framework() {
     local inside=$1 resources=$2 root=$to/vulkan.framework
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"

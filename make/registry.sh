@@ -7,7 +7,7 @@
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}
 
-# verify FILE NAME: whether the file is the pinned one of that name; complains if not.
+# verify FILE NAME: succeeds if the file has the checksum that is pinned for the name; else prints the difference.
 verify() {
     local want have
     want=$(pin "\"$2\"")

@@ -23,7 +23,7 @@ differential() {
     VKL_LIBRARY=$(realpath "$LIBRARY") VKL_PEER_LIBRARY=$PEER_LIBRARY cargo_beside_peer test --locked --quiet -p loader-tests --test differential -- "$@"
 }
 
-# What takes long with each driver asked once more, or is itself about catalogues.
+# Modules that take long if each driver is asked once more, and those that test catalogues themselves.
 SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
 # The behaviour cases with a driver catalogue, which `vkloader` makes for each case. Each runs with a correct catalogue, and with one that has
 # only wrong entries. tests/catalogue.txt lists the cases with other results, each with its reason. Arguments are groups of cases (app,
@@ -64,7 +64,7 @@ clients() {
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
         # A root has no compiler. So programs are built here, and run there.
         python3 tests/clients prepare "$@"
-        # And it trusts only those whom its own packages name.
+        # A root of Debian trusts only the certificates of its own packages.
         trusted=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
         if [ -f "$trusted" ]; then
             cp "$trusted" "$VKL_CLIENTS/certificates.pem"

@@ -25,7 +25,7 @@ keep() {
     strip "$SETS/$1/vkloader" "$SETS/$1/libvulkan.so.1"
 }
 
-# The library of gcc that unwinds is a shared one of glibc's; a file of its name lets the linker take the static one.
+# libgcc_s, which unwinds, is a shared library for glibc. A linker script with its name makes the linker take the static libgcc_eh.
 linker_of_musl() {
     mkdir -p "$OUT/musl"
     printf 'GROUP ( %s %s %s )\n' "$(gcc -print-file-name=libgcc_eh.a)" "$(gcc -print-libgcc-file-name)" "$OUT/musl/objects.o" |

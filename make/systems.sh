@@ -40,7 +40,7 @@ for tool in llvm-nm llvm-nm-22 llvm-nm-19 llvm-nm-14 /usr/lib/llvm-*/bin/llvm-nm
 done
 [ -n "$nm" ] || say "  skip  systems: what is in the object files; that needs llvm"
 
-# What ships, but for what linking does.
+# Compiles the shipped library, without linking.
 compile() {
     local target=$1 features=$2
     [ "$features" != - ] || features=

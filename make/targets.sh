@@ -158,7 +158,7 @@ usual() {
     check "the program runs on it" program "$SHARED" "$HERE/c"
 }
 
-# What single calls cost there.
+# Prints the cost of single calls on the target.
 costs() {
     # shellcheck disable=SC2086 -- the words of a command
     env XDG_DATA_HOME="$HERE/data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" \

@@ -11,8 +11,8 @@
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# What is compiled once is compiled in four fifths of the time without a record for the next time. In a folder where somebody compiled
-# incrementally, as `quick` does, cargo would compile everything again without that.
+# A single compilation takes a fifth less time without incremental records. In a folder with such records, as `quick` leaves them, cargo would
+# compile everything again without them.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0}
 fi
@@ -31,7 +31,7 @@ lint() {
     # Shipped code has no standard library, not even the one that other crates use.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
     FUZZ_PROFILE=quick tests/fuzz/run.sh lint
-    # What crates may be: licences, origins, bans.
+    # Checks the licences and origins of crates, and that none is banned.
     make/crates.sh
 }
 # Checks that a library without the client of the driver service contains neither its messages nor its functions.
@@ -207,7 +207,7 @@ setting() {
     say "    $1 = \"${value//\"/\\\"}\""
 }
 
-# processor NAME: sets `used` to the seconds of processor time of all ended children of this process; NAME is of a file that nobody else writes.
+# processor NAME: sets `used` to the seconds of processor time of all ended children of this process. NAME is that of a temporary file.
 processor() {
     times >"$LOGS/$1.times"
     used=$(awk 'NR == 2 { split($1 "m" $2, part, /[ms]+/); printf "%d", part[1] * 60 + part[2] + part[3] * 60 + part[4] }' "$LOGS/$1.times")

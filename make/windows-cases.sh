@@ -79,7 +79,7 @@ build() {
     "$COMPILER-gcc" -O1 -Wall -Wextra -Werror -shared tests/windows/bcryptprimitives.c -o "$BUILT/deps/bcryptprimitives.dll" -ladvapi32 \
         -Wl,--kill-at
 }
-# What Wine is started with. Crashes are what some cases want: no debugger is to look at them.
+# Environment of Wine. Some cases crash on purpose, so Wine's debugger is disabled.
 export WINEPREFIX=$OUT/prefix WINEDEBUG=-all WINEDLLOVERRIDES="winedbg.exe=d;mscoree=d;mshtml=d"
 # Rounds of the case that is asked for a number: a system call takes ten times as long there.
 export LAYER_ROUNDS=${LAYER_ROUNDS:-10}

@@ -6,7 +6,7 @@
 
 WINDOWS=$TARGET/windows
 GROUP=windows HERE=$WINDOWS/programs-of-others
-# What each library comes in, and the checksum of that.
+# Versions of the programs, and their archives with checksums.
 WGPU=0.32.0
 GLFW=2.11.0
 LLAMA=3.21.1
@@ -67,7 +67,7 @@ llama() {
 }
 
 mkdir -p "$HERE" && cp "$WINDOWS/vulkan-1.dll" "$HERE"
-# What single calls cost.
+# Prints the cost of single calls.
 instructions() {
     x86_64-w64-mingw32-dlltool --input-def generated/exports/windows.def --output-lib "$HERE/liball.a" &&
         compile -Werror -I"$HERE/include" tests/windows/instructions.c -o "$HERE/instructions.exe" -L"$HERE" -lall && run instructions.exe

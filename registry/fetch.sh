@@ -15,7 +15,7 @@ fixtures=$here/fixtures.sha256
 # The value of `key = "value"` or `"key" = "value"` in the pin.
 pinned() { sed -n "s/^\"\{0,1\}$1\"\{0,1\} = \"\(.*\)\"$/\1/p" "$pin"; }
 
-# Whether the files of a folder have the checksums of a list; false when one is absent.
+# intact FOLDER LIST: succeeds if all files of the list are in the folder and have the listed checksums.
 intact() { (cd "$1" 2>/dev/null && sha256sum --check --quiet --strict "$2" >/dev/null 2>&1); }
 
 pin_list() {

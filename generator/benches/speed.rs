@@ -50,7 +50,7 @@ fn cases(input: &Path, output: &Path) -> Vec<Case> {
     let generated = path(output.join("generated"));
     let ms = Duration::from_millis;
     let mut cases = vec![
-        // Every run but the first finds all files as they are; `emit, all new` removes them.
+        // Every run but the first finds the files of the run before; `emit, all new` removes them.
         (
             "emit, all new",
             ms(300),

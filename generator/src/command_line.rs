@@ -24,7 +24,7 @@ pub enum Verb {
         /// The new one.
         new: PathBuf,
     },
-    /// Everything known of a name.
+    /// Everything known about a name.
     Explain {
         /// A command, extension or handle.
         name: String,
@@ -123,7 +123,7 @@ enum Words {
     },
     /// Says everything about a command, extension, handle or type, with the lines that say so
     Explain {
-        /// Its name
+        /// Name of the command, extension, handle or type
         name: String,
         #[command(flatten)]
         output: Output,

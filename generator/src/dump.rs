@@ -39,7 +39,7 @@ struct Command<'a> {
     terminator: Option<&'a str>,
     /// Condition under which a device's lookup returns the terminator.
     device_lookup: Lookup<'a>,
-    /// Its number in each table that has it.
+    /// The command's slot number in each table that contains it.
     slots: BTreeMap<&'static str, usize>,
 }
 

@@ -23,7 +23,7 @@ pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
     Ok((registry, inputs.collect()))
 }
 
-/// A file of the snapshot as the manifest calls it.
+/// Returns a file of the snapshot under its name in the manifest.
 pub fn snapshot_input(name: &str, text: String) -> Input {
     Input {
         name: format!("registry/snapshot/{name}"),
@@ -104,7 +104,7 @@ impl XmlFile {
         Ok(Self { name, bytes })
     }
 
-    /// Its text, if that is UTF-8.
+    /// Returns the text of the file, if it is UTF-8.
     pub fn source(&self) -> Result<Source<'_>, Error> {
         Source::from_bytes(&self.name, &self.bytes).map_err(|error| Error::Registry(vec![error.to_string()]))
     }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Wanted<'a> {
     /// Path below the folder, with slashes.
     pub path: &'a str,
-    /// Its content.
+    /// Content of the file.
     pub text: &'a str,
 }
 
@@ -44,7 +44,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     for file in &changed {
         pending.write(folder, file)?;
     }
-    // Before the new files get their places, because the last of them lists the files of the earlier run.
+    // Stale files are removed before the new files get their places, because the manifest, which is the last one, lists them.
     let is_stale = |name: &&String| !is_wanted(name) && interrupted(name).is_none();
     let stale: Vec<&String> = found.iter().filter(is_stale).collect();
     for name in &stale {

@@ -40,7 +40,7 @@ pub(crate) struct Origins<'a> {
 pub(crate) struct Piece {
     /// Start of the piece in the text.
     pub(crate) start: usize,
-    /// Index of its file.
+    /// Index of the element's file.
     pub(crate) file: usize,
     /// Start of the piece in its file.
     pub(crate) origin: usize,

@@ -39,7 +39,7 @@ fn fetched(header: &str, xml_folder: &Path) -> Result<PathBuf, Error> {
     }
     let script = xml_folder.with_file_name("fetch.sh");
     let fail = |text: String| Error::File(script.clone(), format!("cannot fetch header {header}: {text}"));
-    // Its standard output would mix with the report.
+    // The standard output of the script would mix with the report.
     let output = Command::new(&script)
         .arg(header)
         .output()

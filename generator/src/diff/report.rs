@@ -7,7 +7,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Without consequences: a spelling, a condition, a note.
+    /// A change without consequences: a spelling, a condition, a note.
     Informational,
     /// The emitted code changes, or a maintainer should look at it.
     Concerns,
@@ -64,7 +64,7 @@ impl Change {
 /// An object that was added, removed or changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Its name in the registry.
+    /// Name of the object in the registry.
     pub name: String,
     /// Importance of the entry: the highest one of its changes.
     pub severity: Severity,

@@ -8,7 +8,7 @@ use vk_registry::model::Registry;
 
 /// A side of the comparison: the old or the new registry.
 pub struct Side {
-    /// Its facts.
+    /// Facts of this side.
     pub registry: Registry,
     /// Constructs in it that no rule judges yet (GEN-80).
     pub unknown: Vec<Diagnostic>,

@@ -15,7 +15,7 @@ const HEADING: &str = "# SHA-256 of each input, then of each file in this direct
 pub struct Input {
     /// Name of the file in the manifest.
     pub name: String,
-    /// Its content.
+    /// Content of the file.
     pub text: String,
 }
 

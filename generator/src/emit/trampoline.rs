@@ -153,7 +153,7 @@ fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let output = command.command.params.iter().find(|param| plan.is_output(param));
     let objects = output.filter(|_| command.entry == Entry::OutputHandles).map(|output| {
         let pointer = ident(&output.name);
-        // Without a length it is one object.
+        // An output parameter without a length is one object.
         let count = output.len.as_deref().map_or(quote!(1), count);
         quote!(, #pointer, #count)
     });

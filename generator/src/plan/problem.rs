@@ -69,7 +69,7 @@ const RECIPE: &str = "docs/recipes.md#a-special-command";
 pub struct Problem {
     /// The command, type or extension it is about.
     pub name: String,
-    /// Its kind.
+    /// Kind of the conflict.
     pub code: Code,
     /// Description of the conflict, and the remedy.
     pub text: String,

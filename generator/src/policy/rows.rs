@@ -162,12 +162,12 @@ pub enum Severity {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Treatment {
-    /// The commands it is about.
+    /// Commands that are treated so.
     pub commands: Vec<String>,
-    /// Their entry point for the application.
+    /// Kind of trampoline of the commands.
     #[serde(default)]
     pub entry: Entry,
-    /// End of their chain; by default generated for physical-device commands, and none for device commands.
+    /// End of the commands' chain; by default generated for physical-device commands, and none for device commands.
     #[serde(default)]
     pub end: Option<End>,
     /// Behaviour of a generated terminator if the driver lacks them; by default it ends the process.
@@ -206,9 +206,9 @@ impl Treatment {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Table {
-    /// Functions with which an instance's chain begins.
+    /// Functions of the first element of an instance's chain.
     Instance,
-    /// Functions with which a device's chain begins.
+    /// Functions of the first element of a device's chain.
     Device,
     /// Functions of one driver for instances and physical devices.
     Driver,

@@ -10,7 +10,7 @@ use std::path::Path;
 pub struct PolicyFile {
     /// Name by which the user called it.
     pub name: String,
-    /// Its content.
+    /// Content of the file.
     pub text: String,
 }
 

@@ -11,7 +11,7 @@ use toml::{Table, Value};
 use vk_registry::snapshot;
 use vkgen::policy::Policy;
 
-/// APP-158: the word of a returned object is written; GEN-63: functions that no XML names.
+/// APP-158: trampolines write the dispatch word of a returned object. GEN-63: functions that the XML does not name.
 #[test]
 fn gen_61_a_reduced_registry_gives_the_expected_files() {
     let folder = reduced();
@@ -151,7 +151,7 @@ fn changes(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) 
 /// Returns the lines that two texts do not share, in order, each after its sign.
 fn differences(old: &str, new: &str) -> Vec<String> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    // How many lines the rests have in common, from each pair of places on.
+    // Number of lines that the remaining texts share, for each pair of start lines.
     let mut common = vec![vec![0_u32; new.len() + 1]; old.len() + 1];
     for (row, one) in old.iter().enumerate().rev() {
         for (column, other) in new.iter().enumerate().rev() {

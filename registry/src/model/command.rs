@@ -84,7 +84,7 @@ pub struct Provider {
 pub struct Param {
     /// The C name; may be a Rust keyword.
     pub name: String,
-    /// Its type.
+    /// Type of the parameter.
     pub ty: CType,
     /// The `len` attribute as written.
     pub len: Option<String>,

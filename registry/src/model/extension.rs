@@ -20,7 +20,7 @@ pub struct Extension {
     pub kind: ExtensionKind,
     /// Platform word, if the extension needs one.
     pub platform: Option<String>,
-    /// Still provisional.
+    /// `true` if the extension is provisional.
     pub provisional: bool,
     /// `promotedto`.
     pub promoted_to: Option<String>,

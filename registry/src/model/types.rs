@@ -59,7 +59,7 @@ pub struct Struct {
 pub struct Member {
     /// The C name.
     pub name: String,
-    /// Its type.
+    /// Type of the member.
     pub ty: CType,
     /// `values`: the enumerant an `sType` member must hold.
     pub values: Option<String>,
@@ -129,7 +129,7 @@ pub struct FunctionPointer {
 pub struct Constant {
     /// Name.
     pub name: String,
-    /// Its C type, such as `uint32_t`.
+    /// C type of the constant, such as `uint32_t`.
     pub ty: String,
     /// The C value text, such as `256U`.
     pub value: String,

@@ -35,7 +35,7 @@ pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnosti
     let end = guard::check(source)?;
     Document::parse(source.body()).map_err(|error| {
         use roxmltree::Error;
-        // Of these two the crate does not say where.
+        // The crate gives no position for these two errors.
         let at = match &error {
             Error::UnclosedRootNode | Error::UnexpectedEndOfStream => None,
             error => Some(offset(source.body(), error.pos())),

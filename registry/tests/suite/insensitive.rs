@@ -113,7 +113,7 @@ fn gen_83_dropping_any_used_attribute_shows() {
     let mut unnoticed = BTreeSet::new();
     for node in document.descendants().filter(Node::is_element) {
         for attribute in node.attributes() {
-            // An API list that names this API says the same as none.
+            // A list of APIs that contains this API has the same meaning as a missing list.
             let is_list = attribute.name() == "api";
             if if is_list {
                 admits(attribute.value())
