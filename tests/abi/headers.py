@@ -1,7 +1,7 @@
 """Compares the emitted types with the C headers of the system, as far as the headers contain them (GEN-40).
 
-What the Rust says is turned into assertions in C, which the C compiler checks. The headers may be older than the
-registry; what they lack is counted and named, not passed over.
+The emitted types become assertions in C, which the C compiler checks. The headers may be older than the registry. Types that
+they lack are counted and named.
 """
 
 import re

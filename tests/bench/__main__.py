@@ -1,8 +1,8 @@
 """Measures the library beside another loader, prints the table, and writes raw data, summary and plots.
 
-Arguments: `quick` measures a few cases and writes nothing; `profile WORDS` shows where the instructions of each case go
-whose title contains the words; `drivers` measures what concerns the installed drivers alone, and needs neither callgrind nor strace. With
-`drop-caches` behind it the whole machine's page cache is emptied for the cold cases, which takes root.
+Without arguments it measures all cases. `quick` measures a few cases and writes nothing. `profile WORDS` shows the functions that execute
+most instructions, for each case whose title contains the words. `drivers` measures the installed drivers alone, and needs neither callgrind
+nor strace. `drivers drop-caches` empties the page cache of the whole machine for the cold cases, which needs root.
 """
 
 import datetime

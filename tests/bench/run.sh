@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures the library beside another loader; tests/bench does the work. Arguments:
+# Measures the library beside another loader; tests/bench does the work. The arguments are:
+#
 #   (none)         Measures all cases, and makes plots.
 #   quick          Measures a few cases.
 #   drivers        Measures only the installed drivers. `drivers drop-caches` empties the page cache for them.

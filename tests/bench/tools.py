@@ -56,8 +56,8 @@ class Cost:
     def inclusive(self):
         """Returns, for each function of the loader, the counted cost of the function and of everything that it calls.
 
-        A dump tells what the calls of one function by another cost, not what part of that counts; each call is taken to
-        be like the average of all calls of that function.
+        A dump has the cost of the calls of one function by another, but not the counted part of it. So each call is assumed to cost the
+        average of all calls of that function.
         """
         whole = defaultdict(int, self.own)
         for (caller, _), cost in self.calls.items():

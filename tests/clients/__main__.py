@@ -108,7 +108,7 @@ def case(client, state):
 
 
 def list_is_alive(state):
-    """Every row of the list about a client that ran beside this peer was used."""
+    """Checks that every row was used that is about a client and this version of the Khronos loader."""
     tried = [row for row in state.listed if row.client in ran and row.concerns(row.client, state.peer)]
     dead = [row.place for row in tried if not row.used]
     expect(not dead, f"never needed: {', '.join(dead)}")

@@ -11,7 +11,7 @@ LIST = Path(__file__).with_name("differences.txt")
 
 
 class Listed:
-    """A row of the list: the client and peer, the line that may differ, and the reason."""
+    """A row of the list: the client, the versions of the Khronos loader, the line that may differ, and the reason."""
 
     def __init__(self, place, client, peer, sign, pattern, reason):
         self.place, self.client, self.sign, self.reason = place, client, sign, reason
@@ -19,7 +19,7 @@ class Listed:
         self.used = False
 
     def concerns(self, client, peer):
-        """Returns whether the row applies to this client beside a peer of this version."""
+        """Returns true if the row applies to this client beside a Khronos loader of this version."""
         return self.client == client and self.peer.fullmatch(peer) is not None
 
 

@@ -28,7 +28,7 @@ def no_loader():
 
 
 def another_loader():
-    """A program that uses the peer instead of the library is rejected."""
+    """A program that uses the Khronos loader instead of the library is rejected."""
     away = Client("peer", [], ["env", "-u", "LD_LIBRARY_PATH", *INFO], "", proof="llvmpipe")
     refused(away, loader.ours(), "not by")
 

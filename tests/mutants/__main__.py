@@ -1,8 +1,10 @@
 """Mutants of the loader: each changes one line, is built, and should be killed by a test.
 
-Arguments: how many mutants that build are tried, the seed of their order, the place of the first one in it, how many are tried at a time
-(none are tried but listed where it is 0), then words; only files whose path has one of them are mutated. All work is done in copies of the tree. A mutant is tried on the tests
-that reach the function it is in (coverage.py), and killed only by a test that tells it from the unchanged tree (runs.py)."""
+Arguments: COUNT SEED FIRST JOBS [WORD...]. COUNT is the number of mutants to try that can be built, SEED decides their order, and FIRST is
+the place of the first one. JOBS is the number of mutants that are tried at a time; 0 only lists them. WORDs limit the mutated files to those
+whose paths contain one of them. All work is done in copies of the tree. A mutant is tried on the tests that reach its function (coverage.py).
+It is killed only by a test that distinguishes it from the unchanged tree (runs.py).
+"""
 
 import atexit
 import hashlib

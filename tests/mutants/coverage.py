@@ -1,8 +1,8 @@
 """Records which test reaches which function of the loader.
 
 Functions of an instrumented copy of the tree begin with a call of `probe.rs`. Each behaviour case and unit test runs once with it, alone in a
-process, and leaves a byte for each function that it reached. The map is kept. What changes in it with a test is recorded again: for a file of
-cases the rows of these, for unit tests the rows of all of them, and all for anything else. The map comes with the unchanged library and unit
+process, and leaves a byte for each function that it reached. The map is kept. If a file of cases changes, its rows are recorded again. If a
+unit test changes, the rows of all unit tests are. Any other change renews the whole map. The map comes with the unchanged library and unit
 tests, on which a failure is tried again.
 """
 

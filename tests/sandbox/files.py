@@ -101,7 +101,7 @@ def container():
 
 
 def strange_names():
-    """A driver in a folder with unusual characters, behind a link, is found through the variable that comes with the list."""
+    """A driver in a folder with unusual characters, reached by a link, is found through the variable that comes with the list."""
     bubblewrap()
     folder = scratch("strange") / "it's a \"folder\" $HOME & more"
     shutil.copytree(setting("VKL_PROGRAMS") / "mock", folder)

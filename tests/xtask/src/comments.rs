@@ -49,6 +49,25 @@ pub fn of_script(text: &str) -> Vec<Comment> {
     found
 }
 
+/// Returns the comments of a Python source: the lines that begin with `#`, and the documentation of modules, classes and functions.
+pub fn of_python(text: &str) -> Vec<Comment> {
+    const MARK: &str = "\"\"\"";
+    let mut found = of_script(text);
+    let marks: Vec<usize> = text.match_indices(MARK).map(|(place, _)| place).collect();
+    for (open, close) in marks.chunks_exact(2).map(|pair| (pair[0], pair[1])) {
+        let begin = text[..open].rfind('\n').map_or(0, |end| end + 1);
+        if text[begin..open].trim().is_empty() {
+            let lines = text[open + MARK.len()..close].lines().map(str::trim);
+            found.push(Comment {
+                line: crate::words::line(text, open),
+                documents: true,
+                text: lines.collect::<Vec<_>>().join("\n"),
+            });
+        }
+    }
+    found
+}
+
 /// Adds a comment, or continues the one on the line before it.
 fn add(found: &mut Vec<Comment>, text: &str, place: usize, mark: &str, body: &str) {
     let line = crate::words::line(text, place);
@@ -195,5 +214,16 @@ mod tests {
         let comments = of_script("#!/bin/sh\n# a\n# b\nx # c\n    # d\n");
         let lines: Vec<(usize, &str)> = comments.iter().map(|it| (it.line, it.text.as_str())).collect();
         assert_eq!(lines, [(2, "a\nb"), (5, "d")]);
+    }
+
+    #[test]
+    fn documentation_of_python_is_found() {
+        let comments =
+            of_python("\"\"\"A.\"\"\"\n# b\ndef f():\n    \"\"\"C\n\n    d.\n    \"\"\"\n    x = \"\"\"\n\"\"\"\n");
+        let found: Vec<_> = comments
+            .iter()
+            .map(|it| (it.line, it.documents, it.text.as_str()))
+            .collect();
+        assert_eq!(found, [(2, false, "b"), (1, true, "A."), (4, true, "C\n\nd.\n")]);
     }
 }

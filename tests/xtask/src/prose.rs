@@ -18,6 +18,8 @@ struct Rules {
     skipped: Vec<String>,
     /// First words that documentation must not have.
     beginnings: BTreeSet<String>,
+    /// First words that no comment of a source or script must have.
+    anywhere: BTreeSet<String>,
     /// Upper bound on the words of a sentence.
     sentence: usize,
     safety: Safety,
@@ -218,7 +220,9 @@ impl Rules {
         let mut found = Vec::new();
         for comment in comments {
             let begin = found.len();
-            self.judge_beginning(comment, &mut found);
+            if !path.ends_with(".md") {
+                self.judge_beginning(comment, &mut found);
+            }
             self.judge_safety(comment, &mut found);
             for sentence in sentences(&comment.text) {
                 self.judge_sentence(path, &sentence, &mut found);
@@ -231,17 +235,14 @@ impl Rules {
     }
 
     fn judge_beginning(&self, comment: &Comment, found: &mut Vec<Finding>) {
-        let first = comment
-            .text
-            .split(|it: char| !it.is_alphanumeric())
-            .next()
-            .unwrap_or_default();
-        if comment.documents && self.beginnings.contains(first) {
+        let first = subject(&comment.text).split(|it: char| !it.is_alphanumeric()).next();
+        let first = capitalised(first.unwrap_or_default());
+        if self.anywhere.contains(&first) || comment.documents && self.beginnings.contains(&first) {
             found.push(Finding {
                 kind: Kind::Beginning,
                 text: comment.text.clone(),
                 message: format!(
-                    "`{first}` begins documentation: begin with a noun phrase, or with a verb (\"Returns …\")"
+                    "`{first}` begins a comment: begin with a noun phrase, or with a verb (\"Returns …\")"
                 ),
             });
         }
@@ -310,11 +311,56 @@ impl Word {
     }
 }
 
+/// Returns the text of a comment after the labels in front of it: numbers of promises, `SAFETY`, or the name and parameters of a script's function.
+fn subject(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some((label, after)) = rest.split_once(':') {
+        if !after.starts_with(char::is_whitespace) || !is_label(label) {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// Returns `true` for a label in front of a comment.
+fn is_label(text: &str) -> bool {
+    let words = text.split([' ', ',']).filter(|word| !word.is_empty());
+    let is_number = |word: &str| {
+        word == "to"
+            || word
+                .split_once('-')
+                .is_some_and(|(kind, number)| is_upper(kind) && number.starts_with(|it: char| it.is_ascii_digit()))
+    };
+    let is_function = |word: &str| !word.is_empty() && word.chars().all(|it| it.is_ascii_lowercase() || it == '_');
+    let mut parameters = words.clone().skip(1);
+    text == "SAFETY"
+        || words.clone().all(is_number)
+        || (words.clone().next().is_some_and(is_function)
+            && parameters.all(|word| is_upper(word.trim_matches(['.', '[', ']']))))
+}
+
+/// Returns `true` if a text consists of capital letters and digits.
+fn is_upper(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')
+}
+
+/// Returns a word with a capital letter at its beginning.
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 /// Returns the function that finds the prose of a file, by the end of its path.
 fn reader(path: &str) -> Option<fn(&str) -> Vec<Comment>> {
     match path.rsplit(['.', '/']).next()? {
         "rs" => Some(comments::of_rust),
-        "py" | "sh" | "toml" | "Makefile" => Some(comments::of_script),
+        "py" => Some(comments::of_python),
+        "sh" | "toml" | "Makefile" => Some(comments::of_script),
         "md" => Some(page),
         _ => None,
     }
@@ -435,7 +481,8 @@ mod tests {
 
     const RULES: &str = "\
 skipped = []
-beginnings = [\"What\", \"It\"]
+beginnings = [\"It\"]
+anywhere = [\"What\", \"Its\"]
 sentence = 8
 safety = { words = 5, phrases = [\"as above\"] }
 word = [
@@ -454,7 +501,10 @@ limits = { \"a/\" = { beginnings = 0, words = 0, sentences = 0, safety = 0 } }
     #[test]
     fn findings_name_the_place_the_word_and_the_advice() {
         for (text, expected) in [
-            ("\n/// What it is.\nfn f() {}", "a/b.rs:2: `What` begins documentation"),
+            ("\n/// It is so.\nfn f() {}", "a/b.rs:2: `It` begins a comment"),
+            ("// What it is.", "a/b.rs:1: `What` begins a comment"),
+            ("/// APP-1 to APP-3, LAY-4a: its name.", "`Its` begins a comment"),
+            ("// SAFETY: its five words are these.", "`Its` begins a comment"),
             ("// Mend\n// this.", "a/b.rs:1: `mend`: write fix"),
             ("// X is no\n// name.", "a/b.rs:1: `is no`: write invalid"),
             ("// SAFETY: it is open.", "SAFETY of 3 words"),
@@ -466,13 +516,16 @@ limits = { \"a/\" = { beginnings = 0, words = 0, sentences = 0, safety = 0 } }
         }
         assert!(found("a/b.md", "# A\n\nSo we mend it.\n")[0].starts_with("a/b.md:3: `mend`"));
         assert!(found("a/b.sh", "x\n# mend\n")[0].starts_with("a/b.sh:2: "));
+        assert!(found("a/b.sh", "# f NAME [MORE...]: what it does.\n")[0].starts_with("a/b.sh:1: `What`"));
+        assert!(found("a/b.py", "def f():\n    \"\"\"What it does.\"\"\"\n")[0].starts_with("a/b.py:2: `What`"));
     }
 
     #[test]
     fn good_prose_is_passed() {
         for text in [
-            "// What is plain may begin so.",
+            "// It is so in a plain comment.",
             "/// Whatever.",
+            "// a list of words: its end",
             "// There is no x. X is no longer y.",
             "// `mend` mending MEND",
             "/// A b c d. E f g h.\n///\n/// - I j k l\n/// - m n o p\n/// ```\n/// a b c d e f g h i j\n/// ```",

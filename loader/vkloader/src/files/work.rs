@@ -203,7 +203,7 @@ const SHADER: [u32; 35] = [
     17,
     1,
     1,
-    1, // of %1: local size 1, 1, 1
+    1, // %1 has local size 1, 1, 1
     0x0002_0013,
     2, // %2 is void
     0x0003_0021,
@@ -217,7 +217,7 @@ const SHADER: [u32; 35] = [
     0x0002_00F8,
     4,
     0x0001_00FD,
-    0x0001_0038, // its body: a label, return, and the end
+    0x0001_0038, // body of %1: a label, return, and the end
 ];
 
 /// Runs the shader once.
