@@ -57,7 +57,7 @@ ios-framework:
 uninstall:        ## remove the installed files
 	@make/install.sh uninstall
 
-.PHONY: dist dist-windows single deb rpm reproducible test-system test-single
+.PHONY: dist dist-windows single deb rpm reproducible test-system test-single test-aside
 dist:             ## write the source archive, which builds without a network; the same commit gives the same bytes
 	@make/package.sh dist
 
@@ -81,6 +81,9 @@ test-system:      ## install the packages in a whole Debian 12 in place of its l
 
 test-single:      ## try that file in roots of Debian and Ubuntu, with musl, and in a sandbox: SYSTEMS="sid musl" for some
 	@tests/single.sh $(SYSTEMS)
+
+test-aside:       ## try a library that steps aside, in a tree like that of an AppImage in roots of Debian: SYSTEMS="bullseye sid" for some
+	@tests/aside.sh $(SYSTEMS)
 
 run:              ## build the library, and run a Vulkan program on it
 	@make/run.sh

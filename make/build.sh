@@ -3,6 +3,7 @@
 # machine, as packages require: the same sources give the same bytes in any folder (tests/reproducible.sh checks this). That needs other
 # compiler flags, so cargo builds everything again.
 # PAGES names a folder for manual pages and completions other than the one beside the library; `no` skips them.
+# LIBRARY_ONLY=yes builds the library alone.
 # SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it.
 # CARGO_BUILD_TARGET names another processor or system, as in cargo.
 . "$(dirname "$0")/common.sh"
@@ -61,6 +62,7 @@ END
 fi
 $CARGO "${CARGO_OPTIONS[@]}" build --locked --release -p vulkan-loader
 [ -f "$LIBRARY" ] || die 2 "cargo did not build $LIBRARY; if cargo's configuration sets a target, set CARGO_BUILD_TARGET to it too"
+[ "${LIBRARY_ONLY:-}" != yes ] || exit 0
 programs=(vkloader)
 # The service is a program of Linux.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in

@@ -24,6 +24,7 @@ need /usr/bin/rustc rustc-web
 need /usr/bin/cargo cargo-web
 need /usr/lib/rustlib/src/rust/library/std rust-web-src
 need /usr/include/vulkan/vulkan.h libvulkan-dev
+need bwrap bubblewrap
 for name in $wanted; do
     case $name in
     i686) need /usr/lib/gcc/x86_64-linux-gnu/12/32/libgcc.a gcc-12-multilib ;;
@@ -80,7 +81,7 @@ library() {
 # A library in machine code, without a linker for it.
 assembled() {
     with_std cargo rustc --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader \
-        --lib --crate-type rlib
+        --lib --crate-type rlib "$@"
 }
 
 # c_part FOLDER CC...: the C driver and its manifest, and the program.
@@ -151,11 +152,27 @@ rows() {
         here && /^[^#]/ { sub(/: .*/, ""); print }' tests/targets.txt
 }
 
+# The library of a bundle, which steps aside. It is built first, because the plain library has the same place.
+bundle() {
+    with_std cargo build --locked --release -Zbuild-std=core,alloc --target "$TRIPLE" -p vulkan-loader --features steps-aside
+    cp "$SHARED" "$HERE/bundle.so"
+}
+# Runs the program on the library of a bundle, in a sandbox that has the plain library as the system's.
+steps_aside() {
+    local system=/usr/local/lib
+    bwrap --dev-bind / / --tmpfs "$system" --ro-bind "$SHARED" "$system/libvulkan.so.1" --die-with-parent \
+        env -i XDG_DATA_HOME="$HERE/data" XDG_DATA_DIRS="$HERE/none" XDG_CONFIG_DIRS="$HERE/none" VK_LOADER_DEBUG=info \
+        timeout 60 $RUNNER "$HERE/c/program" "$HERE/bundle.so" >"$HERE/output" 2>&1 || { cat "$HERE/output"; return 1; }
+    grep --quiet --fixed-strings "Stepping aside for $system/libvulkan.so.1, which is not older" "$HERE/output" || { cat "$HERE/output"; return 1; }
+}
+
 # All that a group is which runs here.
 usual() {
+    check "a library that steps aside builds" bundle
     check "the library builds, with the layouts of its C compiler" library
     check "a driver and a program in C" c_part "$HERE/c" "${CC[@]}"
     check "the program runs on it" program "$SHARED" "$HERE/c"
+    check "the library of a bundle steps aside for it" steps_aside
 }
 
 # Prints the cost of single calls on the target.
@@ -227,6 +244,7 @@ foreign() {
 loongarch64() {
     begin loongarch64 loongarch64-unknown-linux-gnu gcc
     check "the library is assembled" assembled
+    check "a library that steps aside is assembled" assembled --features steps-aside
     finish
 }
 # A processor without stubs in machine code: it builds, and unknown functions are not found there (DRV-230).

@@ -4,11 +4,10 @@
 # Roots are made at first use and then kept. UBUNTU names a mirror of Ubuntu with the options of its line in sources.list, such as
 # "[signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] MIRROR"; without it, Ubuntu is skipped.
 . "$(dirname "$0")/../make/common.sh"
+. tests/roots.sh
 
 SYSTEMS="bullseye bookworm trixie sid ubuntu musl usr"
 FILE=$TARGET/single/vkloader
-ROOTS=${ROOTS:-$TARGET/single/roots}
-PACKAGES=libc6,libgcc-s1,dash,libvulkan1,mesa-vulkan-drivers
 GROUP=single HERE=$TARGET/single/tried
 
 need mmdebstrap mmdebstrap
@@ -18,16 +17,6 @@ need musl-gcc musl-tools
 [ -x "$FILE" ] || die 2 "there is no $FILE: make single"
 mkdir -p "$HERE" "$ROOTS"
 
-# unpack NAME ARGUMENT...: makes a root with packages that are unpacked and not configured.
-unpack() {
-    local root=$ROOTS/$1
-    shift
-    [ -d "$root" ] && return
-    rm -rf "$root.new"
-    mmdebstrap --variant=extract --include="$PACKAGES" --aptopt='Acquire::Check-Valid-Until "false"' "$@" "$root.new" \
-        ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 || die 2 "cannot make $root: $(tail -n 1 "$root.log")"
-    mv "$root.new" "$root"
-}
 # A root with the C library, a shell, this loader, and a driver that is built for it.
 unpack_musl() {
     local root=$ROOTS/musl
@@ -61,17 +50,6 @@ explained() {
 }
 in_root() {
     explained --ro-bind "$ROOTS/$1/usr" /usr $(links "$ROOTS/$1")
-}
-# links ROOT: the words for the folders beside /usr; links where /usr is merged, or would be once packages are configured.
-links() {
-    local name
-    for name in bin sbin lib lib64; do
-        if [ -d "$1/$name" ] && [ ! -L "$1/$name" ]; then
-            printf -- '--ro-bind %s /%s ' "$1/$name" "$name"
-        elif [ -d "$1/usr/$name" ]; then
-            printf -- '--symlink usr/%s /%s ' "$name" "$name"
-        fi
-    done
 }
 
 for system in ${*:-$SYSTEMS}; do

@@ -5,32 +5,40 @@ use crate::version::ApiVersion;
 /// The name that programs ask for.
 const NAME: &[u8] = b"libvulkan.so.1";
 
-/// Expands to the name that Debian gives its folders of libraries for this processor.
-#[cfg(target_arch = "x86_64")]
-macro_rules! multiarch {
-    () => {
-        "x86_64-linux-gnu"
-    };
-}
-#[cfg(not(target_arch = "x86_64"))]
-macro_rules! multiarch {
-    () => {
-        "aarch64-linux-gnu"
-    };
-}
+/// Name that Debian gives its folders of libraries for this processor.
+const MULTIARCH: &[u8] = if cfg!(target_arch = "x86_64") {
+    b"x86_64-linux-gnu"
+} else if cfg!(target_arch = "x86") {
+    b"i386-linux-gnu"
+} else if cfg!(target_arch = "arm") {
+    b"arm-linux-gnueabihf"
+} else if cfg!(target_arch = "riscv64") {
+    b"riscv64-linux-gnu"
+} else if cfg!(target_arch = "loongarch64") {
+    b"loongarch64-linux-gnu"
+} else {
+    b"aarch64-linux-gnu"
+};
+
+/// Names of two folders that contain only libraries of this word size: one below `/usr` or another root, one for NixOS.
+const OF_WORD_SIZE: [&[u8]; 2] = if cfg!(target_pointer_width = "64") {
+    [b"lib64", b"opengl-driver"]
+} else {
+    [b"lib32", b"opengl-driver-32"]
+};
 
 /// Folders in which systems keep their libraries, in the order in which they are searched: those of one word size before those that may
 /// be of either. A bundle cannot ask the dynamic linker, which would find the bundle again.
-const OF_SYSTEM: [&[u8]; 5] = [
-    concat!("/usr/lib/", multiarch!()).as_bytes(),
-    b"/usr/lib64",
-    b"/usr/lib",
-    b"/usr/local/lib",
-    b"/run/opengl-driver/lib",
+const OF_SYSTEM: [&[&[u8]]; 5] = [
+    &[b"/usr/lib", MULTIARCH],
+    &[b"/usr", OF_WORD_SIZE[0]],
+    &[b"/usr/lib"],
+    &[b"/usr/local/lib"],
+    &[b"/run", OF_WORD_SIZE[1], b"lib"],
 ];
 
 /// Folders of libraries below the root that a manifest was installed into.
-const BELOW_ROOT: [&[u8]; 3] = [concat!("lib/", multiarch!()).as_bytes(), b"lib64", b"lib"];
+const BELOW_ROOT: [&[&[u8]]; 3] = [&[b"lib", MULTIARCH], &[OF_WORD_SIZE[0]], &[b"lib"]];
 
 /// Bytes that are enough for the path of a library of the system.
 const LONGEST: usize = 64;
@@ -39,19 +47,21 @@ const LONGEST: usize = 64;
 pub fn each_of_system(mut visit: impl FnMut(&[u8]) -> bool) {
     for folder in OF_SYSTEM {
         let mut room = [0; LONGEST];
-        if visit(join(folder, NAME, &mut room)) {
+        if visit(join(folder.iter().copied().chain([NAME]), &mut room)) {
             return;
         }
     }
 }
 
-/// Writes `folder`, a slash and `name` into `room`, and returns the written part. Cuts off bytes that do not fit.
-fn join<'r>(folder: &[u8], name: &[u8], room: &'r mut [u8]) -> &'r [u8] {
+/// Writes parts of a path with slashes between them into `room`, and returns the written part. Cuts off bytes that do not fit.
+fn join<'r, 'p>(parts: impl Iterator<Item = &'p [u8]>, room: &'r mut [u8]) -> &'r [u8] {
     let mut length = 0;
-    let bytes = [folder, b"/", name].into_iter().flatten();
-    for (to, &byte) in room.iter_mut().zip(bytes) {
-        *to = byte;
-        length += 1;
+    for (place, part) in parts.enumerate() {
+        let slash = if place == 0 { &b""[..] } else { b"/" };
+        for (to, &byte) in room[length..].iter_mut().zip(slash.iter().chain(part)) {
+            *to = byte;
+            length += 1;
+        }
     }
     &room[..length]
 }
@@ -64,12 +74,11 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
         .iter()
         .find_map(|part| folder.strip_suffix(*part))?;
     // Manifests in /etc belong to libraries in /usr.
-    let root = if root.is_empty() { b"/usr" } else { root };
+    let root: &[u8] = if root.is_empty() { b"/usr" } else { root };
     BELOW_ROOT.iter().find_map(|below| {
         let mut room = [0; LONGEST_BESIDE];
-        let mut folder = [0; LONGEST_BESIDE];
-        let folder = join(root, below, &mut folder);
-        let path = join(folder, library, &mut room);
+        let parts = [root].into_iter().chain(below.iter().copied()).chain([library]);
+        let path = join(parts, &mut room);
         // A path that fills the room was cut.
         if path.len() == LONGEST_BESIDE {
             None
@@ -116,7 +125,8 @@ mod tests {
 
     #[test]
     fn drv_56a_libraries_lie_beside_the_root_of_the_manifest() {
-        let multiarch = multiarch!();
+        let text = |name: &'static [u8]| str::from_utf8(name).expect("text");
+        let (multiarch, word_size) = (text(MULTIARCH), text(OF_WORD_SIZE[0]));
         for (manifest, root) in [
             (&b"/usr/share/vulkan/icd.d/a.json"[..], "/usr"),
             (b"/etc/vulkan/icd.d/a.json", "/usr"),
@@ -126,7 +136,7 @@ mod tests {
                 paths(manifest, b"liba.so"),
                 [
                     format!("{root}/lib/{multiarch}/liba.so"),
-                    format!("{root}/lib64/liba.so"),
+                    format!("{root}/{word_size}/liba.so"),
                     format!("{root}/lib/liba.so")
                 ]
             );
@@ -138,10 +148,33 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_the_system_fit() {
-        for folder in OF_SYSTEM {
-            assert!(folder.len() + 1 + NAME.len() < LONGEST);
+    fn app_300_the_systems_folders_are_searched() {
+        let mut paths = Vec::new();
+        each_of_system(|path| {
+            paths.push(String::from_utf8_lossy(path).into_owned());
+            false
+        });
+        assert!(paths.iter().all(|path| path.len() < LONGEST), "{paths:?}");
+        let folders: Vec<_> = paths
+            .iter()
+            .map(|path| path.trim_end_matches("/libvulkan.so.1"))
+            .collect();
+        if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+            let expected = [
+                "/usr/lib/x86_64-linux-gnu",
+                "/usr/lib64",
+                "/usr/lib",
+                "/usr/local/lib",
+                "/run/opengl-driver/lib",
+            ];
+            assert_eq!(folders, expected);
         }
+        let mut visited = 0;
+        each_of_system(|_| {
+            visited += 1;
+            visited == 2
+        });
+        assert_eq!(visited, 2);
     }
 
     #[test]

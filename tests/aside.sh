@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Tries a library that steps aside in roots of Debian: in a tree like that of an AppImage, with several libraries as the system's. Mesa's
+# software driver serves the program. The tree is linked with the C library of Debian 11. Arguments: the roots to try, of the list SYSTEMS;
+# none means all.
+. "$(dirname "$0")/../make/common.sh"
+. tests/roots.sh
+
+SYSTEMS="bullseye bookworm sid"
+GROUP=aside HERE=$TARGET/bundle
+TREE=$HERE/AppDir SHOWN=figure
+# Place of the tree, as an AppImage mounts itself, and of the system's libraries.
+MOUNTED=/tmp/.mount_app
+FOLDER=usr/lib/x86_64-linux-gnu
+
+for system in ${*:-$SYSTEMS}; do
+    [[ " $SYSTEMS " == *" $system "* ]] || die 3 "there is no system $system, but $SYSTEMS"
+done
+need mmdebstrap mmdebstrap
+need bwrap bubblewrap
+need /usr/include/vulkan/vulkan.h libvulkan-dev
+[ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
+[ "$(uname -m)" = x86_64 ] || die 3 "the roots are those of x86-64"
+
+# build FILE VALUE: builds the library, and copies it to FILE. With VALUE 1 it steps aside.
+build() {
+    VKL_STEPS_ASIDE=$2 LIBRARY_ONLY=yes SYSROOT=$sysroot CARGO_TARGET_DIR=$HERE/cargo make/build.sh
+    install -D "$HERE/cargo/release/libvulkan.so" "$1"
+}
+# Writes the tree: a program, a library, and a script that finds them.
+bundle() {
+    mkdir -p "$TREE/usr/bin"
+    library_folder "$TREE/usr/lib/libvulkan.so.1" "$HERE/linked"
+    CC="$HERE/cargo/linker -idirafter /usr/include" build_programs tests/programs "$TREE/usr/bin" hello
+    cat >"$TREE/AppRun" <<'RUN'
+#!/bin/sh
+here=${0%/*}
+LD_LIBRARY_PATH=$here/usr/lib exec "$here/usr/bin/hello" "$@"
+RUN
+    chmod +x "$TREE/AppRun"
+}
+
+# system NAME COMMAND ARGUMENT...: copies the root of a system by links, and lets the command change its /usr.
+system() {
+    local usr=$HERE/system/usr
+    rm -rf "$HERE/system" && mkdir -p "$HERE/system"
+    cp -al "$ROOTS/$1/usr" "$usr"
+    shift
+    "$@"
+}
+# as_system LIBRARY NUMBERS: makes the library the system's, with the version in the name of its file.
+as_system() {
+    rm -f "$HERE/system/$FOLDER"/libvulkan.so.1*
+    cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
+    ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
+}
+# Names the software driver without its folder, and puts a file of that name into the tree.
+hide_driver() {
+    local manifest
+    manifest=$(compgen -G "$HERE/system/usr/share/vulkan/icd.d/lvp_icd*.json")
+    sed -i.old 's|"library_path": *".*"|"library_path": "libvulkan_lvp.so"|' "$manifest"
+    rm -f "$manifest.old"
+    say "not a library" >"$TREE/usr/lib/libvulkan_lvp.so"
+}
+# started TREE: runs the tree in the system. Its output is that of the program and of the loaders.
+started() {
+    local status=0
+    # shellcheck disable=SC2046 -- a list of words
+    env -i PATH=/usr/bin:/bin VK_LOADER_DEBUG=info,error bwrap --ro-bind "$HERE/system/usr" /usr $(links "$HERE/system") --proc /proc --dev /dev \
+        --tmpfs /tmp --ro-bind "$1" "$MOUNTED" --unshare-all --die-with-parent "$MOUNTED/AppRun" >"$HERE/output" 2>&1 || status=$?
+    cat "$HERE/output"
+    return "$status"
+}
+# says TEXT, lacks TEXT: for the output of the program.
+says() {
+    grep --quiet --fixed-strings "$1" "$HERE/output"
+}
+lacks() {
+    not says "$1"
+}
+
+# The system's own library is older.
+older() {
+    system "$1" true
+    started "$TREE"
+    says "Not stepping aside for /$FOLDER/libvulkan.so.1: version "
+    lacks "Stepping aside for"
+    says "1 of 1 devices worked"
+}
+# The same library, under a name that says newer.
+newer() {
+    system "$1" as_system "$ROOTS/$1/$FOLDER/libvulkan.so.1" 1.9.0
+    started "$TREE"
+    says "Stepping aside for /$FOLDER/libvulkan.so.1, which is not older"
+    says "1 of 1 devices worked"
+}
+# The system's library is that of this project.
+ours() {
+    system "$1" as_system "$HERE/plain/libvulkan.so.1" "$VERSION"
+    started "$TREE"
+    says "Stepping aside for /$FOLDER/libvulkan.so.1, which is not older"
+    [ "$(grep -c "Vulkan Loader Version $VERSION" "$HERE/output")" = 2 ]
+    says "1 of 1 devices worked"
+}
+# A file of the tree hides a driver that has a bare name. Another build of the library finds no device.
+hidden() {
+    system "$1" hide_driver
+    started "$TREE"
+    says "1 of 1 devices worked"
+    cp "$HERE/plain/libvulkan.so.1" "$HERE/other/usr/lib/libvulkan.so.1"
+    not started "$HERE/other"
+    lacks "devices worked"
+}
+
+sysroot=$(make/sysroot.sh bullseye)
+mkdir -p "$HERE"
+rm -rf "$TREE"
+build "$HERE/plain/libvulkan.so.1" 0
+build "$TREE/usr/lib/libvulkan.so.1" 1
+bundle
+for system in ${*:-$SYSTEMS}; do
+    unpack "$system" "$system"
+    check "$system: the system's library is older" older "$system"
+    check "$system: Khronos's library, named newer" newer "$system"
+    check "$system: this library is the system's" ours "$system"
+    check "$system: a bare name that the tree hides" hidden "$system"
+done
+exit "$failed"

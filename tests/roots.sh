@@ -1,0 +1,28 @@
+# Sourced by scripts that try something in roots of other systems. Makes these roots at first use, and describes them to bubblewrap.
+
+# Folder of the roots, which are kept, and the packages in each.
+ROOTS=${ROOTS:-$TARGET/roots}
+PACKAGES=libc6,libgcc-s1,dash,libvulkan1,mesa-vulkan-drivers
+
+# unpack NAME ARGUMENT...: makes a root with packages that are unpacked and not configured. MIRROR is a line of sources.list.
+unpack() {
+    local root=$ROOTS/$1
+    shift
+    [ -d "$root" ] && return
+    mkdir -p "$ROOTS"
+    rm -rf "$root.new"
+    mmdebstrap --variant=extract --include="$PACKAGES" --aptopt='Acquire::Check-Valid-Until "false"' "$@" "$root.new" \
+        ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 || die 2 "cannot make $root: $(tail -n 1 "$root.log")"
+    mv "$root.new" "$root"
+}
+# links ROOT: the words for the folders beside /usr; links where /usr is merged, or would be once packages are configured.
+links() {
+    local name
+    for name in bin sbin lib lib64; do
+        if [ -d "$1/$name" ] && [ ! -L "$1/$name" ]; then
+            printf -- '--ro-bind %s /%s ' "$1/$name" "$name"
+        elif [ -d "$1/usr/$name" ]; then
+            printf -- '--symlink usr/%s /%s ' "$name" "$name"
+        fi
+    done
+}
