@@ -115,6 +115,7 @@ pub(super) fn in_order<'a>(
 /// The word for what chose the devices of an instance, where something did.
 pub(super) fn rule(instance: &Instance) -> &'static str {
     match instance.visible() {
+        Some(visible) if visible.variable.is_none() => "visible-in-file",
         Some(_) => "visible",
         None => "dri-prime",
     }

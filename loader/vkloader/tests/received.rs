@@ -313,3 +313,22 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         explained.findings()
     );
 }
+
+#[test]
+fn the_author_of_the_order_of_devices_is_named() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one\ndevice two");
+    machine.variable("VK_LOADER_VISIBLE_DEVICES", "name:two, name:one");
+    let order = |machine: &Machine| {
+        let explained = machine.explain();
+        assert_eq!(explained.devices(), ["two", "one"]);
+        assert!(!explained.codes().contains(&"variable.no-match"));
+        explained.report["devices"][0]["order"].clone()
+    };
+    assert_eq!(order(&machine), "VK_LOADER_VISIBLE_DEVICES has this order");
+    let folder = machine.path("data/vulkan/loader_settings.d");
+    std::fs::create_dir_all(&folder).expect("folders");
+    let text = r#"{"file_format_version": "1.0.0", "settings": {"visible_devices": ["name:two", "name:one"]}}"#;
+    std::fs::write(folder.join("vk_loader_settings.json"), text).expect("a settings file");
+    assert_eq!(order(&machine), "visible_devices of the settings file has this order");
+}

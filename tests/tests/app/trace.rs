@@ -370,6 +370,30 @@ fn trace_tells_what_ordered_devices() {
             ]),
             "{chosen:?}"
         );
+        const WORDS: &str = "3:4,1:2";
+        scene.env("VK_LOADER_VISIBLE_DEVICES", WORDS);
+        let by_variable = rules(scene, " ");
+        assert!(
+            by_variable.ends_with(&[
+                "card reported".into(),
+                "other visible".into(),
+                "processor visible".into()
+            ]),
+            "{by_variable:?}"
+        );
+        scene.file(
+            "xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json",
+            r#"{"file_format_version": "1.0.0", "settings": {"visible_devices": ["1:2", "3:4"]}}"#,
+        );
+        let by_file = rules(scene, "  ");
+        assert!(
+            by_file.ends_with(&[
+                "processor visible-in-file".into(),
+                "card reported".into(),
+                "other reported".into()
+            ]),
+            "{by_file:?}"
+        );
     });
 }
 

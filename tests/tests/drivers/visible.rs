@@ -62,6 +62,9 @@ fn drv_143a_only_these_in_this_order() {
             ("name:small,10de:20,type:integrated,8086:3", "small,marked"),
             ("none", ""),
             ("none,type:cpu", "processor"),
+            (" type:cpu, name:plain,\t10de:20", "processor,plain,marked"),
+            ("type:cpu, ", "processor"),
+            (" , ", ALL),
         ] {
             assert_eq!(shown(scene, value), expected, "{value}");
         }

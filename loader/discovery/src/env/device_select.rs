@@ -71,12 +71,12 @@ pub struct DeviceWords {
 impl DeviceWords {
     /// Reads `VK_LOADER_DEVICE_SELECT`. In `vendor:device`, text after the second number is ignored.
     pub fn select(value: &[u8]) -> Self {
-        Self::parse(split(value, Separator::Comma), MOST)
+        Self::parse(words_of_variable(value), MOST)
     }
 
     /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` stands for no device, and is not reported as one that matches nothing.
     pub fn visible(value: &[u8]) -> Self {
-        Self::parse(split(value, Separator::Comma), MAX_VISIBLE_WORDS).without_nothing()
+        Self::parse(words_of_variable(value), MAX_VISIBLE_WORDS).without_nothing()
     }
 
     /// Reads `visible_devices` of the settings file. Each element is one word, and one without a meaning hides as any other.
@@ -124,6 +124,12 @@ impl DeviceWords {
     }
 }
 
+/// The words of a variable. Users often write a blank after a comma, so blanks before a word do not count.
+fn words_of_variable(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let words = split(value, Separator::Comma).map(<[u8]>::trim_ascii_start);
+    words.filter(|word| !word.is_empty())
+}
+
 /// The words of a list from the settings file.
 fn words_of_file(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = value.split(|&byte| byte == END_OF_WORD);
@@ -133,7 +139,7 @@ fn words_of_file(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Returns `true` if a variable has a word.
 pub fn has_words(value: &[u8]) -> bool {
-    split(value, Separator::Comma).next().is_some()
+    words_of_variable(value).next().is_some()
 }
 
 impl Word {

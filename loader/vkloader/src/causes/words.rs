@@ -198,7 +198,7 @@ fn has_manifest(path: &Path) -> bool {
 
 /// Returns a finding if no device matches `VK_LOADER_DEVICE_SELECT`.
 fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
-    let words: Vec<&str> = value.split(',').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words_for_devices(value).collect();
     let is_chosen = |word: &&str| report.devices.iter().any(|device| chooses(word, device));
     if words.is_empty() || report.devices.is_empty() || words.iter().any(is_chosen) {
         return None;
@@ -211,7 +211,7 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
 
 /// Returns findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
 fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
-    let words = value.split(',').filter(|word| !word.is_empty() && *word != "none");
+    let words = words_for_devices(value).filter(|word| *word != "none");
     let unmatched = words.filter(|word| !report.devices.iter().any(|device| chooses(word, device)));
     let describe = |word: &str| {
         let mut found = codes::VARIABLE_NO_MATCH.about(VISIBLE);
@@ -225,6 +225,21 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
         last.findings = vec![format!("{rest} more words match no device")];
     }
     all
+}
+
+/// Returns the words of a list of devices. As in the library, blanks before a word do not count.
+fn words_for_devices(value: &str) -> impl Iterator<Item = &str> + Clone {
+    value.split(',').map(str::trim_start).filter(|word| !word.is_empty())
+}
+
+/// Returns the domain, bus, device and function in the text of a place on the PCI bus. The text may lack the domain.
+fn pci_address(text: &str) -> Option<[u32; 4]> {
+    let numbers = text.split([':', '.']).map(|number| u32::from_str_radix(number, 16));
+    match numbers.collect::<Result<Vec<_>, _>>().ok()?[..] {
+        [domain, bus, device, function] => Some([domain, bus, device, function]),
+        [bus, device, function] => Some([0, bus, device, function]),
+        _ => None,
+    }
 }
 
 /// Returns `true` if a word of `VK_LOADER_DEVICE_SELECT` matches a device.
@@ -242,11 +257,10 @@ pub(crate) fn chooses(word: &str, device: &Device) -> bool {
             let file = device.driver.rsplit('/').next().unwrap_or_default();
             file.to_lowercase().contains(&part.to_lowercase())
         }
-        // The address may lack the PCI domain.
-        Some(("pci", place)) => device
-            .pci
-            .as_deref()
-            .is_some_and(|own| own.ends_with(&place.to_lowercase())),
+        Some(("pci", place)) => {
+            let own = device.pci.as_deref().and_then(pci_address);
+            own.is_some() && own == pci_address(place)
+        }
         Some((vendor, rest)) => {
             let number = |text: &str| {
                 let text = text.trim_start_matches("0x").trim_start_matches("0X");

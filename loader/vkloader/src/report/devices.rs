@@ -170,7 +170,8 @@ fn why(rule: &str) -> &str {
     match rule {
         "only" => "it is the only one",
         "selected" => "VK_LOADER_DEVICE_SELECT chose the first one",
-        "visible" => "VK_LOADER_VISIBLE_DEVICES, or visible_devices of the settings file, has this order",
+        "visible" => "VK_LOADER_VISIBLE_DEVICES has this order",
+        "visible-in-file" => "visible_devices of the settings file has this order",
         "dri-prime" => "DRI_PRIME chose the first one",
         "type" => "discrete devices come first, then integrated, virtual and other ones, then processors",
         "has-pci-address" => "devices with a place on the PCI bus come before others",
