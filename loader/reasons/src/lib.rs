@@ -1,6 +1,6 @@
 //! Reasons why the loader leaves something out. Each has a permanent code, a meaning and a remedy.
 //!
-//! The library writes the codes to its trace. `vkloader explain` adds meaning and remedy, and `docs/using.md` contains all of them as a table. New
+//! The library writes the codes to its trace. `vkloader explain` adds meaning and remedy, and `docs/codes.md` contains all of them as a table. New
 //! codes may be added; a published code is never renamed and never changes its meaning.
 
 #![no_std]

@@ -168,9 +168,9 @@ fn a_chain_of_layers_is_as_its_schema_says() {
     assert!(schemas.validate(&wrong, compiled).is_err());
 }
 
-/// The settings file that the user guide shows.
+/// Returns the settings file that `docs/settings.md` shows.
 fn settings() -> Value {
-    let file = format!("{}/../../docs/using.md", env!("CARGO_MANIFEST_DIR"));
+    let file = format!("{}/../../docs/settings.md", env!("CARGO_MANIFEST_DIR"));
     let page = std::fs::read_to_string(file).expect("the page is there");
     let example = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
     serde_json::from_str(example.expect("the page has an example")).expect("JSON")

@@ -85,9 +85,9 @@ fn app_258_names_of_devices_are_for_messages_only() {
     });
 }
 
-/// The example of `docs/using.md`, with its folders moved into the scene.
+/// The example of `docs/settings.md`, with its folders moved into the scene.
 fn example(scene: &loader_tests::Scene) -> String {
-    let text = include_str!("../../../docs/using.md");
+    let text = include_str!("../../../docs/settings.md");
     let example = text.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
     let example = example.expect("the page has an example");
     example.replace("/opt/", &scene.text_path("opt/"))

@@ -162,7 +162,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
         section("Exported symbols", SYMBOLS, ALL, symbols(tree)?),
         section(
             "Environment variables",
-            "What they do: docs/using.md.\n",
+            "What they do: docs/settings.md.\n",
             ALL,
             variables(),
         ),

@@ -13,8 +13,8 @@ type Write = fn(&Tree) -> Result<Vec<String>, String>;
 
 /// The document of each table, the name in its comments, and the function that writes its lines.
 pub const TABLES: [(&str, &str, Write); 9] = [
-    ("docs/using.md", "codes", codes),
-    ("docs/using.md", "variables", variables),
+    ("docs/codes.md", "codes", codes),
+    ("docs/settings.md", "variables", variables),
     ("docs/using.md", "layer-kinds", layer_kinds),
     ("docs/using.md", "layer-rules", layer_rules),
     ("docs/architecture/process.md", "state", state),

@@ -193,11 +193,11 @@ mod tests {
 
     #[test]
     fn each_code_is_in_the_documentation() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/using.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/codes.md");
         let page = std::fs::read_to_string(path).expect("the page is there");
         for row in TABLE {
             let line = format!("| `{}` | {} | {} |", row.name, row.meaning, row.remedy);
-            assert!(page.lines().any(|known| known == line), "docs/using.md lacks: {line}");
+            assert!(page.lines().any(|known| known == line), "docs/codes.md lacks: {line}");
             assert!(
                 reasons::Code::of_name(row.name).is_none(),
                 "{} is a code of the library",
