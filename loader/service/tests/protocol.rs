@@ -195,7 +195,8 @@ fn lsv_61_descriptors_of_clients_are_closed() {
         machine.start();
         let open = || fs::read_dir(format!("/proc/{}/fd", machine.process())).unwrap().count();
         assert!(machine.client().is_alive());
-        let (_ours, theirs) = rustix::pipe::pipe().unwrap();
+        let (_ours, theirs) = std::io::pipe().unwrap();
+        let theirs = OwnedFd::from(theirs);
         let theirs: Vec<OwnedFd> = (0..5).map(|_| theirs.try_clone().unwrap()).collect();
         eventually("the first client is gone", || machine.client().is_alive());
         let before = open();

@@ -1,34 +1,25 @@
 //! Validates real traces and reports against the schemas in `docs`.
 
 mod machine;
+mod validated;
 
-use boon::{Compiler, SchemaIndex, Schemas};
 use machine::Machine;
 use machine::library;
-use serde_json::Value;
-
-/// Compiles a schema of the documentation.
-fn schema(name: &str) -> (Schemas, SchemaIndex) {
-    let file = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
-    let schema: Value = serde_json::from_slice(&std::fs::read(file).expect("the schema is there")).expect("JSON");
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler.add_resource(name, schema).expect("a schema");
-    let compiled = compiler.compile(name, &mut schemas).expect("a valid schema");
-    (schemas, compiled)
-}
+use serde_json::{Value, json};
+use validated::Schema;
 
 /// Validates every record of a run of the probe, and returns the kinds of events.
 fn events(machine: &mut Machine) -> Vec<String> {
     let trace = machine.path("trace");
     machine.variable("VK_LOADER_TRACE", trace.to_str().expect("plain"));
     machine.run(&["probe", library().to_str().expect("plain")]);
-    let (schemas, compiled) = schema("trace.schema.json");
+    let schema = Schema::read("docs/trace.schema.json");
     let text = std::fs::read_to_string(&trace).expect("a trace");
     let mut found: Vec<String> = Vec::new();
     for line in text.lines() {
         let record: Value = serde_json::from_str(line).expect("a line is JSON");
-        if let Err(error) = schemas.validate(&record, compiled) {
-            panic!("{line}\n{error:#}");
+        if let Err(error) = schema.validate(&record) {
+            panic!("{line}\n{error}");
         }
         found.push(record["event"].as_str().expect("an event").into());
     }
@@ -83,25 +74,25 @@ fn every_kind_of_record_is_as_the_schema_says() {
 
 #[test]
 fn the_schema_refuses_what_is_no_record() {
-    let (schemas, compiled) = schema("trace.schema.json");
+    let schema = Schema::read("docs/trace.schema.json");
     for wrong in [
         r#"{"event": "driver"}"#,
         r#"{"event": "message", "time": 1, "process": 1, "thread": "1", "text": "x"}"#,
         r#"{"event": "decision", "time": 1, "process": 1, "thread": "1", "subject": "layer", "name": "", "source": {"kind": "build"}, "verdict": "dropped"}"#,
     ] {
         let record: Value = serde_json::from_str(wrong).expect("JSON");
-        assert!(schemas.validate(&record, compiled).is_err(), "{wrong}");
+        assert!(schema.validate(&record).is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn reports_are_as_their_schema_says() {
-    let (schemas, compiled) = schema("explain.schema.json");
+    let schema = Schema::read("docs/explain.schema.json");
     let check = |machine: &Machine| {
         let report = machine.explain().report;
         assert_eq!(report["schema"], 1);
-        if let Err(error) = schemas.validate(&report, compiled) {
-            panic!("{report:#}\n{error:#}");
+        if let Err(error) = schema.validate(&report) {
+            panic!("{report:#}\n{error}");
         }
     };
     check(&Machine::new());
@@ -129,15 +120,15 @@ fn reports_are_as_their_schema_says() {
     let program = [env!("CARGO_BIN_EXE_vkloader"), "probe", library];
     let output = machine.run(&[&["explain", "--json", "--"], &program[..]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
-    if let Err(error) = schemas.validate(&report, compiled) {
-        panic!("{report:#}\n{error:#}");
+    if let Err(error) = schema.validate(&report) {
+        panic!("{report:#}\n{error}");
     }
     assert_eq!(report["crash"]["culprit"], "driver", "{report:#}");
 }
 
 #[test]
 fn a_chain_of_layers_is_as_its_schema_says() {
-    let (schemas, compiled) = schema("layers.schema.json");
+    let schema = Schema::read("docs/layers.schema.json");
     let mut machine = Machine::new();
     machine.driver("good", "device one");
     let library = library();
@@ -145,8 +136,8 @@ fn a_chain_of_layers_is_as_its_schema_says() {
     let chain = |machine: &Machine| -> Value {
         let output = machine.run(&words);
         let chain = serde_json::from_slice(&output.stdout).expect("JSON");
-        if let Err(error) = schemas.validate(&chain, compiled) {
-            panic!("{chain:#}\n{error:#}");
+        if let Err(error) = schema.validate(&chain) {
+            panic!("{chain:#}\n{error}");
         }
         chain
     };
@@ -165,7 +156,7 @@ fn a_chain_of_layers_is_as_its_schema_says() {
     assert_eq!(sorted["layers"][0]["name"], effects, "{sorted:#}");
     let mut wrong = sorted;
     wrong["layers"][0]["enabled_by"] = "magic".into();
-    assert!(schemas.validate(&wrong, compiled).is_err());
+    assert!(schema.validate(&wrong).is_err());
 }
 
 /// Returns the settings file that `docs/settings.md` shows.
@@ -178,10 +169,10 @@ fn settings() -> Value {
 
 #[test]
 fn the_settings_file_of_the_guide_is_as_its_schema_says() {
-    let (schemas, compiled) = schema("settings.schema.json");
+    let schema = Schema::read("docs/settings.schema.json");
     let file = settings();
-    if let Err(error) = schemas.validate(&file, compiled) {
-        panic!("{error:#}");
+    if let Err(error) = schema.validate(&file) {
+        panic!("{error}");
     }
     for wrong in [
         "/settings_array/1/layers/0/path",
@@ -189,6 +180,75 @@ fn the_settings_file_of_the_guide_is_as_its_schema_says() {
     ] {
         let mut file = file.clone();
         *file.pointer_mut(wrong).expect("a member") = Value::Bool(true);
-        assert!(schemas.validate(&file, compiled).is_err(), "{wrong}");
+        assert!(schema.validate(&file).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn each_keyword_of_a_schema_accepts_and_refuses() {
+    for (schema, good, wrong) in [
+        (json!({"items": false}), json!([]), json!([1])),
+        (json!({"type": "null"}), json!(null), json!(0)),
+        (json!({"type": "boolean"}), json!(true), json!("true")),
+        (json!({"type": "string"}), json!(""), json!([])),
+        (json!({"type": "array"}), json!([]), json!({})),
+        (json!({"type": "object"}), json!({}), json!([])),
+        (json!({"type": "number"}), json!(1.5), json!("1.5")),
+        (json!({"type": "integer"}), json!(1.0), json!(1.5)),
+        (json!({"type": ["null", "integer"]}), json!(-1), json!("")),
+        (json!({"const": "a"}), json!("a"), json!("b")),
+        (json!({"enum": ["a", 1]}), json!(1), json!("b")),
+        (
+            json!({"required": ["a", "b"]}),
+            json!({"a": 1, "b": 1, "c": 1}),
+            json!({"b": 1}),
+        ),
+        (
+            json!({"properties": {"a": {"type": "null"}}}),
+            json!({"b": 1}),
+            json!({"a": 1}),
+        ),
+        (
+            json!({"properties": {"a": true}, "additionalProperties": {"const": 1}}),
+            json!({"a": 2, "b": 1}),
+            json!({"a": 2, "b": 2}),
+        ),
+        (json!({"minProperties": 1}), json!({"a": 1}), json!({})),
+        (json!({"items": {"minimum": 2}}), json!([2, 3]), json!([2, 1])),
+        (json!({"minItems": 1}), json!([1]), json!([])),
+        (json!({"maxItems": 1}), json!([1]), json!([1, 2])),
+        (json!({"minLength": 2}), json!("\u{e4}b"), json!("\u{e4}")),
+        (json!({"maxLength": 1}), json!("\u{e4}"), json!("ab")),
+        (json!({"minimum": 1}), json!(1), json!(0)),
+        (json!({"maximum": 1}), json!(1), json!(2)),
+        (json!({"pattern": "^[a-c]{2}$"}), json!("ab"), json!("abc")),
+        (json!({"pattern": "b"}), json!("abc"), json!("ac")),
+        (json!({"not": {"const": 1}}), json!(2), json!(1)),
+        (json!({"allOf": [{"minimum": 1}, {"maximum": 2}]}), json!(2), json!(3)),
+        (json!({"anyOf": [{"const": 1}, {"const": 2}]}), json!(2), json!(3)),
+        (
+            json!({"if": {"minimum": 5}, "then": {"maximum": 6}}),
+            json!(4),
+            json!(7),
+        ),
+        (
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"const": 1}}}),
+            json!(1),
+            json!(2),
+        ),
+    ] {
+        let told = schema.to_string();
+        let schema = Schema::new(schema);
+        assert_eq!(schema.validate(&good), Ok(()), "{told}");
+        assert!(schema.validate(&wrong).is_err(), "{told}");
+    }
+    for wrong in [
+        json!({"properties": {"a": {"oneOf": []}}}),
+        json!({"type": "text"}),
+        json!({"pattern": "["}),
+        json!({"$ref": "#/$defs/a"}),
+    ] {
+        let told = wrong.to_string();
+        assert!(std::panic::catch_unwind(|| Schema::new(wrong)).is_err(), "{told}");
     }
 }

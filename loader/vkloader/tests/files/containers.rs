@@ -2,7 +2,7 @@
 
 use crate::asked::files;
 use crate::machine::{Machine, built, skip};
-use boon::{Compiler, Schemas};
+use crate::validated::Schema;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -56,16 +56,7 @@ fn strange_names_stay_what_they_are() {
 
 /// Checks that a specification has the form that the format requires.
 fn is_cdi(specification: &Value) -> Result<(), String> {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cdi.schema.json");
-    let schema: Value = serde_json::from_slice(&fs::read(file).expect("the schema is there")).expect("JSON");
-    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
-    compiler.add_resource("cdi.schema.json", schema).expect("a schema");
-    let compiled = compiler
-        .compile("cdi.schema.json", &mut schemas)
-        .expect("a valid schema");
-    schemas
-        .validate(specification, compiled)
-        .map_err(|error| format!("{error:#}"))
+    Schema::read("loader/vkloader/tests/cdi.schema.json").validate(specification)
 }
 
 #[test]

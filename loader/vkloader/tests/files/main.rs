@@ -4,6 +4,8 @@ mod asked;
 mod containers;
 #[path = "../machine/mod.rs"]
 mod machine;
+#[path = "../validated/mod.rs"]
+mod validated;
 
 use asked::{Files, compile, files, on_open};
 use machine::{Machine, library, skip};
