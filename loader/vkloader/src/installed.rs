@@ -1,6 +1,9 @@
 //! Finds the package that a file belongs to.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A package manager: its query for the owner of a file, and the text before and after the package in its answer.
@@ -38,30 +41,74 @@ const MANAGERS: [Manager; 4] = [
     },
 ];
 
+/// Folder with the list of files of each package of dpkg.
+const DPKG_LISTS: &str = "/var/lib/dpkg/info";
+
 /// Returns the package that a file belongs to, as the package manager prints it; `None` if no package manager knows the file.
 pub(crate) fn owner(path: &str) -> Option<String> {
-    let real = std::fs::canonicalize(path).ok();
-    let real = real.as_deref().unwrap_or(Path::new(path));
+    let paths = paths_of(path);
+    let (dpkg, others) = MANAGERS.split_first()?;
+    let of_dpkg = match listed(Path::new(DPKG_LISTS), &paths) {
+        Some(found) => found,
+        None => dpkg.owner(&paths),
+    };
+    of_dpkg.or_else(|| others.iter().find_map(|manager| manager.owner(&paths)))
+}
+
+/// Returns the paths under which a package manager may know a file, each once.
+fn paths_of(path: &str) -> Vec<PathBuf> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.into());
     // With a merged /usr, a file has two paths, and dpkg knows one of them.
     let without_usr = real.strip_prefix("/usr").ok().map(|rest| Path::new("/").join(rest));
-    let candidates = [Some(real.to_path_buf()), without_usr, Some(path.into())];
-    candidates
-        .into_iter()
-        .flatten()
-        .find_map(|path| MANAGERS.iter().find_map(|manager| manager.owner(&path)))
+    let mut paths = vec![real.clone()];
+    paths.extend(without_usr);
+    if real != Path::new(path) {
+        paths.push(path.into());
+    }
+    paths
+}
+
+/// Returns the first package whose list in `folder` has one of the paths. Returns `None` if the lists are missing, or of another format than the
+/// known one. `dpkg-query` takes ten times as long, because it reads the descriptions of all packages too.
+fn listed(folder: &Path, paths: &[PathBuf]) -> Option<Option<String>> {
+    if fs::read(folder.join("format")).ok()?.trim_ascii() != b"1" {
+        return None;
+    }
+    let lists: Vec<PathBuf> = fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|file| file.extension() == Some(OsStr::new("list")))
+        .collect();
+    let lines: Vec<Vec<u8>> = paths
+        .iter()
+        .map(|path| [b"\n", path.as_os_str().as_bytes(), b"\n"].concat())
+        .collect();
+    // The first line of a list is the root folder.
+    let has_one = |file: &&PathBuf| fs::read(file).is_ok_and(|list| lines.iter().any(|line| contains(&list, line)));
+    let package = lists.iter().find(has_one).and_then(|file| file.file_stem());
+    Some(package.map(|name| format!("package {}", name.display())))
+}
+
+/// Returns `true` if `part` occurs in `bytes`. The lists have some ten megabytes, which loops of a debug build take long for.
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    // SAFETY: both pointers are valid for the lengths of their slices, and `memmem` only reads.
+    let found = unsafe { libc::memmem(bytes.as_ptr().cast(), bytes.len(), part.as_ptr().cast(), part.len()) };
+    !found.is_null()
 }
 
 impl Manager {
-    fn owner(&self, path: &Path) -> Option<String> {
-        let mut command = Command::new(self.program);
-        let found = command
-            .env("LC_ALL", "C")
-            .args(self.arguments)
-            .arg(path)
-            .output()
-            .ok()?;
-        let text = String::from_utf8_lossy(&found.stdout).into_owned();
-        self.package(&text).filter(|_| found.status.success())
+    fn owner(&self, paths: &[PathBuf]) -> Option<String> {
+        paths.iter().find_map(|path| {
+            let mut command = Command::new(self.program);
+            let found = command
+                .env("LC_ALL", "C")
+                .args(self.arguments)
+                .arg(path)
+                .output()
+                .ok()?;
+            let text = String::from_utf8_lossy(&found.stdout).into_owned();
+            self.package(&text).filter(|_| found.status.success())
+        })
     }
 
     /// Returns the package in an answer.
@@ -80,6 +127,48 @@ impl Manager {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_dpkg_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        let paths = [PathBuf::from("/usr/lib/libone.so"), PathBuf::from("/lib/libone.so")];
+        write("one:amd64.list", "/.\n/lib\n/lib/libone.so\n");
+        assert_eq!(listed(folder.path(), &paths), None, "the format is unknown");
+        write("format", "2\n");
+        assert_eq!(listed(folder.path(), &paths), None);
+        write("format", "1\n");
+        assert_eq!(listed(folder.path(), &paths), Some(Some("package one:amd64".into())));
+        write("one:amd64.list", "/.\n/lib/libone.so.1\n/usr/lib/libone.s\n");
+        write("one:amd64.md5sums", "/lib/libone.so\n");
+        assert_eq!(listed(folder.path(), &paths), Some(None));
+    }
+
+    #[test]
+    fn lists_and_dpkg_query_give_the_same_package() {
+        let folder = Path::new(DPKG_LISTS);
+        for path in ["/bin/sh", "/usr/bin/env", "/etc/os-release", "/nowhere/libnone.so"] {
+            let paths = paths_of(path);
+            let Some(listed) = listed(folder, &paths) else {
+                return steady::skip("dpkg is not the package manager here");
+            };
+            assert_eq!(listed, MANAGERS[0].owner(&paths), "{path}");
+        }
+    }
+
+    #[test]
+    fn each_path_of_a_file_is_asked_for_once() {
+        let own = std::env::current_exe().unwrap();
+        let own = own.to_str().unwrap();
+        let mut paths = paths_of(own);
+        paths.sort();
+        paths.dedup();
+        assert_eq!(paths, paths_of(own));
+        assert_eq!(
+            paths_of("/usr/nowhere"),
+            ["/usr/nowhere", "/nowhere"].map(PathBuf::from)
+        );
+    }
 
     #[test]
     fn packages_are_found_in_the_answers_of_package_managers() {
