@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 mod running;
 
@@ -104,7 +104,22 @@ pub(crate) struct Wrong {
 }
 
 impl Wrong {
-    fn new() -> Self {
+    /// Returns the compiled files, which all tests share. They are removed when the process exits.
+    fn built() -> &'static Self {
+        static BUILT: OnceLock<Wrong> = OnceLock::new();
+        extern "C" fn remove() {
+            if let Some(wrong) = BUILT.get() {
+                let _ = fs::remove_dir_all(wrong.folder.path());
+            }
+        }
+        BUILT.get_or_init(|| {
+            // SAFETY: the function takes no arguments and only reads a static, so it may run at the end of the process.
+            unsafe { libc::atexit(remove) };
+            Self::build()
+        })
+    }
+
+    fn build() -> Self {
         let wrong = Self {
             folder: tempfile::tempdir().expect("a folder"),
         };
@@ -215,9 +230,9 @@ fn those_who_crash_programs_are_named() {
     if !has_compiler() {
         return;
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     assert!(CRASHES.len() >= 40 && OWN.len() >= 20);
-    let missed = wrongly_named(&wrong, CRASHES);
+    let missed = wrongly_named(wrong, CRASHES);
     assert!(
         missed.is_empty(),
         "{} of {}: {}",
@@ -225,7 +240,7 @@ fn those_who_crash_programs_are_named() {
         CRASHES.len(),
         missed.join("\n")
     );
-    let blamed = wrongly_named(&wrong, OWN);
+    let blamed = wrongly_named(wrong, OWN);
     assert!(
         blamed.is_empty(),
         "{} of {}: {}",
@@ -240,7 +255,7 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
     if !has_compiler() {
         return;
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     for (words, name, value, own, retried) in [
         (
             "driver call write",
@@ -288,8 +303,12 @@ fn the_switch_that_takes_the_culprit_out_is_told_and_tried() {
     }
     // Both the driver and the layer fail: without one of them, the other causes a crash.
     let machine = wrong.machine("driver call write", "");
-    machine.manifest("also", &wrong.path("libraries/libalso.so"), "");
-    fs::copy(wrong.path("libraries/libdriver.so"), wrong.path("libraries/libalso.so")).expect("a copy");
+    machine.manifest("also", &machine.path("libraries/libalso.so"), "");
+    fs::copy(
+        wrong.path("libraries/libdriver.so"),
+        machine.path("libraries/libalso.so"),
+    )
+    .expect("a copy");
     let explained = Wrong::explain(&machine, &["--retry"], &[&wrong.program()]);
     assert_eq!(
         explained.report["crash"]["retried"], "crashes",
@@ -303,7 +322,7 @@ fn a_crash_is_told_in_text_in_a_page_and_in_short() {
     if !has_compiler() {
         return;
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     let machine = wrong.machine("layer call write", "");
     let (library, page) = (library(), machine.path("page.html"));
     let library = library.to_str().expect("plain");
@@ -336,7 +355,7 @@ fn a_crash_of_a_process_that_a_script_starts() {
     if !has_compiler() {
         return;
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     let machine = wrong.machine("driver create write", "");
     let program = wrong.program();
     for script in [
@@ -368,7 +387,7 @@ fn a_signal_of_another_process_is_nobodys_fault() {
     if !has_compiler() {
         return;
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     let mut machine = wrong.machine("none none none", "");
     let ready = machine.path("ready").display().to_string();
     machine.variable("READY", &ready);
@@ -384,7 +403,7 @@ fn a_program_that_crashes_before_it_opens_a_loader() {
     if !has_compiler() {
         return;
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     let machine = wrong.machine("program begin write", "");
     let output = Wrong::run(&machine, &[], &[&wrong.program()]);
     let said = String::from_utf8_lossy(&output.stderr);

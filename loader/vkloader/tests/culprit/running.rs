@@ -101,7 +101,7 @@ fn where_nobody_may_supervise_the_report_says_so() {
     if !has_compiler() || !Path::new("/usr/bin/strace").exists() {
         return skip("a process that may not supervise: strace is not installed");
     }
-    let wrong = Wrong::new();
+    let wrong = Wrong::built();
     let machine = wrong.machine("driver create write", "");
     let (library, program) = (library(), wrong.program());
     let words = [
