@@ -4,12 +4,11 @@
 
 use super::report::{Entry, Section, Severity};
 use super::view::View;
-use crate::emit;
 use std::collections::BTreeMap;
 use vk_registry::snapshot;
 
 pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
-    let emitted = entries(&emitted(old), &emitted(new), Severity::Concerns);
+    let emitted = entries(old.emitted(), new.emitted(), Severity::Concerns);
     let facts = entries(&facts(old), &facts(new), Severity::Informational);
     vec![
         Section::new("files", "changed", "Emitted files that change", emitted),
@@ -43,10 +42,4 @@ fn entries(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, 
 fn facts(view: &View<'_>) -> BTreeMap<String, String> {
     let files = snapshot::write(view.registry).into_iter();
     files.map(|(name, text)| (name.to_owned(), text)).collect()
-}
-
-/// The emitted files by path. The manifest is left out, because its checksums follow from the other files.
-fn emitted(view: &View<'_>) -> BTreeMap<String, String> {
-    let files = emit::all(&view.plan).into_iter();
-    files.map(|file| (file.path, file.text)).collect()
 }

@@ -27,14 +27,17 @@ pub use json::json;
 pub use markdown::markdown;
 pub use report::{Change, Count, Entry, Report, Section, Severity};
 pub use text::text;
-pub use view::Side;
+pub use view::{Side, View};
 
 use crate::policy::Policy;
-use view::View;
 
 /// Compares two registries under one policy.
 pub fn compare(old: &Side, new: &Side, policy: &Policy) -> Report {
-    let (old_view, new_view) = (View::new(old, policy), View::new(new, policy));
+    between(&View::new(old, policy), &View::new(new, policy))
+}
+
+/// Compares two registries whose facts were derived under one policy.
+pub fn between(old: &View<'_>, new: &View<'_>) -> Report {
     let chapters = [
         commands::sections,
         extensions::sections,
@@ -45,11 +48,11 @@ pub fn compare(old: &Side, new: &Side, policy: &Policy) -> Report {
         exports::sections,
         files::sections,
     ];
-    let sections = chapters.iter().flat_map(|chapter| chapter(&old_view, &new_view));
+    let sections = chapters.iter().flat_map(|chapter| chapter(old, new));
     Report {
         old: old.registry.header.to_string(),
         new: new.registry.header.to_string(),
         sections: sections.collect(),
-        counts: counts::counts(&old_view, &new_view),
+        counts: counts::counts(old, new),
     }
 }

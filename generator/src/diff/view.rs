@@ -1,8 +1,10 @@
 //! The two compared registries, each with the facts that follow from it.
 
+use crate::emit;
 use crate::plan::{Plan, Problem};
 use crate::policy::Policy;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use vk_registry::Diagnostic;
 use vk_registry::model::Registry;
 
@@ -15,16 +17,18 @@ pub struct Side {
 }
 
 /// A registry with the facts that follow from it under the present policy.
-pub(super) struct View<'a> {
+pub struct View<'a> {
     pub(super) registry: &'a Registry,
     pub(super) policy: &'a Policy,
     pub(super) plan: Plan<'a>,
     pub(super) problems: Vec<Problem>,
     pub(super) unknown: &'a [Diagnostic],
+    emitted: OnceLock<BTreeMap<String, String>>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(side: &'a Side, policy: &'a Policy) -> Self {
+    /// Derives the facts of a side.
+    pub fn new(side: &'a Side, policy: &'a Policy) -> Self {
         let (plan, problems) = Plan::draft(&side.registry, policy);
         Self {
             registry: &side.registry,
@@ -32,7 +36,16 @@ impl<'a> View<'a> {
             plan,
             problems,
             unknown: &side.unknown,
+            emitted: OnceLock::new(),
         }
+    }
+
+    /// Returns the emitted files by path. The manifest is left out, because its checksums follow from the other files.
+    pub(super) fn emitted(&self) -> &BTreeMap<String, String> {
+        self.emitted.get_or_init(|| {
+            let files = emit::all(&self.plan).into_iter();
+            files.map(|file| (file.path, file.text)).collect()
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::common::{HEADERS, committed_policy, fixture, policy};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use vkgen::diff::{self, Report, Severity, Side};
+use vkgen::diff::{self, Report, Severity, Side, View};
+use vkgen::policy::Policy;
 
 /// Each fetched header, read once.
 fn sides() -> &'static BTreeMap<&'static str, Side> {
@@ -20,6 +21,17 @@ fn sides() -> &'static BTreeMap<&'static str, Side> {
     })
 }
 
+/// The facts of each fetched header under the committed policy.
+fn views() -> &'static BTreeMap<&'static str, View<'static>> {
+    static POLICY: OnceLock<Policy> = OnceLock::new();
+    static VIEWS: OnceLock<BTreeMap<&str, View<'_>>> = OnceLock::new();
+    VIEWS.get_or_init(|| {
+        let policy = POLICY.get_or_init(|| policy(&committed_policy()));
+        let each = sides().iter();
+        each.map(|(header, side)| (*header, View::new(side, policy))).collect()
+    })
+}
+
 /// The report between two headers, if both were fetched. Each is made once for all cases.
 fn report(old: &str, new: &str) -> Option<&'static Report> {
     type Pair = (&'static str, &'static str);
@@ -29,7 +41,7 @@ fn report(old: &str, new: &str) -> Option<&'static Report> {
         pairs.map(|pair| (pair, OnceLock::new())).collect()
     });
     let (_, report) = reports.iter().find(|(pair, _)| **pair == (old, new))?;
-    Some(report.get_or_init(|| diff::compare(&sides()[old], &sides()[new], &policy(&committed_policy()))))
+    Some(report.get_or_init(|| diff::between(&views()[old], &views()[new])))
 }
 
 fn names<'r>(report: &'r Report, group: &str, name: &str) -> Vec<&'r str> {

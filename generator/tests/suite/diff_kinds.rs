@@ -1,23 +1,8 @@
 //! Each kind of change lands in its section with its weight (GEN-90, GEN-91), shown by changing one fact.
 
-use crate::common::{committed_policy, committed_registry, policy};
+use crate::common::changed;
 use vk_registry::model::{Extension, Registry, Version};
-use vkgen::diff::{self, Report, Severity, Side};
-
-fn side(registry: Registry) -> Side {
-    Side {
-        registry,
-        unknown: Vec::new(),
-    }
-}
-
-/// The report between the committed registry and one with something changed.
-fn changed(change: impl FnOnce(&mut Registry)) -> Report {
-    let old = committed_registry();
-    let mut new = old.clone();
-    change(&mut new);
-    diff::compare(&side(old), &side(new), &policy(&committed_policy()))
-}
+use vkgen::diff::{self, Report, Severity};
 
 /// Asserts that a section has one entry with this name, weight and a change with this text.
 fn assert_entry(report: &Report, section: (&str, &str), name: &str, severity: Severity, text: &str) {

@@ -1,9 +1,11 @@
 //! Helpers for the tests of this crate.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::{env, fs};
 use vk_registry::model::Registry;
 use vk_registry::snapshot;
+use vkgen::diff::{self, Report, Side, View};
 use vkgen::emit::{self, File};
 use vkgen::plan::{Plan, Problem};
 use vkgen::policy::{Policy, PolicyFile};
@@ -36,6 +38,26 @@ pub(crate) fn registry(folder: &Path) -> Registry {
 /// The committed registry.
 pub(crate) fn committed_registry() -> Registry {
     registry(&repository().join("registry/snapshot"))
+}
+
+/// The committed registry as a side of a comparison, whose files are emitted once for all cases.
+pub(crate) fn committed_view() -> &'static View<'static> {
+    static PARTS: OnceLock<(Side, Policy)> = OnceLock::new();
+    static VIEW: OnceLock<View<'_>> = OnceLock::new();
+    let (side, policy) = PARTS.get_or_init(|| {
+        let registry = committed_registry();
+        let unknown = Vec::new();
+        (Side { registry, unknown }, policy(&committed_policy()))
+    });
+    VIEW.get_or_init(|| View::new(side, policy))
+}
+
+/// The report between the committed registry and one with something changed.
+pub(crate) fn changed(change: impl FnOnce(&mut Registry)) -> Report {
+    let (mut registry, unknown) = (committed_registry(), Vec::new());
+    change(&mut registry);
+    let side = Side { registry, unknown };
+    diff::between(committed_view(), &View::new(&side, &policy(&committed_policy())))
 }
 
 /// The text of the committed policy.
