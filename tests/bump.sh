@@ -119,10 +119,15 @@ holds "the report says so too" grep -q 'things\? needs\? a decision' "$scratch/l
 refused "a successor that does not exist" 's|promotedto="VK_VERSION_1_4"|promotedto="VK_VERSION_1_9"|' 'error\[unknown-successor\]'
 refused "a damaged file is no registry" 's|</registry>||' 'error\[not-well-formed\]'
 refused "tests that fail stop the bump" '' 'the tests of the header failed' false
+# ended TREE: waits until all processes of a killed bump are gone, and with them its lock. A busy system takes a moment.
+ended() {
+    flock --timeout 60 "$1/registry" true
+}
 printf '#!/bin/sh\nkill -KILL 0\n' >"$scratch/killed"
 chmod +x "$scratch/killed"
 before=$(state "$clone")
 BUMP_TEST=$scratch/killed setsid --fork --wait "$clone/make/bump.sh" "$NEXT" >"$scratch/log" 2>&1 || true
+ended "$clone"
 holds "a bump that is killed while it tests: nothing changes" [ "$before" = "$(state "$clone")" ]
 WITHOUT='/<extension name="VK_KHR_display_swapchain"/,/<\/extension>/s|supported="vulkan,vulkansc"|supported="disabled"|'
 refused "a header without a symbol that is exported" "$WITHOUT" 'vkCreateSharedSwapchainsKHR'
@@ -207,6 +212,7 @@ deliver() {
     cp -r "$old" "$tree"
     status=0
     setsid --fork --wait "$@" "$tree/make/bump.sh" >"$scratch/log" 2>&1 || status=$?
+    ended "$tree"
 }
 # finishes NAME: the next call does the rest, whatever state the tree is in.
 finishes() {
