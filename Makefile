@@ -129,7 +129,7 @@ test-windows:     ## build vulkan-1.dll, and run C programs and the behaviour ca
 	@make/windows-cases.sh i686
 
 test-targets:     ## build for other processors and systems, and run what can run here
-	@status=0; for script in make/targets.sh make/systems.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
+	@status=0; for script in make/targets.sh make/systems.sh make/macos.sh; do [ ! -x $$script ] || $$script || status=1; done; exit $$status
 
 figures:          ## measure the library beside the system's loader
 	@tests/bench/run.sh figures

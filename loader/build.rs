@@ -52,6 +52,8 @@ fn name_and_bind() {
         // Symbols of a library are its own there, unless it asks otherwise.
         link(format_args!("-Wl,-install_name,{APPLE}"));
         link(format_args!("-Wl,-compatibility_version,1.0.0"));
+        // The crate `libc` requests a library of which nothing is used.
+        link(format_args!("-Wl,-dead_strip_dylibs"));
         // The last number has eight bits there, which those of headers exceed.
         const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
         link(format_args!("-Wl,-current_version,{CURRENT}"));

@@ -11,6 +11,9 @@
 TARGETS="i686 arm64 armhf riscv64 musl loongarch64 others"
 LIMIT=${LIMIT:-3000}
 SUITES=${SUITES:-app drivers layers}
+# Debian has no unwinder for musl. LLVM's needs one function of glibc only, which tests/targets/checked.c contains.
+UNWINDER=$(printf '%s\n' /usr/lib/llvm-*/lib/libunwind.a | sort --version-sort | tail -n 1)
+[ -f "$UNWINDER" ] || UNWINDER=
 # The modules of cases that an emulator runs by itself: where machine code, layouts and words of a processor matter.
 EMULATED="trampolines:: handles:: lookup unknown device_functions:: negotiation:: surfaces:: swapchains:: instance_chain:: \
     device_chain:: wrapping:: device_table:: messengers:: groups::"
@@ -31,7 +34,7 @@ for name in $wanted; do
     arm64) need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" && need qemu-aarch64 qemu-user ;;
     armhf) need arm-linux-gnueabihf-gcc "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross" && need qemu-arm qemu-user ;;
     riscv64) need riscv64-linux-gnu-gcc "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross" && need qemu-riscv64 qemu-user ;;
-    musl) need musl-gcc musl-tools ;;
+    musl) need musl-gcc musl-tools && [ -n "$UNWINDER" ] || lacking+=" libunwind-14-dev" ;;
     esac
 done
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
@@ -214,16 +217,23 @@ riscv64() {
     cases
     finish
 }
-# The C library of Alpine and others, on this processor, with a driver and a program in C. The behaviour cases are not run there: their
-# programs unwind, and the only unwinder at hand was built for the other C library. What ships needs none.
+# The C library of Alpine and others, on this processor. The programs of the cases unwind, so they get an unwinder under the name that the
+# standard library requests. What ships needs none.
 musl() {
     begin musl x86_64-unknown-linux-musl musl-gcc "" musl-gcc "-Ctarget-feature=-crt-static -Clink-self-contained=no"
     usual
     check "it needs nothing but the C library" needs_only_libc
     check "a driver of another processor" foreign "$HERE/other"
     check "it is passed over in the same search" program "$SHARED" "$HERE/c" "$HERE/other"
-    say "  skip  musl: behaviour cases: no unwinder for this C library"
+    check "an unwinder for the cases" unwinder "$HERE/unwinder"
+    FLAGS+=" -Lnative=$HERE/unwinder"
+    cases
     finish
+}
+unwinder() {
+    mkdir -p "$1"
+    "${CC[@]}" -std=gnu11 -O1 -Wall -Wextra -Werror -fPIC -c tests/targets/checked.c -o "$1/checked.o"
+    printf 'INPUT(%s %s)\n' "$UNWINDER" "$1/checked.o" >"$1/libgcc_s.so"
 }
 needs_only_libc() {
     [ "$(readelf -d "$SHARED" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')" = libc.so ]

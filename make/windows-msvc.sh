@@ -69,4 +69,5 @@ for triple in $TRIPLES; do
     check "$triple: a debugger finds its functions" symbols "$folder"
     [[ $triple != x86_64-* ]] || check "$triple: a C program runs on it" run "$folder"
 done
+seen "Windows, Microsoft's rules" "$([ "$failed" -eq 0 ] || say "failures; ")linked by $("$LLVM/lld-link" --version | grep -o 'LLD [0-9.]*') for $(say "$TRIPLES" | sed 's/-pc-windows-msvc//g')"
 exit "$failed"

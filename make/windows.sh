@@ -43,4 +43,6 @@ found_in_windows() {
 }
 check "a program for what only this system has links" sources
 check "what only this system has" found_in_windows
+seen "Windows x86_64, release" "$([ "$failed" -eq 0 ] || say "failures; ")$(wine --version): exports, imports, a C program, and cases of sources.c: \
+$(grep -c '^ok ' "$HERE/case.log") passed, $(grep -c '^FAIL ' "$HERE/case.log" || true) failed"
 exit "$failed"

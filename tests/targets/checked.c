@@ -1,0 +1,11 @@
+/* The function of glibc that LLVM's unwinder of Debian needs, for programs with musl. */
+#include <stdarg.h>
+#include <stdio.h>
+
+int __fprintf_chk(FILE *to, int flag, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vfprintf(to, format, arguments);
+    va_end(arguments);
+    return (void)flag, written;
+}
