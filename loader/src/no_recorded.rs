@@ -29,7 +29,7 @@ impl Closed {
         _: &DriverManifest,
         _: Option<Known>,
         _: &KnownDrivers,
-        _: &Journal<'_>,
+        _: &mut Journal<'_>,
     ) -> Result<Option<Arc<Self>>, OutOfMemory> {
         Ok(None)
     }

@@ -7,7 +7,7 @@ use crate::ffi;
 use crate::generated::types::VkExtensionProperties;
 use ::record::{DRIVER, Key, Query, Record};
 use discovery::env::{Environment, Variable};
-use discovery::journal::{Journal, LogBits};
+use discovery::journal::{Decision, Journal, LogBits, Subject, Verdict};
 use discovery::manifest::DriverManifest;
 use discovery::manifest::file::contents;
 use os::memory::{Grow, OutOfMemory};
@@ -38,7 +38,7 @@ impl Closed {
         manifest: &DriverManifest,
         known: Option<Known>,
         drivers: &KnownDrivers,
-        journal: &Journal<'_>,
+        journal: &mut Journal<'_>,
     ) -> Result<Option<Arc<Self>>, OutOfMemory> {
         if !drivers.is_lazy() {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Closed {
         manifest: &DriverManifest,
         (known, bytes): (Known, Vec<u8>),
         drivers: &KnownDrivers,
-        journal: &Journal<'_>,
+        journal: &mut Journal<'_>,
     ) -> Result<Option<Arc<Self>>, OutOfMemory> {
         let valid = Record::again(&bytes).filter(|record| is_current(*record, &Environment::process()));
         if valid.is_none() {
@@ -72,6 +72,13 @@ impl Closed {
             LogBits::INFO | LogBits::DRIVER,
             format_args!("Not opening driver {library} yet: its devices are listed from the record"),
         );
+        journal.keep(|| Decision {
+            subject: Subject::DriverLibrary,
+            name: library.clone(),
+            path: manifest.path.clone(),
+            verdict: Verdict::Kept,
+            source: manifest.source,
+        });
         catalogue::trace_record(manifest);
         Ok(Some(Arc::new(Self {
             manifest: manifest.try_copy()?,
@@ -155,8 +162,8 @@ fn read(path: &[u8], of_user: bool, sum: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns `true` if the files, the nodes and the memory on which a record depends are as they were. `HOME` is unknown to elevated
-/// processes, for which no record counts.
+/// Returns `true` if the files, the nodes and the memory on which a record depends are as they were, and no variable is set that only
+/// records depend on. `HOME` is unknown to elevated processes, for which no record counts.
 fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
     let Some(home) = environment.get_non_empty(Variable::Home) else {
         return false;
@@ -175,7 +182,8 @@ fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
             .next()?;
         Some(record.find(key)?.1 == now)
     };
-    !os::exists(&own_profiles)
+    catalogue::variables_allow_records()
+        && !os::exists(&own_profiles)
         && record.each(Key::of(DRIVER, Query::File)).all(is_same_file)
         && record.each(Key::of(DRIVER, Query::Node)).all(os::is_accessible)
         && same_memory() == Some(true)

@@ -24,11 +24,16 @@ const HARMLESS_EMPTY: &[u8] = &names::<{ length(Kind::HarmlessEmpty) }>(Kind::Ha
 /// Variables that change something, and whose names do not begin like a name in [`KNOWN`].
 const OTHERS: &[u8] = &names::<{ length(Kind::Other) }>(Kind::Other);
 
+/// Variables whose effect no trial could show, and whose names do not begin like a name in [`KNOWN`].
+const UNPROVEN: &[u8] = &names::<{ length(Kind::Unproven) }>(Kind::Unproven);
+
 /// Number of bits in [`BEGINNINGS`].
 const BITS: usize = 512;
 
 /// Bit table of the first three letters of all relevant names. It rules most variables out without a search.
-const BEGINNINGS: [u64; BITS / 64] = beginnings();
+const BEGINNINGS: [u64; BITS / 64] = beginnings(&[KNOWN, OTHERS]);
+/// The same for records.
+const OF_RECORDS: [u64; BITS / 64] = beginnings(&[KNOWN, UNPROVEN]);
 
 /// Lists that are computed from the table.
 #[derive(Clone, Copy)]
@@ -36,11 +41,29 @@ enum Kind {
     Harmless,
     HarmlessEmpty,
     Other,
+    Unproven,
+}
+
+/// Returns `true` if a list has a name.
+fn has(list: &'static [u8], name: &[u8]) -> bool {
+    words(list).any(|known| known == name)
+}
+
+/// Returns `true` if a variable that [`matters`] not to a catalogue may change the record of a driver's devices. The trials compared catalogues,
+/// which say less. Only variables of shader caches, and those that documents describe, are taken to change no record.
+pub fn may_change_records(name: &[u8], value: &[u8]) -> bool {
+    let Some(letters) = name.first_chunk() else {
+        return false;
+    };
+    let (word, bit) = place(*letters);
+    let is_documented = || name.starts_with(b"__") || name.windows(6).any(|part| part == b"_CACHE");
+    let was_tried = || has(HARMLESS, name) || value.is_empty() && has(HARMLESS_EMPTY, name);
+    OF_RECORDS[word] & bit != 0 && !is_documented() && (has(UNPROVEN, name) || was_tried())
 }
 
 /// Returns `true` if a variable with this value may change what a driver answered without the variable.
 pub fn matters(name: &[u8], value: &[u8]) -> bool {
-    let has = |list: &'static [u8]| words(list).any(|known| known == name);
+    let has = |list: &'static [u8]| has(list, name);
     let begins = |known: &[u8]| match known.ends_with(b"_") {
         true => name
             .get(..known.len())
@@ -65,8 +88,7 @@ const fn place([first, second, third]: [u8; 3]) -> (usize, u64) {
     (sum / 64, 1 << (sum % 64))
 }
 
-const fn beginnings() -> [u64; BITS / 64] {
-    let mut lists: &[&[u8]] = &[KNOWN, OTHERS];
+const fn beginnings(mut lists: &[&[u8]]) -> [u64; BITS / 64] {
     let mut bits = [0; BITS / 64];
     while let [list, rest @ ..] = lists {
         let mut at = 0;
@@ -120,6 +142,7 @@ const fn belongs(line: &Line, kind: Kind) -> bool {
             Kind::Harmless => is_harmless && is_known,
             Kind::HarmlessEmpty => !is_harmless && is(line.columns[2], b"unset"),
             Kind::Other => !is_harmless && !is_known && !is(line.columns[1], b"unknown"),
+            Kind::Unproven => !is_known && is(line.columns[1], b"unknown"),
         }
 }
 
@@ -235,6 +258,19 @@ mod tests {
         }
         // Some drivers treat an empty value as an unset variable, and nothing is known about a variable that was not tested.
         assert!(!matters(b"DRI_PRIME", b"") && matters(b"RADV_NEW", b""));
+        for (name, value, may) in [
+            ("LP_DEBUG", "x", true),
+            ("MESA_DRICONF_EXECUTABLE_OVERRIDE", "x", true),
+            ("vk_require_astc", "true", true),
+            ("DRI_PRIME", "", true),
+            ("DRI_PRIME", "1", false),
+            ("MESA_SHADER_CACHE_DIR", "/tmp", false),
+            ("__GL_SHADER_DISK_CACHE", "1", false),
+            ("PATH", "/", false),
+            ("", "", false),
+        ] {
+            assert_eq!(may_change_records(name.as_bytes(), value.as_bytes()), may, "{name}");
+        }
     }
 
     #[test]

@@ -37,6 +37,10 @@ pub const MOST_DEVICES: u16 = 16;
 pub const MOST_BYTES: usize = 64 << 10;
 /// Device number of facts about the driver as a whole.
 pub const DRIVER: u16 = u16::MAX;
+/// Index of `vkCreateDebugUtilsMessengerEXT` in [`Query::Callbacks`].
+pub const MESSENGERS: u32 = 0;
+/// Index of `vkCreateDebugReportCallbackEXT` in [`Query::Callbacks`].
+pub const REPORTS: u32 = 1;
 /// The versions of Vulkan for which commands are recorded, as minor numbers of version 1 from 0 on.
 pub const VERSIONS: u32 = 5;
 
@@ -76,6 +80,8 @@ pub enum Query {
     Node = 13,
     /// The first line of `/proc/meminfo`, on which memory properties may depend.
     Machine = 14,
+    /// An empty value: each instance with the command created an object for a callback. The index is [`MESSENGERS`] or [`REPORTS`].
+    Callbacks = 15,
 }
 
 /// Key of a row. Rows are sorted by it.

@@ -8,7 +8,7 @@
 
 mod advice;
 mod file;
-#[cfg(all(feature = "lazy", target_arch = "x86_64"))]
+#[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod records;
 mod sight;
 mod visible;
@@ -17,8 +17,10 @@ pub(crate) use advice::{Advice, Purpose, Reserve, Wishes};
 #[cfg(fuzzing)]
 pub(crate) use file::{Content, parse};
 pub(crate) use file::{forget, read_mode};
-#[cfg(all(feature = "lazy", target_arch = "x86_64"))]
+#[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use records::{contradict_record, is_same_file, trace_record};
+#[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) use sight::variables_allow_records;
 
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};

@@ -45,6 +45,17 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
     false
 }
 
+/// Returns `true` unless a variable is set that may change the record of a driver's devices.
+#[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) fn variables_allow_records() -> bool {
+    let mut is_clear = true;
+    os::each_variable(|name, value| {
+        is_clear &= !::catalogue::variables::may_change_records(name, value);
+        is_clear
+    });
+    is_clear
+}
+
 /// Returns the variables that the program started with, each terminated. The dynamic linker read these, and the program may have changed
 /// its own since. `None` when memory runs out, or where the kernel hides them from this process. Without `/proc`, this is the present
 /// value of `LD_LIBRARY_PATH`.

@@ -90,7 +90,7 @@ const FORMATS: [(u32, u32, u32); 5] = [
 ///
 /// # Safety
 /// `T` is the type of the command.
-unsafe fn typed<T: Copy>(found: Unknown) -> T {
+pub(super) unsafe fn typed<T: Copy>(found: Unknown) -> T {
     assert_eq!(size_of::<T>(), size_of::<Unknown>());
     // SAFETY: the caller promises that `T` is the type of the function, so it is a function pointer too.
     unsafe { std::mem::transmute_copy(&found) }

@@ -1,7 +1,19 @@
 //! State of the machine on which the answers of a driver depend.
 
+use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
+
+/// Name of a variable that may change answers, and that no catalogue records.
+pub(super) fn variable() -> Option<String> {
+    let changes = |(name, value): &(OsString, OsString)| {
+        catalogue::variables::may_change_records(name.as_encoded_bytes(), value.as_encoded_bytes())
+    };
+    env::vars_os()
+        .find(changes)
+        .map(|(name, _)| name.to_string_lossy().into_owned())
+}
 
 /// Paths of the device nodes that this process has open.
 pub(super) fn open_nodes() -> Vec<String> {

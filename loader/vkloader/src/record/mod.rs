@@ -4,6 +4,7 @@
 //! instance extensions, and into memory with two patterns. Answers that differ are left out.
 
 mod ask;
+mod callbacks;
 mod devices;
 mod machine;
 mod profiles;
@@ -37,6 +38,11 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     let library = library
         .to_str()
         .ok_or_else(|| io::Error::other("its path is not UTF-8"))?;
+    if let Some(name) = machine::variable() {
+        return Err(io::Error::other(format!(
+            "{name} may change what drivers say about devices"
+        )));
+    }
     let nodes = machine::open_nodes();
     // SAFETY: the process exists for this driver: whatever its initialisers do concerns no other process.
     let opened = unsafe { Library::open(Some(library), RTLD_NOW | RTLD_LOCAL) }.map_err(io::Error::other)?;
@@ -54,7 +60,8 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     let opened: Vec<String> = machine::open_nodes();
     let opened = opened.into_iter().filter(|path| !nodes.contains(path));
     made.add_all(Query::Node, opened.map(String::into_bytes));
-    let profiles = profiles::read().ok_or_else(|| io::Error::other("the profiles of drivers have an unusual form"))?;
+    let profiles =
+        profiles::read(library).ok_or_else(|| io::Error::other("the profiles of drivers have an unusual form"))?;
     made.add_all(Query::Names, [profiles.names]);
     made.add_all(Query::File, profiles.files);
     made.add_all(Query::Machine, machine::memory());
@@ -62,6 +69,7 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
         devices::add(&ways, device, &mut made);
     }
     devices::add_groups(&ways, &mut made);
+    callbacks::add(&ways, &mut made);
     let (file, _) = made
         .finish()
         .ok_or_else(|| io::Error::other("the record is too large"))?;

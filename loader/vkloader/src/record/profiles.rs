@@ -1,13 +1,14 @@
 //! The profiles of Mesa's drivers: files that change what a driver answers to programs with certain names.
 
 use crate::catalogue::identity_of;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folder with the profiles of packages.
-const FOLDER: &str = "/usr/share/drirc.d";
-/// Profiles of the administrator.
-const OF_SYSTEM: &str = "/etc/drirc";
+/// Folder with the profiles of packages, and the file of the administrator. A driver of another folder may name other ones.
+const USUAL: [&str; 2] = ["/usr/share/drirc.d", "/etc/drirc"];
+/// Ends of these paths in the text of a driver.
+const ENDS: [&[u8]; 2] = [b"/drirc.d\0", b"/drirc\0"];
 
 /// Attributes that select programs.
 const ATTRIBUTES: [&str; 4] = [
@@ -28,20 +29,21 @@ pub(super) struct Profiles {
     pub(super) files: Vec<Vec<u8>>,
 }
 
-/// Reads the profiles. Returns `None` if a program cannot be recognised by a part of its name.
-pub(super) fn read() -> Option<Profiles> {
-    let mut files = vec![PathBuf::from(OF_SYSTEM), PathBuf::from(FOLDER)];
-    files.extend(
-        fs::read_dir(FOLDER)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path()),
-    );
-    files.sort();
+/// Reads the profiles of a driver. Returns `None` if a program cannot be recognised by a part of its name.
+pub(super) fn read(library: &str) -> Option<Profiles> {
+    let mut files: BTreeSet<PathBuf> = USUAL.into_iter().map(PathBuf::from).collect();
+    files.extend(named_in(&fs::read(opened(library)?).ok()?));
+    for folder in files.clone() {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        files.extend(entries.map(|entry| entry.path()));
+    }
     let mut names = Vec::new();
     for text in files.iter().filter(|path| path.is_file()).map(fs::read_to_string) {
-        for pattern in patterns(&text.ok()?) {
+        let text = text.ok()?;
+        if needs_content(&text) {
+            return None;
+        }
+        for pattern in patterns(&text) {
             names.extend(parts(pattern)?);
         }
     }
@@ -57,6 +59,42 @@ pub(super) fn read() -> Option<Profiles> {
         names: names.join("\n").into_bytes(),
         files: files.iter().map(line).collect(),
     })
+}
+
+/// Returns the path of a library that this process has opened.
+fn opened(library: &str) -> Option<PathBuf> {
+    if library.contains('/') {
+        return Some(library.into());
+    }
+    let maps = fs::read_to_string("/proc/self/maps").ok()?;
+    let mut paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
+    paths
+        .find(|path| path.rsplit('/').next() == Some(library))
+        .map(PathBuf::from)
+}
+
+/// Returns the absolute paths of profiles in the text of a driver.
+fn named_in(driver: &[u8]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for end in ENDS {
+        let places = driver.windows(end.len()).enumerate().filter(|(_, part)| *part == end);
+        for (place, _) in places {
+            let stop = place + end.len() - 1;
+            let is_text = |byte: &&u8| byte.is_ascii_graphic();
+            let length = driver[..stop].iter().rev().take_while(is_text).count();
+            let path = String::from_utf8_lossy(&driver[stop - length..stop]);
+            if path.starts_with('/') {
+                found.push(path.into_owned().into());
+            }
+        }
+    }
+    found
+}
+
+/// Returns `true` if a profile is for programs with a certain content, which no name tells.
+fn needs_content(text: &str) -> bool {
+    let mut elements = text.split('<').filter(|element| element.starts_with("application"));
+    elements.any(|element| element.contains("sha1=") && !ATTRIBUTES.iter().any(|known| element.contains(known)))
 }
 
 /// Returns the values of the attributes that select programs.
@@ -124,6 +162,15 @@ mod tests {
         assert_eq!(parts("^ab$"), None);
         assert_eq!(parts("game2?.*x"), Some(vec!["game".into()]));
         assert_eq!(parts("Mari[0-9]+[.]x"), Some(vec!["Mari".into()]));
+        assert!(needs_content(r#"<application name="a" sha1="0123"/>"#));
+        assert!(!needs_content(
+            r#"<application name="a" executable="b" sha1="0123"/><a sha1="0"/>"#
+        ));
+        let driver = b"x\0/opt/mesa/share/drirc.d\0%s/.drirc\0/opt/mesa/etc/drirc\0drirc.d\0more/drirc\0";
+        assert_eq!(
+            named_in(driver),
+            ["/opt/mesa/share/drirc.d", "/opt/mesa/etc/drirc"].map(PathBuf::from)
+        );
         for unusual in ["[abc]", "[abc", "abc(def)?", "abc(def)*"] {
             assert_eq!(parts(unusual), None, "{unusual}");
         }

@@ -171,6 +171,18 @@ fn drv_286_everything_else_opens_the_driver_at_once() {
     }
     machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     assert!(with(&mut machine, "MESA_EXAMPLE", "1"), "a variable of drivers");
+    assert!(
+        with(&mut machine, "LP_DEBUG", "1"),
+        "a variable that was tried with catalogues only"
+    );
+    assert!(
+        with(&mut machine, "vk_require_astc", "1"),
+        "an option that was never tried"
+    );
+    assert!(
+        !with(&mut machine, "MESA_SHADER_CACHE_DIR", "/tmp"),
+        "the place of a cache"
+    );
     let home = machine.path("home");
     fs::create_dir(&home).expect("a folder");
     let home = home.display().to_string();
@@ -200,11 +212,39 @@ fn drv_286_everything_else_opens_the_driver_at_once() {
 }
 
 #[test]
+fn drv_284_a_program_in_a_profile_of_the_driver_opens_it() {
+    let mut machine = machine_with(TWO);
+    machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
+    let opened = |machine: &Machine| program(machine, false).opened;
+    assert_eq!(opened(&machine), 0);
+    // A driver of another folder names the profiles of that folder.
+    let (library, folder) = (machine.path("libraries/libvulkan_lvp.so"), machine.path("own/drirc.d"));
+    fs::create_dir_all(&folder).expect("folders can be made");
+    let mut content = fs::read(&library).expect("a file");
+    content.extend(format!("\0{}\0", folder.display()).bytes());
+    fs::write(&library, content).expect("a file");
+    let profile = |name: &str| format!(r#"<application name="A" executable="{name}"><option name="b" value="c"/>"#);
+    machine.file("own/drirc.d/10.conf", profile("vkloader"));
+    update(&machine);
+    assert!(opened(&machine) > 0, "the profile has this program");
+    machine.file("own/drirc.d/10.conf", profile("another"));
+    assert!(opened(&machine) > 0, "a profile has changed");
+    update(&machine);
+    assert_eq!(opened(&machine), 0);
+    machine.file("own/drirc.d/20.conf", "");
+    assert!(opened(&machine) > 0, "a profile was added");
+}
+
+#[test]
 fn drv_282_explain_says_that_devices_come_from_the_record() {
     let mut machine = machine_with(TWO);
     machine.variable("VK_LOADER_DRIVER_POLICY", "lazy");
     let explained = machine.explain();
     assert_eq!((explained.code, explained.devices()), (0, vec!["one", "two"]));
+    for device in explained.report["devices"].as_array().expect("a list") {
+        let manifest = device["manifest"].as_str().expect("a path");
+        assert!(manifest.ends_with("lvp.json"), "{manifest}");
+    }
     let all = explained.report["catalogue"].as_array().expect("a list");
     let says = |one: &Value| {
         one["what"]
