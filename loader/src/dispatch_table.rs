@@ -61,10 +61,26 @@ macro_rules! driver_table {
 macro_rules! late_table {
     (DriverTable: $($name:ident: $function:ty;)*) => {
         /// Functions that open the driver, and pass the call on.
-        #[cfg(all(feature = "lazy", target_os = "linux", target_arch = "x86_64"))]
+        #[cfg(all(
+            feature = "lazy",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
         pub(crate) const LATE: DriverTable = DriverTable {
-            $($name: Some(<$function as $crate::lazy::Late<{ slot::$name }>>::STUB),)*
+            // SAFETY: both are pointers to functions, and the stub of a slot takes the arguments of its command.
+            $($name: Some(unsafe {
+                core::mem::transmute::<unsafe extern "system" fn(), $function>($crate::lazy::stub::<{ slot::$name }>)
+            }),)*
         };
+
+        /// `true` for the slot of a command that returns a `VkResult`.
+        #[cfg(all(
+            feature = "lazy",
+            target_os = "linux",
+            any(target_arch = "x86_64", target_arch = "aarch64")
+        ))]
+        pub(crate) static FAILS: [bool; DriverTable::SLOT_COUNT] =
+            [$(<$function as $crate::lazy::Late>::FAILS),*];
     };
     ($table:ident: $($rest:tt)*) => {};
 }

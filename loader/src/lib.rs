@@ -58,10 +58,15 @@ mod generated;
 mod guard;
 mod handle;
 mod instance;
+mod late;
 mod layer;
 mod layout;
 #[cfg_attr(
-    not(all(feature = "lazy", target_os = "linux", target_arch = "x86_64")),
+    not(all(
+        feature = "lazy",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
     path = "no_lazy.rs"
 )]
 mod lazy;
@@ -73,7 +78,11 @@ mod physical_device;
 mod proc_addr;
 mod process;
 #[cfg_attr(
-    not(all(feature = "lazy", target_os = "linux", target_arch = "x86_64")),
+    not(all(
+        feature = "lazy",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
     path = "no_recorded.rs"
 )]
 mod recorded;

@@ -5,8 +5,8 @@ use crate::driver::{GetProcAddr, Interface};
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::late::LateHost;
 use crate::recorded::Closed;
-use discovery::log::Listener;
 use rust_alloc::sync::Arc;
 
 /// Returns the functions of a closed driver. This build has none.
@@ -20,7 +20,7 @@ pub(crate) fn interface(_: &Closed) -> Interface {
 /// None.
 pub(crate) unsafe fn create(
     _: &Arc<Closed>,
-    _: (&'static dyn Listener, HostAllocator),
+    _: (&'static dyn LateHost, HostAllocator),
     _: &VkInstanceCreateInfo,
     _: *const VkAllocationCallbacks,
     _: &mut InstanceHandle<Driver>,

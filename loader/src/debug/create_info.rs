@@ -6,6 +6,7 @@ use crate::generated::types::{
 };
 use crate::handle::{Driver, MessengerHandle, ReportCallbackHandle};
 use crate::instance::InstanceDriver;
+use crate::late::Real;
 use crate::messenger::Callback;
 use crate::messenger::Kind;
 
@@ -46,28 +47,28 @@ impl CreateInfo<'_> {
     /// Creates the driver's object from the application's own create info and callbacks (APP-190). Returns zero for a driver without the function.
     ///
     /// # Safety
-    /// `callbacks` is NULL or valid; the driver is pinned.
+    /// `callbacks` is NULL or valid; table and instance belong to one driver, which stays open during the call.
     pub(super) unsafe fn create(
         self,
-        driver: &InstanceDriver,
+        (table, instance): Real<'_>,
         callbacks: *const VkAllocationCallbacks,
     ) -> Result<u64, VkResult> {
         let (result, handle) = match self {
             Self::Messenger(info) => {
-                let Some(create) = driver.table.vkCreateDebugUtilsMessengerEXT else {
+                let Some(create) = table.vkCreateDebugUtilsMessengerEXT else {
                     return Ok(0);
                 };
                 let mut made = MessengerHandle::<Driver>::NULL;
-                // SAFETY: the function belongs to this driver, whose instance lives because the driver is pinned; the parameters are valid.
-                (unsafe { create(driver.handle, info, callbacks, &mut made) }, made.raw())
+                // SAFETY: the caller promises that the function belongs to the driver of the live instance; the parameters are valid.
+                (unsafe { create(instance, info, callbacks, &mut made) }, made.raw())
             }
             Self::Report(info) => {
-                let Some(create) = driver.table.vkCreateDebugReportCallbackEXT else {
+                let Some(create) = table.vkCreateDebugReportCallbackEXT else {
                     return Ok(0);
                 };
                 let mut made = ReportCallbackHandle::<Driver>::NULL;
-                // SAFETY: the function belongs to this driver, whose instance lives because the driver is pinned; the parameters are valid.
-                (unsafe { create(driver.handle, info, callbacks, &mut made) }, made.raw())
+                // SAFETY: the caller promises that the function belongs to the driver of the live instance; the parameters are valid.
+                (unsafe { create(instance, info, callbacks, &mut made) }, made.raw())
             }
         };
         if result == VkResult::VK_SUCCESS {

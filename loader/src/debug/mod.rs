@@ -10,6 +10,7 @@ mod create_info;
 mod driver_tests;
 pub(crate) mod entry;
 mod labels;
+mod late;
 mod names;
 pub(crate) mod terminator;
 #[cfg(test)]

@@ -118,7 +118,7 @@ unsafe fn create_in_drivers(
         let handles = driver.callback_handles(info.kind());
         HandleTable::make_room(handles, slot)?;
         // SAFETY: `driver` is pinned, and the caller promises that `callbacks` is NULL or valid.
-        let handle = unsafe { info.create(&driver, callbacks) }?;
+        let handle = unsafe { info.create((&driver.table, driver.handle), callbacks) }?;
         handles.lock().set(slot, handle);
     }
     Ok(())

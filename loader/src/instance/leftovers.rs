@@ -4,6 +4,7 @@ use super::{Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
 use crate::generated::types::{VkAllocationCallbacks, VkSystemAllocationScope};
 use crate::handle::{Driver, MessengerHandle, ReportCallbackHandle, SurfaceHandle};
+use crate::late::Real;
 use crate::messenger::{Kind, Registered};
 use crate::slots::HandleTable;
 use os::Mutex;
@@ -27,20 +28,34 @@ impl InstanceDriver {
     /// # Safety
     /// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance lives.
     pub(crate) unsafe fn destroy_callback(&self, kind: Kind, handle: u64, callbacks: *const VkAllocationCallbacks) {
+        // SAFETY: the caller promises the same.
+        unsafe { Self::destroy_callback_of((&self.table, self.handle), kind, handle, callbacks) };
+    }
+
+    /// [`InstanceDriver::destroy_callback`] of a driver with these functions and this instance.
+    ///
+    /// # Safety
+    /// As for that function.
+    pub(crate) unsafe fn destroy_callback_of(
+        (table, instance): Real<'_>,
+        kind: Kind,
+        handle: u64,
+        callbacks: *const VkAllocationCallbacks,
+    ) {
         if handle == 0 {
             return;
         }
         match kind {
             Kind::Messenger => {
-                if let Some(destroy) = self.table.vkDestroyDebugUtilsMessengerEXT {
+                if let Some(destroy) = table.vkDestroyDebugUtilsMessengerEXT {
                     // SAFETY: the caller promises a live messenger of this driver, and callbacks that are NULL or valid.
-                    unsafe { destroy(self.handle, MessengerHandle::from_raw(handle), callbacks) };
+                    unsafe { destroy(instance, MessengerHandle::from_raw(handle), callbacks) };
                 }
             }
             Kind::Report => {
-                if let Some(destroy) = self.table.vkDestroyDebugReportCallbackEXT {
+                if let Some(destroy) = table.vkDestroyDebugReportCallbackEXT {
                     // SAFETY: the caller promises a live report callback of this driver, and callbacks that are NULL or valid.
-                    unsafe { destroy(self.handle, ReportCallbackHandle::from_raw(handle), callbacks) };
+                    unsafe { destroy(instance, ReportCallbackHandle::from_raw(handle), callbacks) };
                 }
             }
         }

@@ -16,6 +16,7 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, Driver, InstanceHandle};
 use crate::instance::requests::Requests;
+use crate::late::LateHost;
 use crate::lazy;
 use crate::proc_addr;
 use crate::table::Slots;
@@ -25,7 +26,7 @@ use core::sync::atomic::Ordering;
 use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Subject, Verdict};
-use discovery::log::{self, Listener, LogSink};
+use discovery::log::{self, LogSink};
 use discovery::text::Text;
 use discovery::trace::{self, Step};
 use discovery::version::ApiVersion;
@@ -257,7 +258,7 @@ impl Creation<'_> {
             }
             Some(closed) => {
                 driver.interface = lazy::interface(closed);
-                let loader: (&'static dyn Listener, _) = (self.instance, self.instance.allocator);
+                let loader: (&'static dyn LateHost, _) = (self.instance, self.instance.allocator);
                 // SAFETY: the caller promises a valid create info, whose chain and callbacks are those of this creation.
                 unsafe { lazy::create(closed, loader, info, self.callbacks, &mut handle) }
             }

@@ -1,8 +1,8 @@
 //! Commands that fill a structure, answered from the record (DRV-282).
 
-use super::{Device, stubs};
+use super::Device;
+use super::stubs::pass_on;
 use crate::ffi;
-use crate::generated::dispatch::driver::slot;
 use crate::generated::types::{
     VkBaseOutStructure, VkFormat, VkFormatProperties, VkFormatProperties2, VkPhysicalDeviceFeatures,
     VkPhysicalDeviceFeatures2, VkPhysicalDeviceMemoryProperties, VkPhysicalDeviceMemoryProperties2,
@@ -23,13 +23,9 @@ const _: () = assert!(
 );
 
 impl Device {
-    /// Returns an answer of the record while the driver is closed.
-    pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'_>)> {
-        let sleeper = self.sleeper();
-        if sleeper.opened().is_some() {
-            return None;
-        }
-        sleeper.closed.record()?.answer(key)
+    /// Returns an answer of the record while the record counts for the device.
+    pub(super) fn recorded(&self, key: Key) -> Option<(usize, Answer<'static>)> {
+        self.record()?.answer(key)
     }
 
     /// Fills a structure from the record. Returns `false`, and writes nothing, if the record lacks the answer or the driver is open.
@@ -46,8 +42,8 @@ impl Device {
         true
     }
 
-    /// Fills a structure with a head and its chain in the same way. After a failed opening, leaves structures of the chain alone that the
-    /// record lacks.
+    /// Fills a structure with a head and its chain in the same way. After a failed opening, and for a device that the driver lacks, leaves
+    /// structures of the chain alone that the record lacks.
     ///
     /// # Safety
     /// `outer` is a valid chain, whose first structure has `size` writable bytes after its head. The structures have the types of their
@@ -59,7 +55,9 @@ impl Device {
         let chain = || unsafe { ffi::chain_mut(next.cast()) };
         // SAFETY: each structure of a valid chain begins with its type.
         let kind = |at: *mut VkBaseOutStructure| key.with(unsafe { (*at).sType }.0.cast_unsigned());
-        let is_whole = self.sleeper().has_failed() || chain().all(|at| self.recorded(kind(at)).is_some());
+        let sleeper = self.sleeper();
+        let is_last = sleeper.has_failed() || sleeper.opened().is_some();
+        let is_whole = is_last || chain().all(|at| self.recorded(kind(at)).is_some());
         // SAFETY: the structure has `size` bytes after its head.
         if !is_whole || !unsafe { self.fill(key, outer.byte_add(INNER).cast(), size) } {
             return false;
@@ -99,7 +97,7 @@ macro_rules! plain {
             };
             if !is_filled {
                 // SAFETY: the caller promises valid parameters of this command.
-                unsafe { stubs::late2::<_, _, (), { slot::$name }>(device, out) }
+                unsafe { pass_on!($name(device, out)) }
             }
         }
     )*};
@@ -120,7 +118,7 @@ macro_rules! chained {
             };
             if !is_filled {
                 // SAFETY: the caller promises valid parameters of this command.
-                unsafe { stubs::late2::<_, _, (), { slot::$name }>(device, out) }
+                unsafe { pass_on!($name(device, out)) }
             }
         }
     )*};
@@ -158,7 +156,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     };
     if !is_filled {
         // SAFETY: the caller promises valid parameters of this command.
-        unsafe { stubs::late3::<_, _, _, (), { slot::vkGetPhysicalDeviceFormatProperties }>(device, format, out) }
+        unsafe { pass_on!(vkGetPhysicalDeviceFormatProperties(device, format, out)) }
     }
 }
 
@@ -182,7 +180,7 @@ macro_rules! of_format {
             };
             if !is_filled {
                 // SAFETY: the caller promises valid parameters of this command.
-                unsafe { stubs::late3::<_, _, _, (), { slot::$name }>(device, format, out) }
+                unsafe { pass_on!($name(device, format, out)) }
             }
         }
     )*};

@@ -90,7 +90,8 @@ pub(super) unsafe extern "system" fn look_up_of_physical_devices(
             let opened = sleeper.wake(text).ok()?;
             // SAFETY: the look-up function belongs to the driver of this instance, and the name is terminated.
             let function = unsafe { (opened.look_up_of_physical_devices?)(opened.handle, name) }?;
-            sleeper.unknown.lock().thunk(text, function)
+            let number = sleeper.unknown.lock().number(text, function)?;
+            sleeper.host.thunk(number)
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use super::answer::INNER;
 use super::open::Opened;
-use super::{Device, Sleeper, stubs};
+use super::stubs::pass_on;
+use super::{Device, Sleeper};
 use crate::alloc::{HostVec, Room};
 use crate::ffi::{self, TwoCall};
-use crate::generated::dispatch::driver::slot;
 use crate::generated::types::{
     VkExtensionProperties, VkPhysicalDeviceGroupProperties, VkPhysicalDeviceToolProperties, VkQueueFamilyProperties,
     VkQueueFamilyProperties2, VkResult,
@@ -14,7 +14,7 @@ use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::recorded;
 use core::ffi::c_char;
 use os::memory::OutOfMemory;
-use record::{DRIVER, Extensions, Key, Query};
+use record::{DRIVER, Extensions, Key, Query, Record};
 
 /// Lists the devices: the recorded ones, or those of the opened driver.
 ///
@@ -55,9 +55,8 @@ impl Sleeper {
         if let Some(known) = recorded.or_else(|| self.others.iter().find(is_it)) {
             return Ok(known.handle());
         }
-        let device = Device::new(self, DRIVER, real.raw());
-        let functions = stubs::functions(&self.unknown);
-        device.functions.store(functions, core::sync::atomic::Ordering::Relaxed);
+        let device = Device::new(self, DRIVER, core::ptr::null_mut());
+        device.found(real);
         self.others.add(Room::new(self.allocator)?, device);
         let added = self.others.iter().find(is_it);
         added.map(Device::handle).ok_or(OutOfMemory)
@@ -131,7 +130,7 @@ macro_rules! groups {
             let room = unsafe { *count };
             // SAFETY: the caller promises valid parameters of this command.
             let result = unsafe {
-                stubs::late3::<_, _, _, VkResult, { slot::$name }>(instance, count, array)
+                pass_on!($name(instance, count, array))
             };
             if array.is_null() || result.0 < 0 {
                 return result;
@@ -170,10 +169,7 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
     // SAFETY: the loader passes a handle of this module.
     let object = unsafe { Device::of(device) };
     let sleeper = object.sleeper();
-    let record = sleeper
-        .closed
-        .record()
-        .filter(|_| sleeper.opened().is_none() && layer.is_null());
+    let record = object.record().filter(|_| layer.is_null());
     if let Some((row, value)) = record.and_then(|record| record.find(object.key(Query::Extensions))) {
         sleeper.note(row);
         let all = Extensions(value).map(|(name, version)| recorded::extension(name, version));
@@ -184,19 +180,13 @@ pub(super) unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
         };
     }
     // SAFETY: the caller promises valid parameters of this command.
-    unsafe {
-        stubs::late4::<_, _, _, _, VkResult, { slot::vkEnumerateDeviceExtensionProperties }>(
-            device, layer, count, array,
-        )
-    }
+    unsafe { pass_on!(vkEnumerateDeviceExtensionProperties(device, layer, count, array)) }
 }
 
 impl Device {
     /// Number of recorded queue families while the driver is closed; `None` if there are none.
     fn families(&self) -> Option<u32> {
-        let sleeper = self.sleeper();
-        let record = sleeper.closed.record().filter(|_| sleeper.opened().is_none())?;
-        let total = record.each(self.key(Query::QueueFamilies)).count();
+        let total = self.record()?.each(self.key(Query::QueueFamilies)).count();
         u32::try_from(total).ok().filter(|total| *total > 0)
     }
 
@@ -254,7 +244,7 @@ pub(super) unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     }
     // SAFETY: the caller promises valid parameters of this command.
     unsafe {
-        stubs::late3::<_, _, _, (), { slot::vkGetPhysicalDeviceQueueFamilyProperties }>(device, count, array);
+        pass_on!(vkGetPhysicalDeviceQueueFamilyProperties(device, count, array));
         object.without_families(count);
     }
 }
@@ -282,7 +272,7 @@ macro_rules! families {
             }
             // SAFETY: the caller promises valid parameters of this command.
             unsafe {
-                stubs::late3::<_, _, _, (), { slot::$name }>(device, count, array);
+                pass_on!($name(device, count, array));
                 object.without_families(count);
             }
         }
@@ -310,15 +300,14 @@ macro_rules! tools {
         ) -> VkResult {
             // SAFETY: the loader passes a handle of this module.
             let object = unsafe { Device::of(device) };
-            let sleeper = object.sleeper();
-            let record = sleeper.closed.record().filter(|_| sleeper.opened().is_none());
-            if record.and_then(|record| record.find(object.key(Query::NoTools))).is_some() {
+            let has_none = |record: Record<'_>| record.find(object.key(Query::NoTools)).is_some();
+            if object.record().is_some_and(has_none) {
                 // SAFETY: the caller promises a writable number.
                 unsafe { *count = 0 };
                 return VkResult::VK_SUCCESS;
             }
             // SAFETY: the caller promises valid parameters of this command.
-            unsafe { stubs::late3::<_, _, _, VkResult, { slot::$name }>(device, count, array) }
+            unsafe { pass_on!($name(device, count, array)) }
         }
     )*};
 }

@@ -8,14 +8,17 @@
 
 mod answer;
 mod ask;
+mod callbacks;
 mod compare;
 mod find;
+mod late;
 mod list;
 mod open;
 mod request;
 mod stubs;
 mod table;
 
+pub(crate) use late::stub;
 pub(crate) use stubs::Late;
 
 use crate::alloc::{HostAllocator, HostBox, HostList, HostVec};
@@ -24,14 +27,14 @@ use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::late::LateHost;
 use crate::recorded::Closed;
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
-use discovery::log::Listener;
 use discovery::version::ApiVersion;
 use open::Opened;
 use os::Mutex;
-use record::{Key, Query};
+use record::{Key, Query, Record};
 use request::Request;
 use rust_alloc::sync::Arc;
 use stubs::Unknown;
@@ -46,12 +49,15 @@ struct Sleeper {
     closed: Arc<Closed>,
     /// Copy of the create info, for the driver's own instance.
     request: Request,
-    listener: &'static dyn Listener,
+    /// The loader's instance.
+    host: &'static dyn LateHost,
     allocator: HostAllocator,
     /// The driver's instance; null until it is open.
     opened: AtomicPtr<Opened>,
     /// Not zero if the driver could not be opened.
     failed: AtomicU32,
+    /// Not zero while a thread opens the driver.
+    opening: AtomicU32,
     /// The recorded devices, by number.
     devices: HostVec<HostBox<Device>>,
     /// Devices that the driver has beside the recorded ones.
@@ -71,24 +77,22 @@ unsafe impl Send for Sleeper {}
 /// Stand-in for a physical device of a driver.
 #[repr(C)]
 struct Device {
-    word: usize,
-    /// The driver's handle; null until it is known.
-    real: AtomicPtr<c_void>,
-    /// The functions to which thunks jump.
-    functions: AtomicPtr<stubs::Slots>,
+    /// The table from which thunks take functions.
+    table: AtomicPtr<c_void>,
     sleeper: *const Sleeper,
-    /// Number in the record; of no use for a device that is not recorded.
+    /// Number in the record, or [`DRIVER`] for a device that is not recorded.
     number: u16,
+    /// The driver's handle; null until it is known. It is at the place where thunks look for it.
+    real: AtomicPtr<c_void>,
 }
 
 impl Device {
-    fn new(sleeper: *const Sleeper, number: u16, real: *mut c_void) -> Self {
+    fn new(sleeper: *const Sleeper, number: u16, table: *mut c_void) -> Self {
         Self {
-            word: LOADER_WORD,
-            real: AtomicPtr::new(real),
-            functions: AtomicPtr::new(stubs::lost()),
+            table: AtomicPtr::new(table),
             sleeper,
             number,
+            real: AtomicPtr::new(core::ptr::null_mut()),
         }
     }
 
@@ -110,6 +114,20 @@ impl Device {
         unsafe { &*self.sleeper }
     }
 
+    /// Sets the driver's handle.
+    fn found(&self, real: PhysicalDeviceHandle<Driver>) {
+        let table = stubs::table(&self.sleeper().unknown, false);
+        self.table.store(table, Ordering::Relaxed);
+        self.real.store(real.raw(), Ordering::Release);
+    }
+
+    /// Returns the record while it has the answers about this device: until the driver is open, and afterwards if the driver lacks the device.
+    fn record(&self) -> Option<Record<'static>> {
+        let sleeper = self.sleeper();
+        let is_recorded = sleeper.opened().is_none() || self.real().is_none();
+        sleeper.closed.record().filter(|_| is_recorded)
+    }
+
     /// Returns the driver's handle, if the driver is open and has the device.
     fn real(&self) -> Option<PhysicalDeviceHandle<Driver>> {
         let real = self.real.load(Ordering::Acquire);
@@ -122,6 +140,11 @@ impl Device {
 }
 
 impl Sleeper {
+    /// Returns the handle by which the rest of the loader knows the driver's instance.
+    fn handle(&self) -> InstanceHandle<Driver> {
+        InstanceHandle::from_raw(core::ptr::from_ref(self).cast_mut().cast())
+    }
+
     /// Returns the object of a handle.
     ///
     /// # Safety
@@ -152,7 +175,7 @@ impl Sleeper {
 
     fn new(
         closed: &Arc<Closed>,
-        (listener, allocator): (&'static dyn Listener, HostAllocator),
+        (host, allocator): (&'static dyn LateHost, HostAllocator),
         request: Request,
     ) -> Result<HostBox<Self>, VkResult> {
         let (count, rows) = closed
@@ -164,10 +187,11 @@ impl Sleeper {
                 word: LOADER_WORD,
                 closed: closed.clone(),
                 request,
-                listener,
+                host,
                 allocator,
                 opened: AtomicPtr::new(core::ptr::null_mut()),
                 failed: AtomicU32::new(0),
+                opening: AtomicU32::new(0),
                 devices: HostVec::new(allocator),
                 others: HostList::new(),
                 answered: HostVec::try_from_iter(words, allocator)?,
@@ -176,8 +200,9 @@ impl Sleeper {
             allocator,
         )?;
         let own = made.as_ptr().cast_const();
+        let lost = stubs::table(&made.unknown, true);
         for number in 0..count {
-            let device = HostBox::try_new(Device::new(own, number, core::ptr::null_mut()), allocator)?;
+            let device = HostBox::try_new(Device::new(own, number, lost), allocator)?;
             made.devices.try_push(device)?;
         }
         Ok(made)
@@ -203,7 +228,7 @@ pub(crate) fn interface(closed: &Closed) -> Interface {
 /// `info` is valid with all it points to, and `callbacks` are null or valid.
 pub(crate) unsafe fn create(
     closed: &Arc<Closed>,
-    loader: (&'static dyn Listener, HostAllocator),
+    loader: (&'static dyn LateHost, HostAllocator),
     info: &VkInstanceCreateInfo,
     callbacks: *const VkAllocationCallbacks,
     out: &mut InstanceHandle<Driver>,

@@ -1,6 +1,6 @@
 //! The late opening of a driver (DRV-283).
 
-use super::{Sleeper, compare, stubs};
+use super::{Sleeper, compare};
 use crate::alloc::{HostBox, HostVec};
 use crate::driver::{self, GetProcAddr, OpenDriver};
 use crate::ffi::{self, TwoCalls};
@@ -91,14 +91,23 @@ impl Sleeper {
     #[inline(never)]
     fn wake_now(&self, command: &CStr) -> Result<&Opened, VkResult> {
         let _passage = GATE.enter();
-        if let Some(opened) = self.opened() {
-            return Ok(opened);
-        }
-        if self.has_failed() {
+        // A callback of the application may have called this function while the driver is being opened, although no callback may do that.
+        if self.opening.swap(1, Ordering::Relaxed) != 0 {
             return Err(FAILED);
         }
+        let result = match self.opened() {
+            Some(_) => Ok(()),
+            None if self.has_failed() => Err(FAILED),
+            None => self.open_once(command),
+        };
+        self.opening.store(0, Ordering::Relaxed);
+        result.and_then(|()| self.opened().ok_or(FAILED))
+    }
+
+    /// Opens the driver, and compares it with its record.
+    fn open_once(&self, command: &CStr) -> Result<(), VkResult> {
         let _watch = shortage::watch();
-        let sink = LogSink(Some(self.listener));
+        let sink = LogSink(Some(self.host));
         let mut journal = Journal::of_call(&sink);
         let name = &self.closed.manifest.library_path;
         let bits = LogBits::INFO | LogBits::DRIVER;
@@ -112,7 +121,7 @@ impl Sleeper {
             Ok(opened) => {
                 self.publish(opened);
                 compare::all(self, &journal);
-                return self.opened().ok_or(FAILED);
+                return Ok(());
             }
             Err(result) => result,
         };
@@ -140,7 +149,7 @@ impl Sleeper {
         info: &VkInstanceCreateInfo,
         callbacks: *const VkAllocationCallbacks,
     ) -> VkResult {
-        let sink = LogSink(Some(self.listener));
+        let sink = LogSink(Some(self.host));
         let mut journal = Journal::of_call(&sink);
         // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
         match unsafe { self.open(info, callbacks, &mut journal) } {
@@ -193,7 +202,7 @@ impl Sleeper {
         // The memory comes first, so that no instance of the driver is lost without it.
         let opened = Opened {
             // SAFETY: null is a valid value of each slot.
-            table: unsafe { DriverTable::build(|_| None) },
+            table: unsafe { core::mem::zeroed() },
             handle: InstanceHandle::NULL,
             look_up,
             look_up_of_physical_devices: interface.get_physical_device_proc_addr,
@@ -213,9 +222,12 @@ impl Sleeper {
         }
         // SAFETY: null is a valid value of each slot.
         opened.table = unsafe { DriverTable::build(|row| driver::lookup_known(look_up, handle, row)) };
-        match opened.devices(self) {
+        // The callbacks come first, because they get the driver's messages about devices.
+        let handed = self.host.hand_over(self.handle(), (&opened.table, handle));
+        match handed.and_then(|()| opened.devices(self)) {
             Ok(real) => self.assign(&opened, &real),
             Err(result) => {
+                self.host.take_back(self.handle(), (&opened.table, handle));
                 // SAFETY: nothing uses the new instance, and the caller promises the callbacks.
                 unsafe { opened.destroy(callbacks) };
                 return Err(result);
@@ -233,10 +245,7 @@ impl Sleeper {
                 .into_iter()
                 .find(|handle| compare::is_device(device, opened, *handle));
             if let Some(handle) = found {
-                device
-                    .functions
-                    .store(stubs::functions(&self.unknown), Ordering::Relaxed);
-                device.real.store(handle.raw(), Ordering::Release);
+                device.found(handle);
             }
         }
     }

@@ -4,135 +4,123 @@ use super::open::FAILED;
 use super::{Device, Sleeper};
 use crate::alloc::{HostAllocator, HostText, HostVec};
 use crate::dispatch_table::UNKNOWN_SLOTS;
-use crate::generated::dispatch::DriverTable;
-use crate::generated::types::{PFN_vkVoidFunction, VkDevice, VkResult};
-use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
-use crate::lookup::Function;
+use crate::generated::dispatch::driver::FAILS;
+use crate::generated::dispatch::{DriverTable, InstanceTable};
+use crate::generated::types::{PFN_vkVoidFunction, VkResult};
+use crate::handle::{InstanceHandle, PhysicalDeviceHandle};
+use crate::late::THUNK_HANDLE;
+use crate::lookup::{Function, Level, ROWS};
 use crate::table::{Entry, Slot, Slots as _};
-use core::ffi::CStr;
-use core::mem::{offset_of, transmute};
+use core::ffi::{CStr, c_void};
+use core::mem::offset_of;
 use core::ptr;
 use os::Mutex;
 
-/// A function of a driver's table whose call opens the driver.
-pub(crate) trait Late<const SLOT: usize> {
-    /// The function.
-    const STUB: Self;
+/// Type of a function in a driver's table.
+pub(crate) trait Late {
+    /// `true` if the command returns a `VkResult`.
+    const FAILS: bool;
 }
 
-/// First parameter of a command, by which the driver is found.
-pub(super) trait Owner: Copy {
-    /// Returns the driver's function of a slot, and its own handle; opens the driver.
-    ///
-    /// # Errors
-    /// The errors of [`Sleeper::wake`]; `VK_ERROR_INITIALIZATION_FAILED` also if the driver lacks the function or the device.
-    fn awake(self, slot: usize) -> Result<(Function, Self), VkResult>;
+/// Type that a command returns.
+pub(crate) trait Returned {
+    /// `true` for a `VkResult`. A failed call of another command returns zero bytes.
+    const FAILS: bool = false;
 }
 
-impl Owner for InstanceHandle<Driver> {
-    #[inline(never)]
-    fn awake(self, slot: usize) -> Result<(Function, Self), VkResult> {
-        // SAFETY: the loader calls a function of this table with a handle of this module.
-        let opened = unsafe { Sleeper::of(self) }.wake(DriverTable::name(slot))?;
-        Ok((opened.table.get(slot).ok_or(FAILED)?, opened.handle))
-    }
+impl Returned for VkResult {
+    const FAILS: bool = true;
 }
+impl Returned for () {}
+impl Returned for u32 {}
+impl Returned for u64 {}
+impl Returned for PFN_vkVoidFunction {}
 
-impl Owner for PhysicalDeviceHandle<Driver> {
-    #[inline(never)]
-    fn awake(self, slot: usize) -> Result<(Function, Self), VkResult> {
-        // SAFETY: the loader calls a function of this table with a handle of this module.
-        let device = unsafe { Device::of(self) };
-        let opened = device.sleeper().wake(DriverTable::name(slot))?;
-        Ok((opened.table.get(slot).ok_or(FAILED)?, device.real().ok_or(FAILED)?))
-    }
-}
-
-/// No driver is known by its device, and `vkGetDeviceProcAddr` is the only command: [`super::device_look_up`] replaces it.
-impl Owner for VkDevice {
-    fn awake(self, _: usize) -> Result<(Function, Self), VkResult> {
-        Err(FAILED)
-    }
-}
-
-/// Result of a command whose driver cannot be opened.
-pub(super) trait Failure {
-    /// Returns what the command returns for an error.
-    fn of(result: VkResult) -> Self;
-}
-
-impl Failure for () {
-    fn of(_: VkResult) -> Self {}
-}
-
-impl Failure for VkResult {
-    fn of(result: VkResult) -> Self {
-        result
-    }
-}
-
-impl Failure for u32 {
-    fn of(_: VkResult) -> Self {
-        0
-    }
-}
-
-impl Failure for u64 {
-    fn of(_: VkResult) -> Self {
-        0
-    }
-}
-
-impl Failure for PFN_vkVoidFunction {
-    fn of(_: VkResult) -> Self {
-        None
-    }
-}
-
-/// Defines the functions for commands with a number of parameters.
+/// Implements [`Late`] for functions with these parameters.
 macro_rules! late {
-    ($($name:ident: $($type:ident $parameter:ident),*;)*) => {$(
-        /// Opens the driver, and passes the call on.
-        ///
-        /// # Safety
-        /// The parameters are as the command of the slot demands, and these are its types.
-        pub(super) unsafe extern "system" fn $name<O: Owner, $($type,)* R: Failure, const SLOT: usize>(
-            owner: O, $($parameter: $type),*
-        ) -> R {
-            match owner.awake(SLOT) {
-                // SAFETY: the function has the slot's type, and the caller promises the parameters.
-                Ok((function, owner)) => unsafe {
-                    transmute::<Function, unsafe extern "system" fn(O, $($type),*) -> R>(function)(owner $(, $parameter)*)
-                },
-                Err(result) => R::of(result),
-            }
-        }
-
-        impl<O: Owner, $($type,)* R: Failure, const SLOT: usize> Late<SLOT> for unsafe extern "system" fn(O, $($type),*) -> R {
-            const STUB: Self = $name::<O, $($type,)* R, SLOT>;
+    ($(($($type:ident)*))*) => {$(
+        impl<$($type,)* R: Returned> Late for unsafe extern "system" fn($($type),*) -> R {
+            const FAILS: bool = R::FAILS;
         }
     )*};
 }
 
-late! {
-    late2: A a;
-    late3: A a, B b;
-    late4: A a, B b, C c;
-    late5: A a, B b, C c, D d;
-    late6: A a, B b, C c, D d, E e;
-    late7: A a, B b, C c, D d, E e, F f;
-    late8: A a, B b, C c, D d, E e, F f, G g;
-    late9: A a, B b, C c, D d, E e, F f, G g, H h;
+late! { (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) (A B C D E F G H I) }
+
+/// Function and first argument with which a call goes on.
+#[repr(C)]
+pub(super) struct Onward {
+    function: Option<Function>,
+    /// The driver's handle; without a function, the result of the command.
+    first: *mut c_void,
 }
 
-/// Functions to which the thunks of a device jump.
-pub(super) type Slots = [Entry<Slot>; UNKNOWN_SLOTS];
+/// Opens the driver for a call of the function in a slot of its table.
+///
+/// # Safety
+/// `owner` is a handle of this module, of the kind that the command takes.
+pub(super) unsafe extern "C" fn awake(owner: *mut c_void, slot: u32) -> Onward {
+    let slot = slot as usize;
+    // SAFETY: the caller promises the handle.
+    let result = match unsafe { own(owner, slot) } {
+        Ok((function, first)) => {
+            let function = Some(function);
+            return Onward { function, first };
+        }
+        Err(result) if FAILS.get(slot) == Some(&true) => result.0.cast_unsigned(),
+        Err(_) => 0,
+    };
+    Onward {
+        function: None,
+        first: ptr::without_provenance_mut(result as usize),
+    }
+}
+
+/// Returns the driver's function of a slot, and its own handle; opens the driver.
+///
+/// # Errors
+/// The errors of [`Sleeper::wake`]; `VK_ERROR_INITIALIZATION_FAILED` also if the driver lacks the function or the device.
+///
+/// # Safety
+/// `owner` is a handle of this module, of the kind that the command takes.
+unsafe fn own(owner: *mut c_void, slot: usize) -> Result<(Function, *mut c_void), VkResult> {
+    let number = DriverTable::rows().get(slot).ok_or(FAILED)?;
+    let row = ROWS.get(usize::from(*number)).ok_or(FAILED)?;
+    match row.level {
+        Level::Instance => {
+            // SAFETY: the caller promises an instance of this module.
+            let opened = unsafe { Sleeper::of(InstanceHandle::from_raw(owner)) }.wake(row.name())?;
+            Ok((opened.table.get(slot).ok_or(FAILED)?, opened.handle.raw()))
+        }
+        Level::PhysicalDevice => {
+            // SAFETY: the caller promises a device of this module.
+            let device = unsafe { Device::of(PhysicalDeviceHandle::from_raw(owner)) };
+            let opened = device.sleeper().wake(row.name())?;
+            let real = device.real().ok_or(FAILED)?;
+            Ok((opened.table.get(slot).ok_or(FAILED)?, real.raw()))
+        }
+        // No driver is known by its device, and `vkGetDeviceProcAddr` is the only command: [`super::device_look_up`] replaces it.
+        Level::Device | Level::Global => Err(FAILED),
+    }
+}
+
+/// Opens the driver, and calls its function of this name with the same arguments.
+macro_rules! pass_on {
+    ($name:ident($($argument:expr),*)) => {
+        (const { $crate::generated::dispatch::driver::LATE.$name.unwrap() })($($argument),*)
+    };
+}
+
+pub(super) use pass_on;
 
 /// Physical-device functions of a driver that the registry does not know.
 pub(super) struct Unknown {
     names: HostVec<HostText>,
     allocator: HostAllocator,
-    slots: Slots,
+    /// Functions to which the thunks of a device jump.
+    found: [Entry<Slot>; UNKNOWN_SLOTS],
+    /// Functions to which the thunks of a lost device jump.
+    lost: [Entry<Slot>; UNKNOWN_SLOTS],
 }
 
 impl Unknown {
@@ -141,12 +129,13 @@ impl Unknown {
         Self {
             names: HostVec::new(allocator),
             allocator,
-            slots: [const { Entry::new(Some(lost_function as Function)) }; UNKNOWN_SLOTS],
+            found: [const { Entry::new(LOST) }; UNKNOWN_SLOTS],
+            lost: [const { Entry::new(LOST) }; UNKNOWN_SLOTS],
         }
     }
 
-    /// Returns the thunk that leads to a driver's function.
-    pub(super) fn thunk(&mut self, name: &CStr, function: Function) -> PFN_vkVoidFunction {
+    /// Returns the number of the thunk that leads to a driver's function.
+    pub(super) fn number(&mut self, name: &CStr, function: Function) -> Option<usize> {
         let place = match self.names.iter().position(|known| known.as_c_str() == name) {
             Some(place) => place,
             None => {
@@ -158,56 +147,29 @@ impl Unknown {
                 self.names.len() - 1
             }
         };
-        self.slots.get(place)?.set(Some(function));
-        // SAFETY: the code begins at the symbol, and has `THUNK` bytes for each slot.
-        unsafe { crate::table::from_word((&raw const vkl_late_thunks).byte_add(place * THUNK).cast_mut().cast()) }
+        self.found.get(place)?.set(Some(function));
+        Some(place)
     }
 }
 
-/// Returns the functions of an instance, whose address does not change.
-pub(super) fn functions(unknown: &Mutex<Unknown>) -> *mut Slots {
-    ptr::from_ref(&unknown.lock().slots).cast_mut()
+// The thunks for programs serve drivers too: they take the function from the table in the first word, and the handle from this place.
+const _: () = assert!(offset_of!(Device, table) == 0 && offset_of!(Device, real) == THUNK_HANDLE);
+
+/// Returns the first word of a device: the table from which thunks take functions, whose other slots nobody uses.
+pub(super) fn table(unknown: &Mutex<Unknown>, is_lost: bool) -> *mut c_void {
+    let unknown = unknown.lock();
+    let functions = if is_lost { &unknown.lost } else { &unknown.found };
+    ptr::from_ref(functions)
+        .wrapping_byte_sub(offset_of!(InstanceTable, unknown))
+        .cast_mut()
+        .cast()
 }
 
 /// Function of a device that the driver does not have any more. Its result is an error for commands that return one.
-unsafe extern "system" fn lost_function() {
-    // SAFETY: the register of the result belongs to the callee.
-    unsafe { core::arch::asm!("", out("rax") _) };
+unsafe extern "system" fn lost_function() -> VkResult {
+    FAILED
 }
 
-static LOST: Slots = [const { Entry::new(Some(lost_function as Function)) }; UNKNOWN_SLOTS];
-
-/// Returns the functions of a device that the driver does not have.
-pub(super) fn lost() -> *mut Slots {
-    ptr::from_ref(&LOST).cast_mut()
-}
-
-/// Bytes of a thunk.
-const THUNK: usize = 32;
-
-unsafe extern "C" {
-    static vkl_late_thunks: u8;
-}
-
-// Replaces the handle of a device by the driver's, and jumps to the function of the thunk's number.
-core::arch::global_asm!(
-    ".text",
-    ".globl vkl_late_thunks",
-    ".hidden vkl_late_thunks",
-    ".p2align 6, 0xCC",
-    "vkl_late_thunks:",
-    ".set vkl_late_offset, 0",
-    ".rept {count}",
-    ".balign {size}, 0xCC",
-    "endbr64",
-    "mov rax, [rdi + {functions}]",
-    "mov rdi, [rdi + {real}]",
-    "jmp [rax + vkl_late_offset]",
-    ".set vkl_late_offset, vkl_late_offset + 8",
-    ".endr",
-    ".balign {size}, 0xCC",
-    count = const UNKNOWN_SLOTS,
-    size = const THUNK,
-    functions = const offset_of!(Device, functions),
-    real = const offset_of!(Device, real),
-);
+// SAFETY: both are pointers to functions without parameters. A caller of unknown type gets its result in the register for results.
+const LOST: Slot =
+    Some(unsafe { core::mem::transmute::<unsafe extern "system" fn() -> VkResult, Function>(lost_function) });

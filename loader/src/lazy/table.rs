@@ -1,12 +1,15 @@
 //! Functions of a closed driver: the table that the rest of the loader calls through.
 
-use super::{answer, destroy, list};
+use super::{answer, callbacks, destroy, list};
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::LATE;
 
-/// Functions of a closed driver. The named commands are answered from the record where it has the answer; all others open the driver.
+/// Functions of a closed driver. The named commands are answered from the record where it has the answer, or are kept for the driver; all
+/// others open it.
 pub(super) static TABLE: DriverTable = DriverTable {
     vkDestroyInstance: Some(destroy),
+    vkCreateDebugReportCallbackEXT: Some(callbacks::vkCreateDebugReportCallbackEXT),
+    vkCreateDebugUtilsMessengerEXT: Some(callbacks::vkCreateDebugUtilsMessengerEXT),
     vkEnumeratePhysicalDevices: Some(list::vkEnumeratePhysicalDevices),
     vkEnumeratePhysicalDeviceGroups: Some(list::vkEnumeratePhysicalDeviceGroups),
     vkEnumeratePhysicalDeviceGroupsKHR: Some(list::vkEnumeratePhysicalDeviceGroupsKHR),

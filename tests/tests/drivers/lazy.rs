@@ -1,16 +1,17 @@
 //! Drivers that stay closed, with records that `vkloader` makes (DRV-282 to DRV-286).
 
 use super::catalogue::opened;
-use loader_tests::ash::vk;
-use loader_tests::vk::{Heap, Instance, Refusal};
+use super::unknown_physical::call_ten;
+use loader_tests::ash::vk::{self, Handle};
+use loader_tests::vk::{Heap, Instance, Refusal, isolated};
 use loader_tests::{Outcome, Scene, Vk, call, case};
 use record::{DRIVER, Key, Query, Record};
 use std::path::PathBuf;
 use std::sync::Barrier;
 use std::{fs, mem, ptr, thread};
 
-const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
+pub(crate) const OOM: vk::Result = vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+pub(crate) const FAILED: vk::Result = vk::Result::ERROR_INITIALIZATION_FAILED;
 const WRONG: &str = "Answers before the driver was opened came from the record, which is wrong";
 
 /// One recorded driver with two devices, which are a group.
@@ -24,7 +25,7 @@ fn two_devices(scene: &mut Scene) {
 }
 
 /// Number of calls of a command in the driver, and of openings with `load`.
-fn calls(vk: &Vk, call: &str) -> usize {
+pub(crate) fn calls(vk: &Vk, call: &str) -> usize {
     let begin = format!("a {call}");
     let is_call = |line: &&String| {
         line.strip_prefix(&begin)
@@ -38,7 +39,7 @@ fn calls(vk: &Vk, call: &str) -> usize {
 fn drv_283_threads_that_are_first_get_one_opening() {
     case(|scene| {
         two_devices(scene);
-        for threads in [2, 8] {
+        for threads in [2, 8, 32] {
             let outcome = scene.run(|vk| {
                 let instance = vk.instance_with("1.1", &[]);
                 let device = instance.first();
@@ -179,14 +180,66 @@ fn drv_285_a_doubtful_entry_does_not_count_again() {
             assert_eq!(first.device_spec(two).create().map(drop), Err(FAILED));
             assert_eq!(first.device_spec(one).create().map(drop), Ok(()));
             assert_eq!(first.device_spec(two).create().map(drop), Err(FAILED));
+            assert_eq!(first.name_of(two), "two", "a lost device keeps its recorded answers");
             assert_eq!(vk.instance_with("1.1", &[]).device_names(), ["one", "other"]);
         });
         assert!(outcome.ok().all().contains(WRONG), "{}", outcome.all());
+        assert!(outcome.all().contains("Using \"two\" with driver"), "{}", outcome.all());
+        outcome.not_logged("Using \"\" with driver");
         let closed = outcome
             .all()
             .matches("yet: its devices are listed from the record")
             .count();
         assert_eq!(closed, 1, "the second instance opens the driver: {}", outcome.all());
+    });
+}
+
+/// DRV-283: a copy of the process opens the driver for itself.
+#[test]
+fn drv_283_a_copy_of_the_process_opens_the_driver_itself() {
+    case(|scene| {
+        two_devices(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let device = instance.named("two");
+            let ending = isolated(|| {
+                assert_eq!(instance.device_spec(device).create().map(drop), Ok(()));
+                assert_eq!(calls(vk, "load"), 1);
+            });
+            assert_eq!(ending.signal, 0, "{}", ending.stderr);
+            assert_eq!(instance.device_spec(device).create().map(drop), Ok(()));
+            assert_eq!(calls(vk, "load"), 2, "this process had not opened it");
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-283, DRV-220: functions that the registry does not know reach the driver with its own handle, and end in an error for a device that it
+/// lacks.
+#[test]
+fn drv_283_unknown_functions_of_a_late_driver() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .unknown_physical("vkOddOne")
+            .device_with("one", |device| device.uuids(1, 9))
+            .device_with("two", |device| device.uuids(2, 9));
+        scene.lazily();
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &[]);
+            let (one, two) = (instance.named("one"), instance.named("two"));
+            vk.configure("a", |text| {
+                text.replace("device two", "device other")
+                    .replace("device.uuid 2", "device.uuid 3")
+            });
+            assert_eq!(calls(vk, "load"), 0);
+            let address = vk.get(instance.raw, "vkOddOne");
+            assert_eq!(calls(vk, "load"), 1);
+            assert_eq!(call_ten(address, one.as_raw()), 1000);
+            // The result has the 32 bits of an error code.
+            assert_eq!(call_ten(address, two.as_raw()) as u32, FAILED.as_raw().cast_unsigned());
+        });
+        assert_eq!(outcome.ok().calls("a", "unknown").len(), 1);
     });
 }
 

@@ -40,8 +40,10 @@ mod group_attempts;
 mod groups;
 mod id_filters;
 mod instance_extensions;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod lazy;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod lazy_callbacks;
 mod manifest;
 mod many_devices;
 mod negotiation;

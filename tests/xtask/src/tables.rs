@@ -147,24 +147,24 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns the behaviour of a closed driver's commands: the loader's table names those that are answered; all others open the driver.
+/// Returns the behaviour of a closed driver's commands: the loader's table names those that are answered or kept; all others open the driver.
 fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     let named = tree.read("loader/src/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;
     let kind_of = |name: &str| {
         let own = format!("    {name}: Some(");
         match named.lines().find_map(|line| line.strip_prefix(&own)) {
+            Some(function) if function.starts_with("callbacks::") => "kept",
             Some(function) if function.contains("::") => "answered",
             Some(_) => "closes",
             None => "opens",
         }
     };
-    let names = all
-        .lines()
-        .filter_map(|line| line.split_once(": PFN_"))
-        .map(|(name, _)| name.trim());
+    // The type of a long name is in the next line.
+    let names = all.lines().filter_map(|line| line.trim().split_once(':'));
+    let names = names.map(|(name, _)| name);
     let names: Vec<&str> = names.filter(|name| name.starts_with("vk")).collect();
-    let rows = ["answered", "closes", "opens"].map(|kind| {
+    let rows = ["answered", "kept", "closes", "opens"].map(|kind| {
         let of_kind: Vec<String> = names
             .iter()
             .filter(|name| kind_of(name) == kind)

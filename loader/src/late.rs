@@ -1,0 +1,30 @@
+//! Services of the core for the instance of a driver that is opened late.
+
+use crate::generated::dispatch::DriverTable;
+use crate::generated::types::VkResult;
+use crate::handle::{Driver, InstanceHandle};
+use crate::table::Slot;
+use discovery::log::Listener;
+
+/// Functions of a driver, and its own instance.
+pub(crate) type Real<'r> = (&'r DriverTable, InstanceHandle<Driver>);
+
+/// Place of the handle in an object for which thunks of physical-device functions serve; its first word is the table of functions.
+pub(crate) const THUNK_HANDLE: usize = 24;
+
+/// An instance of the loader whose drivers may be opened late.
+#[allow(dead_code, reason = "builds without closed drivers call none of these functions")]
+pub(crate) trait LateHost: Listener {
+    /// Creates the driver's objects for the callbacks that the application registered while the driver was closed. `stand_in` is the handle
+    /// by which the loader knows the driver. After an error, no object is left.
+    ///
+    /// # Errors
+    /// The errors of the driver.
+    fn hand_over(&self, stand_in: InstanceHandle<Driver>, real: Real<'_>) -> Result<(), VkResult>;
+
+    /// Destroys these objects.
+    fn take_back(&self, stand_in: InstanceHandle<Driver>, real: Real<'_>);
+
+    /// Returns the thunk with this number for physical-device functions that the registry does not know.
+    fn thunk(&self, number: usize) -> Slot;
+}

@@ -1,0 +1,220 @@
+//! Messengers and report callbacks of a driver that stays closed (DRV-283).
+
+use super::lazy::{FAILED, OOM, calls};
+use loader_tests::ash::vk;
+use loader_tests::vk::{Allocator, Instance, Messages, Reports};
+use loader_tests::{Scene, call, case};
+use std::cell::Cell;
+use std::ptr;
+use std::rc::Rc;
+
+const DEBUG: [&str; 2] = ["VK_EXT_debug_report", "VK_EXT_debug_utils"];
+const CREATE: &str = "vkCreateDebugUtilsMessengerEXT";
+const DESTROY: &str = "vkDestroyDebugUtilsMessengerEXT";
+
+/// A recorded driver with both extensions, which sends a message while it lists its devices.
+fn talking(scene: &mut Scene) {
+    scene
+        .driver("a")
+        .extensions(&DEBUG)
+        .device_with("one", |device| device.uuids(1, 9))
+        .line("emit", "vkEnumeratePhysicalDevices from the driver");
+    scene.lazily();
+}
+
+/// Creates a device, and destroys it.
+fn use_device(instance: &Instance<'_>) -> Result<(), vk::Result> {
+    instance.device_spec(instance.first()).create().map(drop)
+}
+
+/// DRV-283: the driver gets the registered callbacks when it is opened, and not those that are destroyed by then.
+#[test]
+fn drv_283_callbacks_wait_for_the_driver() {
+    case(|scene| {
+        talking(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &DEBUG);
+            let (first, second, reports) = (Messages::default(), Messages::default(), Reports::default());
+            let gone = instance.messenger(&first);
+            let kept = instance.messenger(&second);
+            let report = instance.report_callback(&reports);
+            instance.destroy_messenger(gone);
+            assert_eq!(instance.device_names(), ["one"]);
+            assert_eq!(calls(vk, "load"), 0);
+            assert_eq!(use_device(&instance), Ok(()));
+            assert_eq!((calls(vk, CREATE), calls(vk, "vkCreateDebugReportCallbackEXT")), (1, 1));
+            assert!(first.with("from the driver").is_empty());
+            assert!(
+                !second.with("from the driver").is_empty(),
+                "the messages about devices arrive"
+            );
+            assert_eq!(calls(vk, DESTROY), 0);
+            instance.destroy_messenger(kept);
+            instance.destroy_report_callback(report);
+            assert_eq!(
+                (calls(vk, DESTROY), calls(vk, "vkDestroyDebugReportCallbackEXT")),
+                (1, 1)
+            );
+            // From now on the driver gets each messenger at once.
+            let late = instance.messenger(&first);
+            assert_eq!(calls(vk, CREATE), 2);
+            instance.destroy_messenger(late);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-283, DRV-188: callbacks that the application forgot are destroyed in the driver, if it was opened.
+#[test]
+fn drv_188_forgotten_callbacks_of_a_late_driver() {
+    case(|scene| {
+        talking(scene);
+        for opens in [false, true] {
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with("1.1", &DEBUG);
+                let messages = Messages::default();
+                instance.messenger(&messages);
+                if opens {
+                    assert_eq!(use_device(&instance), Ok(()));
+                }
+                instance.destroy();
+            });
+            for command in [CREATE, DESTROY] {
+                assert_eq!(outcome.ok().calls("a", command).len(), usize::from(opens), "{command}");
+            }
+        }
+    });
+}
+
+/// DRV-283: a chain, allocation callbacks and a record that does not promise the object open the driver, whose result is returned.
+#[test]
+fn drv_283_other_callbacks_open_the_driver() {
+    case(|scene| {
+        talking(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &DEBUG);
+            let (messages, allocator) = (Messages::default(), Allocator::default());
+            let info = messages.create_info();
+            let mut handle = vk::DebugUtilsMessengerEXT::null();
+            let callbacks = allocator.callbacks();
+            let result = call!(
+                instance,
+                PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, callbacks, &mut handle)
+            );
+            assert_eq!((result, calls(vk, CREATE)), (vk::Result::SUCCESS, 1));
+            call!(
+                instance,
+                PFN_vkDestroyDebugUtilsMessengerEXT(instance.raw, handle, callbacks)
+            );
+            assert_eq!(calls(vk, DESTROY), 1);
+        });
+        outcome.ok();
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &DEBUG);
+            let messages = Messages::default();
+            let mut extra = vk::BaseInStructure {
+                s_type: vk::StructureType::from_raw(777_000),
+                ..Default::default()
+            };
+            let mut info = messages.create_info();
+            info.p_next = ptr::from_mut(&mut extra).cast();
+            let mut handle = vk::DebugUtilsMessengerEXT::null();
+            let result = call!(
+                instance,
+                PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, ptr::null(), &mut handle)
+            );
+            assert_eq!((result, calls(vk, CREATE)), (vk::Result::SUCCESS, 1));
+            instance.destroy_messenger(handle);
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-283: a driver whose record does not promise messengers gives its own result at once.
+#[test]
+fn drv_283_a_driver_that_refuses_messengers_is_asked() {
+    case(|scene| {
+        scene
+            .driver("a")
+            .extensions(&DEBUG)
+            .fail(CREATE, FAILED.as_raw())
+            .device("one");
+        scene.lazily();
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &DEBUG);
+            let messages = Messages::default();
+            let info = messages.create_info();
+            assert_eq!(calls(vk, "load"), 0);
+            let mut handle = vk::DebugUtilsMessengerEXT::null();
+            let result = call!(
+                instance,
+                PFN_vkCreateDebugUtilsMessengerEXT(instance.raw, &info, ptr::null(), &mut handle)
+            );
+            assert_eq!((result, calls(vk, CREATE)), (FAILED, 1));
+        });
+        outcome.ok();
+    });
+}
+
+/// DRV-283: if the driver refuses a callback when it is opened, nothing of it is left. Without enough memory the next call tries again.
+#[test]
+fn drv_283_a_callback_that_is_refused_late() {
+    case(|scene| {
+        talking(scene);
+        for (code, again) in [(OOM, Ok(())), (vk::Result::ERROR_DEVICE_LOST, Err(FAILED))] {
+            let outcome = scene.run(|vk| {
+                vk.add_lines("a", &format!("fail {CREATE} {} 2 2\n", code.as_raw()));
+                let instance = vk.instance_with("1.1", &DEBUG);
+                let messages = Messages::default();
+                let both = [instance.messenger(&messages), instance.messenger(&messages)];
+                let first = if code == OOM { OOM } else { FAILED };
+                assert_eq!(use_device(&instance), Err(first));
+                assert_eq!(
+                    (calls(vk, CREATE), calls(vk, DESTROY)),
+                    (2, 1),
+                    "the first is destroyed"
+                );
+                assert_eq!(calls(vk, "vkDestroyInstance"), 1);
+                vk.remove_lines("a", &["fail"]);
+                assert_eq!(use_device(&instance), again);
+                assert_eq!(instance.device_names(), ["one"]);
+                both.into_iter().for_each(|one| instance.destroy_messenger(one));
+                assert_eq!(calls(vk, DESTROY), if again.is_ok() { 3 } else { 1 });
+            });
+            outcome.ok();
+        }
+    });
+}
+
+/// DRV-283: a call from a callback while the driver is being opened fails, and does not open the driver twice.
+#[test]
+fn drv_283_a_call_from_a_callback_does_not_open_the_driver_again() {
+    case(|scene| {
+        talking(scene);
+        let outcome = scene.run(|vk| {
+            let instance = vk.instance_with("1.1", &DEBUG);
+            let device = instance.first();
+            let seen = Rc::new(Cell::new(None));
+            let (noted, raw) = (seen.clone(), instance.raw);
+            let address = vk.get(raw, "vkCreateDevice");
+            // SAFETY: the function has the type that belongs to its name.
+            let create = unsafe { std::mem::transmute::<usize, vk::PFN_vkCreateDevice>(address) };
+            let messages = Messages::with_hook(move |message| {
+                if message.text.contains("from the driver") && noted.get().is_none() {
+                    let (info, mut made) = (vk::DeviceCreateInfo::default(), vk::Device::null());
+                    // SAFETY: the device belongs to a live instance, and the structures are valid.
+                    noted.set(Some(unsafe { create(device, &info, ptr::null(), &mut made) }));
+                }
+            });
+            let messenger = instance.messenger(&messages);
+            assert_eq!(use_device(&instance), Ok(()));
+            assert_eq!(seen.get(), Some(FAILED));
+            instance.destroy_messenger(messenger);
+        });
+        let (loads, made) = (
+            outcome.ok().calls("a", "load").len(),
+            outcome.calls("a", "vkCreateInstance").len(),
+        );
+        assert_eq!((loads, made), (1, 1), "{}", outcome.all());
+    });
+}
