@@ -9,6 +9,7 @@ import cases  # noqa: E402 -- found through the line above
 import built  # noqa: E402
 import installed  # noqa: E402
 import layers  # noqa: E402
+import lazily  # noqa: E402
 import mesa_layers  # noqa: E402
 import order  # noqa: E402
 import programs  # noqa: E402
@@ -17,4 +18,4 @@ import shown  # noqa: E402
 import vkcube  # noqa: E402
 import vulkaninfo  # noqa: E402
 
-cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, order, redirected, installed, built, shown])
+cases.main([programs, vulkaninfo, vkcube, mesa_layers, layers, lazily, order, redirected, installed, built, shown])
