@@ -1,13 +1,12 @@
 //! Finds the reason why a library does not open: missing or invalid libraries that it needs, by the rules of the dynamic linker.
 
-mod cache;
-mod closure;
 mod refused;
 
 use super::packages;
 use crate::installed;
 use crate::report::{Dropped, rank};
-pub(crate) use closure::{
+use linked as closure;
+pub(crate) use linked::{
     Closure, Identity, Needs, folders, folders_before_variable, interpreter, interpreter_in, is_cached, is_usual,
     locate, named_path, read, usual_folders,
 };

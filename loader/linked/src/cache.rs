@@ -10,7 +10,7 @@ const ENTRY: usize = 24;
 const MOST: usize = 100_000;
 
 /// Returns the paths that the cache contains for a name, in its order. Returns nothing if there is no valid cache.
-pub(super) fn paths(name: &str) -> Vec<PathBuf> {
+pub(crate) fn paths(name: &str) -> Vec<PathBuf> {
     static CACHE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read("/etc/ld.so.cache").unwrap_or_default());
     find(&CACHE, name)
 }

@@ -1,6 +1,11 @@
-//! Finds all libraries that a library needs, directly and indirectly.
+//! Finds all libraries that a library needs, directly and indirectly, by the rules of the dynamic linker.
+#![forbid(unsafe_code)]
 
-use super::cache;
+mod cache;
+mod order;
+
+pub use order::{is_of_c_library, needs_in_order};
+
 use object::read::elf::{Dyn, FileHeader, ProgramHeader};
 use object::{Endianness, elf};
 use std::collections::{HashSet, VecDeque};
@@ -16,14 +21,14 @@ const LARGEST: u64 = 1 << 30;
 
 /// Processor and word size of code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     is_64: bool,
     machine: u16,
 }
 
 impl Identity {
     /// Returns the identity of this program, which is usually that of the examined loader too.
-    pub(crate) fn of_this_process() -> Self {
+    pub fn of_this_process() -> Self {
         Self::of(Path::new("/proc/self/exe")).unwrap_or(Self {
             is_64: cfg!(target_pointer_width = "64"),
             machine: elf::EM_X86_64,
@@ -31,7 +36,7 @@ impl Identity {
     }
 
     /// Returns the identity of a file; `None` if the file is not a library.
-    pub(crate) fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         let mut header = [0; 20];
         let mut file = open(path)?;
         std::io::Read::read_exact(&mut file, &mut header).ok()?;
@@ -62,21 +67,24 @@ impl fmt::Display for Identity {
 
 /// Entries of a library about itself and the libraries that it needs.
 #[derive(Default)]
-pub(crate) struct Needs {
+pub struct Needs {
     /// Name that the library states for itself (`DT_SONAME`).
-    pub(crate) own: Option<String>,
-    pub(crate) names: Vec<String>,
+    pub own: Option<String>,
+    /// Names of the libraries that it needs (`DT_NEEDED`).
+    pub names: Vec<String>,
+    /// The newest version of the GNU C library that it asks for, such as `2.38`.
+    pub c_library: Option<String>,
     rpath: Vec<String>,
     runpath: Vec<String>,
 }
 
 /// All libraries that a library needs, directly and indirectly.
 #[derive(Default)]
-pub(crate) struct Closure {
+pub struct Closure {
     /// Paths by which the dynamic linker opens the needed libraries, without the library itself.
-    pub(crate) found: Vec<PathBuf>,
+    pub found: Vec<PathBuf>,
     /// Names of missing libraries, each with the library that needs it.
-    pub(crate) missing: Vec<(String, PathBuf)>,
+    pub missing: Vec<(String, PathBuf)>,
 }
 
 /// A library whose needs are still to be read.
@@ -88,7 +96,7 @@ struct Waiting {
 
 impl Closure {
     /// Finds all libraries that a library needs, level by level like the dynamic linker: the first library found for a name is used.
-    pub(crate) fn of(library: &Path, own: Identity) -> Self {
+    pub fn of(library: &Path, own: Identity) -> Self {
         let mut closure = Self::default();
         let mut seen = HashSet::new();
         let mut names = HashSet::new();
@@ -130,12 +138,17 @@ impl Closure {
 }
 
 /// Returns the size that a library must have to contain all that its program headers describe. A smaller file was truncated.
-pub(crate) fn whole_size(library: &Path) -> Option<u64> {
+pub fn whole_size(library: &Path) -> Option<u64> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(library)?, &mut data).ok()?;
-    match data.get(4)? {
-        &elf::ELFCLASS64 => whole_size_as::<elf::FileHeader64<Endianness>>(&data),
-        _ => whole_size_as::<elf::FileHeader32<Endianness>>(&data),
+    size_of_segments(&data)
+}
+
+/// Returns the same for a library with this beginning, which has all program headers. `None` if it has not.
+pub fn size_of_segments(beginning: &[u8]) -> Option<u64> {
+    match beginning.get(4)? {
+        &elf::ELFCLASS64 => whole_size_as::<elf::FileHeader64<Endianness>>(beginning),
+        _ => whole_size_as::<elf::FileHeader32<Endianness>>(beginning),
     }
 }
 
@@ -148,17 +161,17 @@ fn whole_size_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<u64>
         let (offset, size): (u64, u64) = (segment.p_offset(endian).into(), segment.p_filesz(endian).into());
         offset.saturating_add(size)
     };
-    loaded.map(end).max()
+    Some(loaded.map(end).max().unwrap_or_default())
 }
 
 /// Returns the path beside a library under the library's own name, which is often that of a symbolic link.
-pub(crate) fn named_path(library: &Path) -> Option<PathBuf> {
+pub fn named_path(library: &Path) -> Option<PathBuf> {
     let path = library.parent()?.join(read(library)?.own?);
     (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
 }
 
 /// Returns the folders that the dynamic linker searches for a program's libraries before the folders in `LD_LIBRARY_PATH`.
-pub(crate) fn folders_before_variable(program: &Path) -> Vec<PathBuf> {
+pub fn folders_before_variable(program: &Path) -> Vec<PathBuf> {
     let needs = read(program)
         .filter(|needs| needs.runpath.is_empty())
         .unwrap_or_default();
@@ -181,25 +194,25 @@ fn folder_of(element: &str) -> String {
 }
 
 /// Returns `true` if the dynamic linker's cache has the name.
-pub(crate) fn is_cached(name: &str) -> bool {
+pub fn is_cached(name: &str) -> bool {
     !cache::paths(name).is_empty()
 }
 
 /// Returns the folders of `DT_RPATH` and `DT_RUNPATH` of a library.
-pub(crate) fn folders(library: &Path, needs: &Needs) -> Vec<String> {
+pub fn folders(library: &Path, needs: &Needs) -> Vec<String> {
     let all = needs.rpath.iter().chain(&needs.runpath);
     all.map(|folder| from(library, folder)).collect()
 }
 
 /// Returns the dynamic linker that a program requests.
-pub(crate) fn interpreter(program: &Path) -> Option<PathBuf> {
+pub fn interpreter(program: &Path) -> Option<PathBuf> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(program)?, &mut data).ok()?;
     interpreter_in(&data)
 }
 
 /// Returns the dynamic linker that the program in these bytes requests.
-pub(crate) fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
+pub fn interpreter_in(data: &[u8]) -> Option<PathBuf> {
     let name = match data.get(4)? {
         &elf::ELFCLASS64 => interpreter_as::<elf::FileHeader64<Endianness>>(data),
         _ => interpreter_as::<elf::FileHeader32<Endianness>>(data),
@@ -224,13 +237,13 @@ fn folders_in_variable() -> Vec<String> {
 }
 
 /// Returns `true` if `LD_LIBRARY_PATH` names the folder.
-pub(super) fn is_in_variable(folder: &Path) -> bool {
+pub fn is_in_variable(folder: &Path) -> bool {
     folders_in_variable().iter().any(|one| Path::new(one) == folder)
 }
 
 /// Returns the first library that a library needs and that a variable puts in place of the system's own, with the remedy. The variable is
 /// `LD_PRELOAD` or `LD_LIBRARY_PATH`.
-pub(super) fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, String)> {
+pub fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, String)> {
     let needs = read(library)?;
     let preloaded = preloaded();
     needs.names.iter().find_map(|name| {
@@ -273,7 +286,7 @@ fn is_other(path: &Path, usual: &Path) -> bool {
 }
 
 /// Returns the file that `dlopen` finds for a name.
-pub(crate) fn locate(name: &str, own: Identity) -> Option<PathBuf> {
+pub fn locate(name: &str, own: Identity) -> Option<PathBuf> {
     if name.contains('/') {
         return Path::new(name).exists().then(|| name.into());
     }
@@ -309,7 +322,7 @@ fn search_in(variable: Vec<String>, name: &str, asking: &Path, needs: &Needs, ow
 }
 
 /// Returns a file with this name in the folders that are searched for every library, if the user may not read it.
-pub(super) fn unreadable(name: &str) -> Option<PathBuf> {
+pub fn unreadable(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return None;
     }
@@ -329,12 +342,12 @@ pub(super) fn unreadable(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns `true` if the dynamic linker searches the folder for every library.
-pub(crate) fn is_usual(folder: &Path) -> bool {
+pub fn is_usual(folder: &Path) -> bool {
     usual_folders().any(|usual| Path::new(usual) == folder)
 }
 
 /// Returns the folders that the dynamic linker searches last.
-pub(crate) fn usual_folders() -> impl Iterator<Item = &'static str> {
+pub fn usual_folders() -> impl Iterator<Item = &'static str> {
     [
         "/lib/x86_64-linux-gnu",
         "/usr/lib/x86_64-linux-gnu",
@@ -357,7 +370,7 @@ fn open(path: &Path) -> Option<std::fs::File> {
 }
 
 /// Reads the entries of a library; `None` for a file that is not a library.
-pub(crate) fn read(path: &Path) -> Option<Needs> {
+pub fn read(path: &Path) -> Option<Needs> {
     let mut data = Vec::new();
     std::io::Read::read_to_end(&mut open(path)?, &mut data).ok()?;
     match data.get(4)? {
@@ -400,10 +413,40 @@ fn read_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<Needs> {
             .flat_map(|list| list.split(':').map(folder_of).collect::<Vec<_>>())
             .collect()
     };
+    let versions = strings.split(|&byte| byte == 0).filter_map(|text| {
+        let version = std::str::from_utf8(text.strip_prefix(b"GLIBC_")?).ok()?;
+        let numbers: Option<Vec<u32>> = version.split('.').map(|number| number.parse().ok()).collect();
+        Some((numbers?, version))
+    });
     Some(Needs {
         own: all(elf::DT_SONAME).next(),
+        c_library: versions.max().map(|(_, version)| version.into()),
         names: all(elf::DT_NEEDED).collect(),
         rpath: folders(elf::DT_RPATH),
         runpath: folders(elf::DT_RUNPATH),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lsv_52_a_library_that_is_cut_off_is_noticed() {
+        let own = std::fs::read("/proc/self/exe").expect("this program can be read");
+        let whole = size_of_segments(&own[..1 << 16]).expect("the headers come first");
+        assert!(whole > 1 << 16 && whole <= own.len() as u64);
+        assert_eq!(whole_size(Path::new("/proc/self/exe")), Some(whole));
+        assert_eq!(size_of_segments(&own[..63]), None);
+        for place in 0..64 {
+            let mut odd = own[..1 << 12].to_vec();
+            odd[place] ^= 0xff;
+            let _ = size_of_segments(&odd);
+        }
+        // A library without segments has nothing to lose.
+        let mut empty = own[..64].to_vec();
+        empty[32..40].fill(0);
+        empty[56..58].fill(0);
+        assert_eq!(size_of_segments(&empty), Some(0));
+    }
 }
