@@ -81,16 +81,23 @@ def optional():
     print(f"        {len(paths)} files were left out together", flush=True)
 
 
-def container():
-    """The mounts of the container specification suffice if the container has only the C library."""
-    specification = json.loads(of_lavapipe("cdi"))
-    device = next(device for device in specification["devices"] if device["name"] == "all")
-    # The C library makes this sandbox a container; links to its folders are needed too.
+def c_library():
+    """The options that bring the C library of this system and nothing else; the links to folders come with it."""
     base = [option for option in grouped(of_lavapipe("bwrap")) if option[-1] in ("/lib", "/lib64", "/proc", "/dev")]
     own = [file["path"] for file in listed() if Path(file["path"]).name.startswith(C_LIBRARY)]
-    options = flat(base) + flat(["--ro-bind", os.path.realpath(path), path] for path in own)
+    return flat(base) + flat(["--ro-bind", os.path.realpath(path), path] for path in own)
+
+
+def container():
+    """The mounts and libraries of the container specification suffice if the container has only the C library."""
+    specification = json.loads(of_lavapipe("cdi"))
+    device = next(device for device in specification["devices"] if device["name"] == "all")
+    options = c_library()
     edits = [specification["containerEdits"], device["containerEdits"]]
     mounts = [mount for edit in edits for mount in edit.get("mounts", [])]
+    # In place of the hook, which works in the mounts of a container runtime.
+    hook = device["containerEdits"]["hooks"][0]
+    mounts += [{"hostPath": os.path.realpath(path), "containerPath": path} for path in hook["args"][2:]]
     for mount in mounts:
         options += ["--ro-bind", mount["hostPath"], mount["containerPath"]]
     for variable in (variable for edit in edits for variable in edit.get("env", [])):

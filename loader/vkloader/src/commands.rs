@@ -82,6 +82,13 @@ pub(crate) enum Command {
         /// The library to open.
         library: OsString,
     },
+    /// Puts libraries into a container that starts; for `files --format cdi`.
+    #[command(hide = true)]
+    #[cfg(target_os = "linux")]
+    IntoContainer {
+        /// The libraries, under the paths that they need in the container.
+        libraries: Vec<std::path::PathBuf>,
+    },
     /// Becomes a program that is supervised; for `explain`.
     #[command(hide = true)]
     #[cfg(target_os = "linux")]
@@ -157,6 +164,11 @@ impl Command {
             #[cfg(target_os = "linux")]
             Self::Use { library } => {
                 heard(files::work(&library))?;
+                Ok(ExitCode::SUCCESS)
+            }
+            #[cfg(target_os = "linux")]
+            Self::IntoContainer { libraries } => {
+                files::hook(&libraries, io::stdin())?;
                 Ok(ExitCode::SUCCESS)
             }
             #[cfg(target_os = "linux")]

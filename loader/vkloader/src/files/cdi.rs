@@ -1,12 +1,13 @@
 //! Prints the files as a specification for the Container Device Interface, with which podman, docker and containerd put devices into containers.
 //!
-//! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these. Each file is
-//! mounted under every name by which it is opened.
+//! A container has its own C library, dynamic linker, `/proc`, `/sys` and symbolic links, so the specification contains none of these. Other files
+//! are mounted under every name by which they are opened. A hook decides about each library when the container starts, because the container may
+//! have a newer one.
 
 use super::Files;
 use super::entry::Kind;
 use super::tree::Shape;
-use crate::causes::elf::is_usual;
+use linked::is_of_c_library;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,22 +20,6 @@ const VERSION: &str = "0.3.0";
 const KIND: &str = "vkloader/vulkan";
 /// Name of the device that contains all devices.
 const ALL: &str = "all";
-/// Beginnings of the file names of the C library, up to `.so`.
-const C_LIBRARY: [&str; 12] = [
-    "libc",
-    "libm",
-    "libdl",
-    "libpthread",
-    "librt",
-    "libresolv",
-    "libutil",
-    "libanl",
-    "libmvec",
-    "libnsl",
-    "libnss_files",
-    "ld-linux",
-];
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Specification {
@@ -60,6 +45,16 @@ struct Edits {
     device_nodes: Vec<Node>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mounts: Vec<Mount>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hooks: Vec<Hook>,
+}
+
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Hook {
+    hook_name: &'static str,
+    path: String,
+    args: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -88,7 +83,7 @@ pub(super) fn specification(files: &Files) -> io::Result<Vec<u8>> {
     let specification = Specification {
         cdi_version: VERSION,
         kind: KIND,
-        devices: devices(files, &nodes),
+        devices: devices(files, &nodes)?,
         container_edits: Edits {
             mounts: mounts(files)?,
             ..Edits::default()
@@ -105,34 +100,50 @@ fn of_kind(files: &Files, kind: Kind) -> impl Iterator<Item = &PathBuf> {
     of_kind.map(|placed| &placed.path)
 }
 
-/// Returns folders of libraries that a container's dynamic linker does not search, because the host's linker configuration stays outside.
-fn unusual_folders(files: &Files) -> Vec<String> {
-    let folders = of_kind(files, Kind::Library).filter_map(|path| path.parent());
-    let unusual = folders
-        .filter(|folder| !is_usual(folder))
-        .filter_map(|folder| folder.to_str());
-    let unusual: BTreeSet<&str> = unusual.filter(|folder| !folder.contains([':', ';'])).collect();
-    unusual.into_iter().map(String::from).collect()
+/// Folders of manifests that every loader searches.
+const SEARCHED: [&str; 2] = ["/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d"];
+
+/// Returns the hook that puts the libraries into the container.
+fn hook(files: &Files) -> io::Result<Hook> {
+    let libraries = named(files, &[Kind::Library])?;
+    let libraries = libraries.keys().map(|path| text(path));
+    let words = ["vkloader", "into-container"].map(|word| Ok(word.to_owned()));
+    Ok(Hook {
+        hook_name: "createContainer",
+        path: text(&std::env::current_exe()?)?,
+        args: words.into_iter().chain(libraries).collect::<io::Result<_>>()?,
+    })
+}
+
+/// Returns the variable for manifests in folders that loaders do not search. It adds to the drivers of the container.
+fn variables(files: &Files) -> Vec<String> {
+    let manifests = files.drivers.iter().map(|driver| driver.manifest.as_str());
+    let is_unusual = |manifest: &&str| {
+        let folder = Path::new(manifest).parent();
+        !SEARCHED.iter().any(|searched| folder == Some(Path::new(searched)))
+    };
+    let unusual: Vec<&str> = manifests.filter(is_unusual).collect();
+    let variable = format!("VK_ADD_DRIVER_FILES={}", unusual.join(":"));
+    if unusual.is_empty() { Vec::new() } else { vec![variable] }
 }
 
 /// Returns one device with all nodes, and one for each graphics card. A card's device includes the nodes that belong to no single card.
-fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
-    let folders = unusual_folders(files);
+fn devices(files: &Files, nodes: &[String]) -> io::Result<Vec<Device>> {
+    let hook = hook(files)?;
     let device = |name: &str, is_in: &dyn Fn(&str) -> bool| {
         let in_it = nodes.iter().filter(|node| is_in(node));
-        let mut env = vec![format!("VK_DRIVER_FILES={}", files.manifests())];
-        env.extend((!folders.is_empty()).then(|| format!("LD_LIBRARY_PATH={}", folders.join(":"))));
         Device {
             name: name.into(),
             container_edits: Edits {
-                // A device without edits is invalid, and software drivers have no node.
-                env,
+                env: variables(files),
                 device_nodes: in_it
                     .map(|node| Node {
                         path: node.clone(),
                         permissions: "rw",
                     })
                     .collect(),
+                // A device without edits is invalid, and software drivers have no node. The second device of a container changes nothing.
+                hooks: vec![hook.clone()],
                 ..Edits::default()
             },
         }
@@ -142,7 +153,7 @@ fn devices(files: &Files, nodes: &[String]) -> Vec<Device> {
     for one in cards {
         devices.push(device(one, &|node| card(node).is_none_or(|other| other == one)));
     }
-    devices
+    Ok(devices)
 }
 
 /// Returns the name of a node that belongs to one graphics card, such as `renderD128` or `nvidia0`.
@@ -156,34 +167,29 @@ fn card(node: &str) -> Option<&str> {
         .then_some(name)
 }
 
-fn is_of_c_library(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let start = name.split(".so").next().unwrap_or_default();
-    // Two forms are known: ld-linux-x86-64.so.2 and libc-2.31.so.
-    C_LIBRARY
-        .iter()
-        .any(|known| start == *known || start.strip_prefix(known).is_some_and(|rest| rest.starts_with('-')))
-}
-
-/// Returns the files under each name by which they are opened.
-fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
-    let mut mounts: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for placed in &files.placed {
-        let is_wanted = matches!(placed.kind, Kind::Manifest | Kind::Library | Kind::Data);
+/// Returns the files of some kinds under each name by which they are opened, without those of the C library.
+fn named(files: &Files, kinds: &[Kind]) -> io::Result<BTreeMap<PathBuf, PathBuf>> {
+    let mut named = BTreeMap::new();
+    for placed in files.placed.iter().filter(|placed| kinds.contains(&placed.kind)) {
         let Ok(real) = fs::canonicalize(&placed.path) else {
             continue;
         };
         // On this machine a linked folder gives a file a second name; a container may lack the link.
-        if !is_wanted || !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
+        if !real.is_file() || is_of_c_library(&placed.path) || is_of_c_library(&real) {
             continue;
         }
         let folder = placed.path.parent().map(fs::canonicalize).transpose()?;
         let name = placed.path.file_name().unwrap_or_default();
-        mounts.insert(folder.unwrap_or_default().join(name), real);
+        named.insert(folder.unwrap_or_default().join(name), real);
     }
+    Ok(named)
+}
+
+/// Returns the mounts of all files but libraries.
+fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
+    let mut mounts = named(files, &[Kind::Manifest, Kind::Data])?;
     // Paths in manifests and links may go through a linked folder that the container lacks.
-    let named = files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest));
-    for manifest in named {
+    for manifest in files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest)) {
         if let Ok(real) = fs::canonicalize(&manifest) {
             mounts.insert(manifest, real);
         }
@@ -224,22 +230,6 @@ mod tests {
             ("/dev/kfd", None),
         ] {
             assert_eq!(card(node), expected, "{node}");
-        }
-    }
-
-    #[test]
-    fn the_c_library_is_the_container_s_own() {
-        for name in [
-            "libc.so.6",
-            "libm.so.6",
-            "ld-linux-x86-64.so.2",
-            "libc-2.31.so",
-            "libpthread.so.0",
-        ] {
-            assert!(is_of_c_library(Path::new(name)), "{name}");
-        }
-        for name in ["libcap.so.2", "libLLVM-15.so.1", "libmd.so.0", "libcurl.so"] {
-            assert!(!is_of_c_library(Path::new(name)), "{name}");
         }
     }
 }

@@ -11,6 +11,7 @@ mod cdi;
 mod choose;
 mod entry;
 mod gather;
+mod hook;
 mod known;
 mod list;
 mod observe;
@@ -18,6 +19,7 @@ mod tree;
 mod watch;
 mod work;
 
+pub(crate) use hook::run as hook;
 pub(crate) use work::run as work;
 
 use crate::child::Finished;

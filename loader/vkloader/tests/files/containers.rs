@@ -72,12 +72,24 @@ fn specifications_for_containers_are_as_the_format_says() {
     }
     let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
     assert_eq!(specification["devices"][0]["name"], "all");
-    let told = format!("VK_DRIVER_FILES={}", manifest.display());
-    let folder = format!("LD_LIBRARY_PATH={}", machine.path("libraries").display());
-    assert_eq!(
-        specification["devices"][0]["containerEdits"]["env"],
-        serde_json::json!([told, folder])
+    // The driver is added to those of the container.
+    let told = format!("VK_ADD_DRIVER_FILES={}", manifest.display());
+    let edits = &specification["devices"][0]["containerEdits"];
+    assert_eq!(edits["env"], serde_json::json!([told]));
+    // A hook decides about libraries when the container starts.
+    let hook = &edits["hooks"][0];
+    assert_eq!(hook["hookName"], "createContainer");
+    assert!(
+        hook["path"].as_str().is_some_and(|path| path.ends_with("/vkloader")),
+        "{hook}"
     );
+    let brings = |end: &str| {
+        let words = hook["args"].as_array().into_iter().flatten();
+        words
+            .filter_map(serde_json::Value::as_str)
+            .any(|word| word.ends_with(end))
+    };
+    assert!(brings("/libmock_good.so") && !brings("/libc.so.6"), "{hook}");
     let mounts = specification["containerEdits"]["mounts"].as_array().expect("a list");
     let has = |end: &str| {
         mounts
@@ -85,7 +97,7 @@ fn specifications_for_containers_are_as_the_format_says() {
             .any(|mount| mount["containerPath"].as_str().is_some_and(|path| path.ends_with(end)))
     };
     assert!(
-        has("/good.json") && has("/libmock_good.so") && !has("second.json"),
+        has("/good.json") && !has("/libmock_good.so") && !has("second.json"),
         "{mounts:?}"
     );
     // The container has its own C library.

@@ -1,0 +1,221 @@
+//! The hook that a container specification names (CDI). It runs when a container starts, and puts each library into the container that it lacks
+//! or has in an older version (LSV-66 has the comparison). It never covers a newer library.
+//!
+//! A container runtime runs the hook among the container's mounts, before the container's files become the root. So both file trees are there,
+//! and a mount is visible in this container only.
+
+use crate::causes::elf::{is_usual, read, usual_folders};
+use rustix::fd::{AsRawFd, OwnedFd};
+use rustix::fs::{Mode, OFlags, ResolveFlags, mkdirat, openat2};
+use rustix::io::Errno;
+use std::cmp::Ordering;
+use std::ffi::CString;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Component, Path, PathBuf};
+
+/// Names of the C library.
+const C_LIBRARY: [&str; 2] = ["libc.so.6", "libc.so"];
+
+/// The file tree of a container.
+struct Root {
+    folder: OwnedFd,
+    /// The folder of the container's C library, in which its linker finds other libraries too.
+    usual: PathBuf,
+    /// The version of the C library.
+    version: String,
+}
+
+/// Puts libraries into the container whose state is read. Each library has the path under which the container needs it.
+///
+/// # Errors
+/// The state is malformed, a library needs a newer C library, or the system refuses a mount.
+pub(crate) fn run(libraries: &[PathBuf], mut state: impl Read) -> io::Result<()> {
+    let mut text = String::new();
+    state.read_to_string(&mut text)?;
+    let root = Root::of(&text)?;
+    for library in libraries {
+        root.put(library)
+            .map_err(|error| io::Error::other(format!("{}: {error}", library.display())))?;
+    }
+    Ok(())
+}
+
+impl Root {
+    fn of(state: &str) -> io::Result<Self> {
+        let member = |text: &str, pointer: &str| -> io::Result<PathBuf> {
+            let json: serde_json::Value = serde_json::from_str(text).map_err(io::Error::other)?;
+            let path = json.pointer(pointer).and_then(serde_json::Value::as_str);
+            path.map(PathBuf::from)
+                .ok_or_else(|| io::Error::other(format!("the state of the container has no {pointer}")))
+        };
+        let bundle = member(state, "/bundle")?;
+        let config = fs::read_to_string(bundle.join("config.json"))?;
+        let path = bundle.join(member(&config, "/root/path")?);
+        let folder = rustix::fs::open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let mut root = Self {
+            folder,
+            usual: PathBuf::new(),
+            version: String::new(),
+        };
+        let found = usual_folders().find_map(|usual| {
+            let library = C_LIBRARY
+                .iter()
+                .find_map(|name| root.open(&Path::new(usual).join(name)).ok())?;
+            Some((usual, read(&path_of(&library))?.c_library?))
+        });
+        let (usual, version) = found.ok_or_else(|| io::Error::other("the container has no GNU C library"))?;
+        (root.usual, root.version) = (usual.into(), version);
+        Ok(root)
+    }
+
+    /// Opens a file of the container. Links in the path stay inside.
+    fn open(&self, path: &Path) -> Result<OwnedFd, Errno> {
+        let inner = path.strip_prefix("/").unwrap_or(path);
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        openat2(&self.folder, inner, flags, Mode::empty(), ResolveFlags::IN_ROOT)
+    }
+
+    /// Puts a library to its path. If the container's linker does not search that folder, puts it to one that it searches too.
+    fn put(&self, library: &Path) -> io::Result<()> {
+        let source = fs::canonicalize(library)?;
+        self.put_to(library, &source)?;
+        match library.parent().is_some_and(is_usual) {
+            true => Ok(()),
+            false => self.put_to(&self.usual.join(library.file_name().unwrap_or_default()), &source),
+        }
+    }
+
+    fn put_to(&self, path: &Path, source: &Path) -> io::Result<()> {
+        let name = path.file_name().unwrap_or_default();
+        let own_folders = [path.parent().unwrap_or(path), &self.usual].into_iter();
+        let folders = own_folders
+            .map(Path::to_owned)
+            .chain(usual_folders().map(PathBuf::from));
+        let own = folders
+            .map(|folder| folder.join(name))
+            .find_map(|path| self.open(&path).ok());
+        if own.as_ref().is_some_and(|own| !is_older(&path_of(own), source)) {
+            return Ok(());
+        }
+        let needed = read(source).and_then(|needs| needs.c_library).unwrap_or_default();
+        if wire::compare_versions(needed.as_bytes(), self.version.as_bytes()) == Ordering::Greater {
+            return Err(io::Error::other(format!(
+                "the driver needs version {needed} of the C library, and the container has {}",
+                self.version
+            )));
+        }
+        let place = match own {
+            Some(own) => own,
+            None => self.create(path)?,
+        };
+        mount_read_only(source, &fs::read_link(path_of(&place))?)
+    }
+
+    /// Creates an empty file, and the folders above it.
+    fn create(&self, path: &Path) -> io::Result<OwnedFd> {
+        let mut folder = PathBuf::new();
+        let mut above = self.open(Path::new("."))?;
+        for part in path.parent().unwrap_or(path).components() {
+            let Component::Normal(part) = part else { continue };
+            folder.push(part);
+            match mkdirat(&above, part, Mode::from_raw_mode(0o755)) {
+                Ok(()) | Err(Errno::EXIST) => above = self.open(&folder)?,
+                // A folder of a read-only tree may exist all the same.
+                Err(error) => above = self.open(&folder).map_err(|_| error)?,
+            }
+        }
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let name = path.file_name().unwrap_or_default();
+        let created = rustix::fs::openat(&above, name, flags, Mode::from_raw_mode(0o755))?;
+        drop(created);
+        Ok(self.open(path)?)
+    }
+}
+
+/// Returns `true` if a library is older than another one of the same name.
+fn is_older(own: &Path, other: &Path) -> bool {
+    // The name of the file has the version, which the name of a link lacks.
+    let real = fs::read_link(own).unwrap_or_default();
+    let [one, two] = [&real, other].map(|path| path.file_name().unwrap_or_default().as_bytes());
+    let symbols = |path: &Path| {
+        let file = fs::File::open(path).ok()?;
+        wire::exported_symbols(|place, room| file.read_exact_at(room, place).is_ok())
+    };
+    match wire::compare_versions(one, two) {
+        Ordering::Less => true,
+        Ordering::Greater => false,
+        Ordering::Equal => symbols(own) < symbols(other),
+    }
+}
+
+/// Returns a path to an open file.
+fn path_of(file: &OwnedFd) -> PathBuf {
+    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
+}
+
+/// Mounts a file over another one. No program of the container runs yet, so nothing can change the path or write to the file meanwhile.
+fn mount_read_only(source: &Path, place: &Path) -> io::Result<()> {
+    let [source, place] = [source, place].map(|path| CString::new(path.as_os_str().as_bytes()));
+    let (source, place) = (source?, place?);
+    let protected = libc::MS_REMOUNT | libc::MS_RDONLY | libc::MS_NOSUID | libc::MS_NODEV;
+    for flags in [0, protected] {
+        let flags = libc::MS_BIND | flags;
+        // SAFETY: the paths are terminated strings, and the other pointers may be null.
+        let result = unsafe {
+            libc::mount(
+                source.as_ptr(),
+                place.as_ptr(),
+                std::ptr::null(),
+                flags,
+                std::ptr::null(),
+            )
+        };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_container_is_found_by_its_state() {
+        let bundle = tempfile::tempdir().expect("a folder");
+        let state = serde_json::json!({"bundle": bundle.path()}).to_string();
+        let refused = |state: &str| run(&[], state.as_bytes()).expect_err("it is invalid").to_string();
+        assert!(refused("{").contains("EOF"));
+        assert!(refused("{}").contains("/bundle"));
+        assert!(refused(&state).contains("No such file"));
+        fs::write(bundle.path().join("config.json"), r#"{"root":{"path":"tree"}}"#).expect("room");
+        assert!(refused(&state).contains("No such file"));
+        fs::create_dir(bundle.path().join("tree")).expect("room");
+        assert!(refused(&state).contains("no GNU C library"));
+    }
+
+    #[test]
+    fn a_file_is_created_inside() {
+        let bundle = tempfile::tempdir().expect("a folder");
+        let tree = bundle.path().join("tree");
+        fs::create_dir_all(tree.join("real")).expect("room");
+        std::os::unix::fs::symlink("/real", tree.join("usr")).expect("room");
+        let root = Root {
+            folder: rustix::fs::open(&tree, OFlags::PATH, Mode::empty()).expect("it is there"),
+            usual: PathBuf::new(),
+            version: String::new(),
+        };
+        // The link leads to a folder of the tree, and not of this system.
+        let file = root.create(Path::new("/usr/lib/x/liba.so")).expect("it can be created");
+        assert_eq!(
+            fs::read_link(path_of(&file)).expect("it has a path"),
+            tree.join("real/lib/x/liba.so")
+        );
+        assert!(root.open(Path::new("/../../etc/passwd")).is_err());
+        assert!(root.open(Path::new("/usr/lib/x/liba.so")).is_ok());
+    }
+}
