@@ -6,20 +6,20 @@ use discovery::journal::Journal;
 use discovery::journal::reason::ServiceReason;
 use discovery::text::Text;
 use os::memory::OutOfMemory;
-use rust_alloc::vec::Vec;
 
-/// An offer of a service. None exists without a service.
-pub(crate) enum Offer {}
+/// A session with a service. None exists without a service.
+pub(crate) enum Session {}
+
+/// A list of a service. None exists without a service.
+pub(crate) enum List {}
 
 /// A driver manifest that a service published.
-#[derive(Debug)]
-pub(crate) struct Publication {
+#[derive(Clone, Copy)]
+pub(crate) struct Manifest<'a> {
     /// Name under which it was published.
-    pub name: Text,
-    /// The name in messages.
-    pub path: Text,
+    pub name: &'a [u8],
     /// Text of the manifest.
-    pub content: Vec<u8>,
+    pub content: &'a [u8],
 }
 
 /// The library of a driver.
@@ -27,7 +27,7 @@ pub(crate) struct Fetched {
     /// The name in messages.
     pub name: Text,
     /// A value that never exists, because this build has no service.
-    never: Offer,
+    never: Session,
 }
 
 /// Reason why the library of a driver did not open.
@@ -51,7 +51,7 @@ pub(crate) fn is_off() -> bool {
 /// # Errors
 /// None.
 #[inline(always)]
-pub(crate) fn ask(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Option<Offer>, OutOfMemory> {
+pub(crate) fn ask(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
     Ok(None)
 }
 
@@ -59,14 +59,23 @@ pub(crate) fn ask(_: &Environment<'_>, _: &mut Journal<'_>) -> Result<Option<Off
 #[inline(always)]
 pub(crate) fn forget() {}
 
-impl Offer {
+impl List {
     /// The manifests.
-    pub(crate) fn take_manifests(&mut self) -> core::iter::Empty<Publication> {
+    pub(crate) fn manifests(&self) -> core::iter::Empty<Manifest<'_>> {
         match *self {}
     }
+}
 
+impl Manifest<'_> {
+    /// The name in messages.
+    pub(crate) fn path(&self) -> Text {
+        self.name.into()
+    }
+}
+
+impl Session {
     /// The library of a published driver by its key.
-    pub(crate) fn fetch(&mut self, _: &Publication, _: &Text) -> Fetched {
+    pub(crate) fn fetch(&mut self, _: Manifest<'_>, _: &Text) -> Fetched {
         match *self {}
     }
 }

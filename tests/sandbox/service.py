@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from bubble import ALONE, LIBRARIES, PROGRAM, bubblewrap, flat, grouped, inside, sandboxed
 from cases import HANG, ROOT, Failure, Skip, end, expect, run, scratch, setting, start, tool
-from files import DRIVERS, WORKS, listed, of_lavapipe
+from files import DRIVERS, WORKS, c_library, listed, of_lavapipe
 
 # Path at which programs in a sandbox look for the service.
 SOCKET = "/run/vulkan-loader/service.sock"
@@ -195,6 +196,24 @@ def computes():
         expect(WORKS not in output, f"without the socket it works too:\n{output}")
 
 
+def brought_along():
+    """LSV-66: the driver brings the libraries that it needs to a sandbox that has only the C library."""
+    with Service(fallback="lavapipe") as service:
+        output = sandboxed([*c_library(), *inside("gpu"), *service.brought()], [PROGRAM])
+        expect(FIRST in output and WORKS in output, output)
+        path = service.folder / "packages/lavapipe/metadata/metadata.json"
+        metadata = json.loads(path.read_text())
+        expect(len(metadata["needs"]) > 10, metadata)
+        # LSV-67: a driver for a newer C library is refused.
+        metadata["c_library"] = "2.999"
+        path.write_text(json.dumps(metadata))
+        deadline = time.monotonic() + HANG
+        words = "has a driver for version 2.999 of the C library, and this program has 2."
+        while words not in (output := sandboxed([*c_library(), *inside("gpu"), *service.brought(), "--setenv", "VK_LOADER_DEBUG", "warn"], [PROGRAM], status=None)):
+            expect(time.monotonic() < deadline, output)
+            time.sleep(0.2)
+
+
 def for_a_user():
     """LSV-47: a user without privileges makes the sandbox, which knows no root. The socket alone is brought, or the folder that it is in."""
     user = [tool("setpriv"), "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "--"]
@@ -320,6 +339,7 @@ def explained():
 
 CASES = [
     ("the compute program without a driver of its own", computes),
+    ("the driver brings its libraries", brought_along),
     ("the same for a user without privileges", for_a_user),
     ("vulkaninfo prints what it prints outside", the_same_information),
     ("two drivers", two_drivers),

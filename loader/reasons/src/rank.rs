@@ -46,7 +46,7 @@ impl Code {
                 55
             }
             Self::DriverNoDevices | Self::CatalogueNoDevice | Self::CatalogueHidden => 65,
-            Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::FileFoundBefore => ASIDE,
+            Self::CatalogueOtherLoader | Self::CatalogueVariable | Self::DeviceServed | Self::FileFoundBefore => ASIDE,
             _ => OTHER,
         }
     }

@@ -188,8 +188,12 @@ codes! {
         "Give the driver's library to the superuser, or let the service seal a copy of it.";
     #[cfg(feature = "service")]
     ServiceOtherBytes = "service.other-bytes",
-        "The driver service sent a file that is not what it promised, by size or checksum.",
-        "Restart the service; it noticed no change of the driver's package.";
+        "The driver service sent another library than the one in its list, by checksum.",
+        "Start the program again: the service was restarted meanwhile.";
+    #[cfg(feature = "service")]
+    ServiceOldCLibrary = "service.old-c-library",
+        "The driver of the service, or a library that it needs, was built for a newer C library than that of the program.",
+        "Update the sandbox's runtime, or package a driver that was built for an older system.";
 
     DriverNotOpened = "driver.not-opened",
         "The system could not open the driver's library.",
@@ -361,6 +365,9 @@ codes! {
     DeviceNotVisible = "device.not-visible",
         "A list of visible devices, in a variable or the settings file, does not have this device.",
         "Unset VK_LOADER_VISIBLE_DEVICES, or add a word for the device; vkloader devices prints the words.";
+    DeviceServed = "device.served",
+        "The driver of the service reports a device that an installed driver serves too.",
+        "Nothing: the device is listed once, by the installed driver. Remove that driver to use the one of the service.";
     DeviceGroupNotConfigured = "device.group-not-configured",
         "The settings file does not list a device of this group.",
         "Change the settings in the program that wrote them, or delete the settings file.";

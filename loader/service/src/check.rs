@@ -1,8 +1,9 @@
 //! The option `--check FOLDER`: reports whether a package can be used, without a service (LSV-32).
 
+use crate::drivers::Handed;
 use crate::library::HandOut;
 use crate::memory::Memory;
-use crate::package::{Class, Fault, Folder, Owner};
+use crate::package::{Class, Fault, Folder, Owner, Published};
 use crate::reader::Reader;
 use std::path::Path;
 
@@ -29,26 +30,27 @@ pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, F
         Folder::named(root, owner, "..")?;
     }
     let folder = Folder::named(folder, owner, ".")?;
-    let package = reader.read_folder(&folder, &mut |_| {}, &mut |_| {})?;
+    let (package, _) = reader.read_folder(&folder, &mut |_| {}, &mut |_| {})?;
     let published = package.manifest.published(0);
-    let library = &package.library;
-    let bits = match library.elf.class {
+    let bits = match package.class {
         Class::Bits32 => 32,
         Class::Bits64 => 64,
     };
-    let handed_out = if library.is_copy() {
-        "copy in memory"
-    } else {
-        "file itself"
-    };
-    Ok(format!(
-        "package   {name}\nlibrary   {}\nsize      {}\nsha256    {}\nclass     {bits} bits, machine {}\nhanded    {handed_out}\nkey       {}\nmanifest  {}\n{}\n",
-        package.file_path,
-        library.size,
-        library.sha256,
-        library.elf.machine,
-        published.key,
-        published.name,
-        published.contents,
-    ))
+    let mut lines = format!("package   {name}\n");
+    for Handed { about, library } in &package.libraries {
+        let handed_out = if library.is_copy() {
+            "copy in memory"
+        } else {
+            "file itself"
+        };
+        lines += &format!(
+            "library   {}\nsize      {}\nsha256    {}\nclass     {bits} bits, machine {}\nhanded    {handed_out}\n",
+            about.path.as_str(),
+            library.size,
+            library.sha256,
+            library.elf.machine,
+        );
+    }
+    let Published { key, name, contents } = published;
+    Ok(lines + &format!("key       {key}\nmanifest  {name}\n{contents}\n"))
 }

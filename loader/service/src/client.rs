@@ -1,7 +1,7 @@
 //! The socket of a client: receives and sends packets, and never waits (LSV-46).
 
 use crate::accounts::account_of;
-use crate::drivers::Driver;
+use crate::drivers::Handed;
 use crate::library::Library;
 use crate::limits;
 use crate::memory::{self, Text};
@@ -40,7 +40,7 @@ pub enum Attachment {
     /// Nothing.
     None,
     /// A library.
-    Library(Rc<Driver<Library>>),
+    Library(Rc<Handed<Library>>),
     /// A text that several clients get.
     Shared(Rc<Text>),
     /// A text that only this client gets.
@@ -51,7 +51,7 @@ impl Attachment {
     fn descriptor(&self, user: u32) -> io::Result<Option<OwnedFd>> {
         match self {
             Self::None => Ok(None),
-            Self::Library(driver) => driver.library.for_client(user == 0).map(Some),
+            Self::Library(handed) => handed.library.for_client(user == 0).map(Some),
             Self::Shared(text) => text.for_client(user == 0).map(Some),
             Self::Text(text) => memory::text_file(text).map(Some),
         }

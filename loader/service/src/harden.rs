@@ -3,6 +3,9 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;
+mod files;
+
+pub use files::restrict_files;
 
 use rustix::fs::{Gid, Uid};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};

@@ -1,6 +1,6 @@
 //! Requests whose answers depend on unfinished work (LSV-3, LSV-35), with the time and the content of each answer.
 
-use crate::drivers::{Driver, Drivers, Lookup};
+use crate::drivers::{Drivers, Handed, Lookup};
 use crate::package::Class;
 use std::rc::Rc;
 use std::time::Instant;
@@ -39,7 +39,7 @@ pub enum Answer<L> {
     /// No answer exists yet.
     Wait,
     /// The answer is this library.
-    Library(Rc<Driver<L>>),
+    Library(Rc<Handed<L>>),
     /// There is no such library.
     NotFound,
     /// The manifests for this class.
@@ -54,7 +54,7 @@ impl Awaited {
         let late = if now >= until { Answer::Timeout } else { Answer::Wait };
         match self {
             Self::Library(key) => match drivers.look_up(now, key) {
-                Lookup::Found(driver) => Answer::Library(driver),
+                Lookup::Found(library) => Answer::Library(library),
                 Lookup::Pending => late,
                 Lookup::Absent => Answer::NotFound,
             },

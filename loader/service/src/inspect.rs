@@ -1,6 +1,7 @@
 //! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. It never names a client.
 
 use crate::drivers::{Drivers, Identity, State};
+use crate::library::Library;
 use crate::package::{Metadata, Published};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Uid};
@@ -10,7 +11,7 @@ use std::io;
 use std::path::Path;
 
 /// Returns the text of LSV-44. `config` holds the settings.
-pub fn state<L>(drivers: &Drivers<L>, config: &Value, clients: usize) -> Value {
+pub fn state(drivers: &Drivers<Library>, config: &Value, clients: usize) -> Value {
     let devices = drivers.served().iter().map(|served| {
         let packages = served.packages.iter();
         let device = json!({
@@ -32,20 +33,25 @@ pub fn state<L>(drivers: &Drivers<L>, config: &Value, clients: usize) -> Value {
     }})
 }
 
-fn icd<L>(package: &str, state: &State<L>) -> Value {
+fn icd(package: &str, state: &State<Library>) -> Value {
     let status = state.name();
     match state {
-        State::Initialized(driver) => json!({
-            "package": package,
-            "status": status,
-            "version": Metadata::VERSION,
-            "file_path": driver.file_path,
-            "library_path": driver.published.key,
-            "manifest_contents": driver.published.contents,
-            "size": driver.size,
-            "sha256": driver.sha256,
-            "error": "",
-        }),
+        State::Initialized(driver) => {
+            let mut paths = driver.libraries.iter().map(|(_, handed)| handed.about.path.as_str());
+            let library = driver.libraries.first().map(|(_, handed)| &handed.library);
+            json!({
+                "package": package,
+                "status": status,
+                "version": Metadata::VERSION,
+                "file_path": paths.next(),
+                "needs": paths.collect::<Vec<_>>(),
+                "library_path": driver.published.key,
+                "manifest_contents": driver.published.contents,
+                "size": library.map(|library| library.size),
+                "sha256": library.map(|library| &library.sha256),
+                "error": "",
+            })
+        }
         State::Failed(fault) => json!({"package": package, "status": status, "error": fault.to_string()}),
         _ => json!({"package": package, "status": status, "error": ""}),
     }

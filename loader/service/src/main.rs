@@ -3,7 +3,7 @@
 
 use clap::Parser;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tracing::{info, warn};
@@ -81,6 +81,15 @@ fn serve(options: &Options, log: &Log) -> Result<(), Box<dyn Error>> {
     };
     let debug = open_debug(&config);
     harden::drop_privileges(config.user)?;
+    // These folders may be replaced while the service runs, so the folders above them count.
+    let replaced = config.roots.iter().chain([&config.dri]);
+    let read = replaced.map(|folder| folder.parent().unwrap_or(folder));
+    let state = config.run.join("debug");
+    let written = debug.iter().map(|_| state.as_path());
+    // `/etc` has the ranges of users (LSV-46).
+    if !harden::restrict_files(read.chain([&*config.sys, Path::new("/etc")]), written)? {
+        info!("the system does not restrict the files that the service can open: it has no Landlock");
+    }
     log.start()?;
     info!("listening on {place}");
     let server = Server::new(config, listener, debug)?;

@@ -1,15 +1,17 @@
 //! The command `package LIBRARY MANIFEST OUT`, which makes a package of an installed driver.
 
-use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata};
+use crate::package::{Elf, Fault, HEADER_BYTES, Manifest, Metadata, Need};
 use rustix::fs::{CWD, RenameFlags};
 use serde_json::json;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The manifest's name in a package.
 const MANIFEST: &str = "manifest.json";
+/// The folder in a package for the libraries that the driver needs.
+const NEEDS: &str = "needs";
 /// Paths of the description in a package.
 const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
@@ -114,15 +116,24 @@ fn fill(
     more: Option<(&str, &str)>,
 ) -> Result<(), MakeError> {
     let (contents, metadata) = (folder.join("contents"), folder.join("metadata"));
-    for path in [folder, &contents, &metadata] {
+    for path in [folder, &contents, &contents.join(NEEDS), &metadata] {
         fs::DirBuilder::new().mode(0o755).create(path).map_err(at(path))?;
         // The permissions do not depend on the umask of this process.
         fs::set_permissions(path, PermissionsExt::from_mode(0o755)).map_err(at(path))?;
     }
-    let copy = contents.join(name);
-    let mut from = fs::File::open(library).map_err(at(library))?;
-    io::copy(&mut from, &mut create(&copy)?).map_err(at(&copy))?;
-    let mut description = json!({"version": Metadata::VERSION, "file_path": name, "manifest_path": MANIFEST});
+    put(library, &contents.join(name))?;
+    let mut needs = Vec::new();
+    for (file, need) in needs_of(library) {
+        put(&file, &contents.join(&need.file_path))?;
+        needs.push(need);
+    }
+    let mut description = json!({
+        "version": Metadata::VERSION,
+        "file_path": name,
+        "manifest_path": MANIFEST,
+        "c_library": c_library(library),
+        "needs": needs,
+    });
     if let Some((key, value)) = more {
         description[key] = value.into();
     }
@@ -133,6 +144,50 @@ fn fill(
     ] {
         io::Write::write_all(&mut create(&path)?, bytes).map_err(at(&path))?;
     }
+    Ok(())
+}
+
+/// Returns the libraries that a driver needs, and their descriptions. The C library is not among them, and neither are libraries whose names
+/// are too long for a key.
+fn needs_of(library: &Path) -> Vec<(PathBuf, Need)> {
+    let needs = linked::needs_in_order(library).into_iter();
+    let described = needs.filter_map(|path| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        let real = fs::canonicalize(&path).ok()?;
+        let need = Need {
+            file_path: format!("{NEEDS}/{}", real.file_name()?.to_str()?),
+            symbols: symbols(&real).unwrap_or_default(),
+            c_library: c_library(&real),
+            name,
+        };
+        need.is_valid().then_some((real, need))
+    });
+    described.collect()
+}
+
+/// Returns the oldest version of the C library with which a library works; empty if it states none.
+fn c_library(library: &Path) -> String {
+    let needs = linked::read(library).unwrap_or_default();
+    needs.c_library.unwrap_or_default()
+}
+
+/// Returns the number of symbols that a library exports.
+fn symbols(library: &Path) -> Option<u64> {
+    let file = fs::File::open(library).ok()?;
+    wire::exported_symbols(|place, room| file.read_exact_at(room, place).is_ok())
+}
+
+/// Puts a file into a package: as a second name of the same file if only this user can change it, or else as a copy. Two libraries may be
+/// the same file.
+fn put(file: &Path, place: &Path) -> Result<(), MakeError> {
+    let file = &fs::canonicalize(file).map_err(at(file))?;
+    let state = fs::metadata(file).map_err(at(file))?;
+    let is_own = state.uid() == rustix::process::geteuid().as_raw() && state.mode() & 0o7777 == 0o644;
+    if place.exists() || is_own && fs::hard_link(file, place).is_ok() {
+        return Ok(());
+    }
+    let mut from = fs::File::open(file).map_err(at(file))?;
+    io::copy(&mut from, &mut create(place)?).map_err(at(place))?;
     Ok(())
 }
 
@@ -176,42 +231,8 @@ fn find(library: &Path) -> Result<PathBuf, MakeError> {
 /// # Errors
 /// No folder has a library of this name.
 pub(crate) fn installed(library: &Path) -> Result<PathBuf, MakeError> {
-    let folders = folders();
-    let found = folders
-        .iter()
-        .map(|folder| folder.join(library))
-        .find(|path| path.is_file());
+    let found = library
+        .to_str()
+        .and_then(|name| linked::locate(name, linked::Identity::of_this_process()));
     found.ok_or_else(|| MakeError::NotFound(library.to_string_lossy().into_owned()))
-}
-
-/// Returns the system's folders of libraries: those in the linker's configuration, or the usual ones if it names none.
-fn folders() -> Vec<PathBuf> {
-    let mut files = vec![PathBuf::from("/etc/ld.so.conf")];
-    if let Ok(more) = fs::read_dir("/etc/ld.so.conf.d") {
-        let mut more: Vec<_> = more.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        more.sort();
-        files.append(&mut more);
-    }
-    let mut folders = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(file).unwrap_or_default();
-        folders.extend(
-            text.lines()
-                .map(str::trim)
-                .filter(|line| line.starts_with('/'))
-                .map(PathBuf::from),
-        );
-    }
-    let own = format!("{}-linux-gnu", std::env::consts::ARCH);
-    for folder in [
-        &format!("/usr/lib/{own}"),
-        "/usr/lib64",
-        "/usr/lib",
-        "/lib64",
-        "/lib",
-        "/usr/local/lib",
-    ] {
-        folders.push(folder.into());
-    }
-    folders
 }

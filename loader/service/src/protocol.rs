@@ -130,6 +130,24 @@ pub struct ManifestText<'a> {
     pub name: &'a str,
     /// Text of the manifest.
     pub contents: &'a str,
+    /// The driver's library.
+    #[serde(flatten)]
+    pub library: LibraryText<'a>,
+    /// The libraries that it needs. Each comes after those that it needs itself.
+    pub needs: Vec<LibraryText<'a>>,
+}
+
+/// A library in the memory file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LibraryText<'a> {
+    /// The key by which clients ask for it. After the number of the instance, it has the name under which others need the library.
+    pub key: &'a str,
+    /// The name of its file, which has its version.
+    pub file: &'a str,
+    /// Number of symbols that it exports.
+    pub symbols: u64,
+    /// The oldest version of the C library with which it works; empty for all.
+    pub c_library: &'a str,
     /// Hash of the library's bytes, in hexadecimal digits. A client that has this library open does not request it.
     pub sha256: &'a str,
 }

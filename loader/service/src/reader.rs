@@ -1,9 +1,13 @@
 //! Reads a package by its name, and prepares the files for clients.
 
+use crate::drivers::{Handed, Loaded};
 use crate::library::{HandOut, Library};
 use crate::memory::Memory;
-use crate::package::{Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
+use crate::package::{Class, Described, Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
+
+/// A package that was read, and the state of its files, which shows later whether the package changed.
+pub type Read = (Loaded<Library>, Stamps);
 
 /// The progress of reading a package (LSV-44).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,24 +20,11 @@ pub enum Step {
     Library,
 }
 
-/// A package that was read.
-#[derive(Debug)]
-pub struct Package {
-    /// The path of the library in the package.
-    pub file_path: String,
-    /// The manifest, as it is in the package.
-    pub manifest: Manifest,
-    /// The library that clients load.
-    pub library: Library,
-    /// State of the files, which shows later whether the package changed.
-    pub stamp: Stamps,
-}
-
 /// The state of all files of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamps {
     folder: (u64, u64),
-    files: [Stamp; 3],
+    files: Vec<Stamp>,
 }
 
 /// Reads packages.
@@ -51,9 +42,8 @@ pub struct Reader {
 
 /// The files of a package, open.
 struct Files {
-    metadata: Metadata,
     manifest: Manifest,
-    library: File,
+    libraries: Vec<(Described, File)>,
     stamp: Stamps,
     /// `true` if only root can replace the library or a folder above it.
     is_safe: bool,
@@ -65,7 +55,7 @@ impl Reader {
     ///
     /// # Errors
     /// The fault of the package.
-    pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Package, Fault> {
+    pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Read, Fault> {
         let folder = self.folder(name, visit)?;
         self.read_folder(&folder, visit, step)
     }
@@ -79,24 +69,40 @@ impl Reader {
         folder: &Folder,
         visit: &mut dyn FnMut(&Path),
         step: &mut dyn FnMut(Step),
-    ) -> Result<Package, Fault> {
+    ) -> Result<Read, Fault> {
         let files = open(folder, visit, step)?;
-        let may_be_file = files.is_safe && files.library.may_be_executed();
         step(Step::Library);
+        let mut class = None;
+        let mut libraries = Vec::new();
+        for (about, file) in files.libraries {
+            let library = self.library(file, files.is_safe)?;
+            let own = *class.get_or_insert(library.elf.class);
+            if own != library.elf.class {
+                return Err(Fault::Elf {
+                    file: about.path.as_str().to_owned(),
+                    wrong: "it is for programs of another word size than the driver",
+                });
+            }
+            libraries.push(Handed { about, library });
+        }
+        let loaded = Loaded {
+            manifest: files.manifest,
+            class: class.unwrap_or(Class::Bits64),
+            libraries,
+        };
+        Ok((loaded, files.stamp))
+    }
+
+    fn library(&self, file: File, is_safe: bool) -> Result<Library, Fault> {
+        let may_be_file = is_safe && file.may_be_executed();
         let copied = match self.hand_out {
             HandOut::File if may_be_file => Err(Fault::NoExecutableMemory),
-            _ => Library::copy(&files.library, &self.memory),
+            _ => Library::copy(&file, &self.memory),
         };
-        let library = match copied {
-            Err(Fault::NoExecutableMemory) if may_be_file => Library::itself(files.library, &self.memory)?,
-            copied => copied?,
-        };
-        Ok(Package {
-            file_path: files.metadata.library.as_str().to_owned(),
-            manifest: files.manifest,
-            library,
-            stamp: files.stamp,
-        })
+        match copied {
+            Err(Fault::NoExecutableMemory) if may_be_file => Library::itself(file, &self.memory),
+            copied => copied,
+        }
     }
 
     /// Returns the state of a package's files; `None` if the folder is no longer a package.
@@ -154,15 +160,20 @@ fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step
     step(Step::Manifest);
     let manifest_file = contents.file(metadata.manifest.as_str(), visit)?;
     let manifest = Manifest::read(&text(&manifest_file)?, &manifest_file.shown)?;
-    let library = contents.file(metadata.library.as_str(), visit)?;
+    let mut stamps = vec![description.stamp(), manifest_file.stamp()];
+    let mut libraries = Vec::new();
+    for about in metadata.libraries {
+        let file = contents.file(about.path.as_str(), visit)?;
+        stamps.push(file.stamp());
+        libraries.push((about, file));
+    }
     Ok(Files {
         stamp: Stamps {
             folder: folder.identity(),
-            files: [description.stamp(), manifest_file.stamp(), library.stamp()],
+            files: stamps,
         },
-        metadata,
         manifest,
-        library,
+        libraries,
         is_safe: folder.is_safe_up_to_root(),
     })
 }

@@ -107,9 +107,14 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
 /// Returns a text that identifies the files of a driver, and changes when they change.
 fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
     let mut parts = Vec::new();
-    for path in [manifest, library] {
+    let needs = linked::needs_in_order(library);
+    for path in [manifest, library]
+        .into_iter()
+        .chain(needs.iter().map(PathBuf::as_path))
+    {
         let state = fs::metadata(path).map_err(at(path))?;
-        let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.ctime(), state.ctime_nsec());
+        // A second name in a package changes the time of the file's attributes, and not that of its content.
+        let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.mtime(), state.mtime_nsec());
         parts.push(format!("{} {inode} {size} {seconds}.{parts_of_second}", path.display()));
     }
     Ok(parts.join(", "))

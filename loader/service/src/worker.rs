@@ -1,10 +1,10 @@
 //! The thread that reads packages, so that reading a library of a gigabyte delays no reply. It reports through a channel, and wakes the
 //! loop.
 
-use crate::drivers::{Job, Loaded, Outcome};
+use crate::drivers::{Job, Outcome};
 use crate::library::Library;
 use crate::package::Fault;
-use crate::reader::{Package, Reader, Stamps, Step};
+use crate::reader::{Reader, Stamps, Step};
 use crate::watch::FolderWatch;
 use rustix::event::EventfdFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -142,9 +142,9 @@ impl Packages {
         let watch = &self.watch;
         let read = self.reader.read(package, &mut |folder| watch.add(folder), &mut step);
         match read {
-            Ok(read) => {
-                self.known.insert(package.to_owned(), Known::Loaded(read.stamp.clone()));
-                Outcome::Loaded(Box::new(loaded(read)))
+            Ok((loaded, stamp)) => {
+                self.known.insert(package.to_owned(), Known::Loaded(stamp));
+                Outcome::Loaded(Box::new(loaded))
             }
             Err(fault) => {
                 self.known.insert(package.to_owned(), Known::Failed(fault.clone()));
@@ -165,18 +165,5 @@ impl Packages {
             }
             _ => self.load(package, false),
         }
-    }
-}
-
-fn loaded(package: Package) -> Loaded<Library> {
-    let library = package.library;
-    Loaded {
-        manifest: package.manifest,
-        class: library.elf.class,
-        machine: library.elf.machine,
-        file_path: package.file_path,
-        size: library.size,
-        sha256: library.sha256.clone(),
-        library,
     }
 }

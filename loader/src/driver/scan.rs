@@ -15,7 +15,7 @@ use discovery::scan_cache::{Cached, MOST_BYTES, ScanCache};
 use discovery::search::{Found, Search};
 use discovery::settings::Settings;
 use discovery::text::{Text, file_name};
-use os::memory::{Grow, OutOfMemory, shortage};
+use os::memory::{Grow, OutOfMemory, copy, shortage};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
 
@@ -177,19 +177,18 @@ impl Scan {
         search: &Search<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        let Some(mut offer) = service::ask(search.environment(), journal)? else {
+        let Some((mut session, list)) = service::ask(search.environment(), journal)? else {
             return Ok(());
         };
         let mut wanted = Vec::new();
-        for mut published in offer.take_manifests() {
+        for published in list.manifests() {
             shortage::check()?;
-            let content = take(&mut published.content);
-            let path = &published.path;
-            match read_published_manifest(path, content, options.portability, journal)? {
+            let path = &published.path();
+            match read_published_manifest(path, copy(published.content)?, options.portability, journal)? {
                 DriverOutcome::Driver(manifest) => {
                     let installed = self.installed(&manifest.library_path);
-                    if listing.keeps_published(path, &published.name, installed, journal)? {
-                        let library = offer.fetch(&published, &manifest.library_path);
+                    if listing.keeps_published(path, published.name, installed, journal)? {
+                        let library = session.fetch(published, &manifest.library_path);
                         wanted.try_push((manifest, library))?;
                     }
                 }
@@ -198,7 +197,7 @@ impl Scan {
             }
         }
         // The connection ends before any code of a driver runs (LSV-42).
-        drop(offer);
+        drop(session);
         for (manifest, library) in wanted {
             shortage::check()?;
             self.open(&manifest, &library.name, LibraryPlace::Service(&library), journal)?;

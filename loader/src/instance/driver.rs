@@ -15,6 +15,7 @@ use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
 use discovery::extension::InstanceExtensionSet;
+use discovery::journal::Source;
 use discovery::trace::Step;
 use os::Mutex;
 use os::ReentrantGate;
@@ -38,6 +39,8 @@ pub(crate) struct InstanceDriver {
     pub interface_version: u32,
     /// Entry of the driver catalogue for this driver. At this place the member fits into padding.
     pub known: Option<Known>,
+    /// `true` for a driver of the service.
+    pub is_of_service: bool,
     /// The driver's lookup of physical-device functions, if it has one and the loader may use it (DRV-69).
     pub get_physical_device_proc_addr: Option<GetProcAddr>,
     /// The driver's function that lists devices by adapter, on systems that use it (DRV-71).
@@ -96,6 +99,7 @@ impl InstanceDriver {
             handle,
             enabled,
             known: driver.known,
+            is_of_service: driver.source == Source::Service,
             devices: ReportedDevices::new(allocator),
             uses: UseCount::default(),
             surfaces: Mutex::new(HandleTable::new(allocator)),

@@ -2,6 +2,7 @@
 
 use super::facts;
 use super::objects;
+use super::served;
 use super::walk::{self, ATTEMPTS, Device, MOST_OF_ONE_DRIVER, scratch};
 use crate::alloc::HostVec;
 use crate::ffi::{self, TwoCalls};
@@ -36,6 +37,7 @@ pub(super) fn devices<'a>(
         by_adapter = all.len();
     }
     walk::add_devices(instance, drivers, &mut all, journal)?;
+    served::drop_served(instance, &mut all, journal)?;
     if by_adapter > 0 {
         keep_first(&mut all)?;
     }

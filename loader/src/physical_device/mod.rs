@@ -20,6 +20,7 @@ mod order;
 mod prime;
 mod reported;
 mod retire;
+mod served;
 pub(crate) mod terminator;
 mod walk;
 mod wishes;

@@ -109,6 +109,15 @@ impl Traits {
         self.kind == VkPhysicalDeviceType::VK_PHYSICAL_DEVICE_TYPE_CPU
     }
 
+    /// Returns `true` if another driver reports the same device: at the same place on the PCI bus, or with the same numbers and UUID. Two
+    /// software drivers with the same numbers are the same.
+    pub(super) fn is_same_device(&self, other: &Self) -> bool {
+        let has_same_numbers = (self.vendor_id, self.device_id) == (other.vendor_id, other.device_id);
+        let has_same_uuid = self.uuid == other.uuid && self.uuid.is_some_and(|uuid| uuid != [0; 16]);
+        let is_same_processor = self.is_processor() && other.is_processor();
+        self.pci.is_some() && self.pci == other.pci || has_same_numbers && (has_same_uuid || is_same_processor)
+    }
+
     /// A word that chooses the device.
     pub(super) fn word(&self) -> impl Display + '_ {
         Show(|out: &mut Formatter<'_>| match (self.pci, self.uuid) {

@@ -1,14 +1,15 @@
-//! Libraries from the service, and the check that a file is the one that the service described (LSV-40, LSV-47).
+//! Libraries from the service, and those that they need (LSV-40, LSV-66, LSV-67).
 
 use super::failure::Failure;
-use super::reply::{Described, Manifest, Sum};
+use super::reply::{List, Listed, Need, Sum};
+use core::cmp::Ordering;
 use core::mem::take;
 use discovery::journal::reason::ServiceReason;
+use discovery::text::{Text, file_name};
 use os::memory::Grow;
-use os::service::{FileKind, SharedLibrary};
+use os::service::{SharedLibrary, c_library, find_library, is_open};
 use os::{File, Mutex};
 use rust_alloc::vec::Vec;
-use sha2::{Digest, Sha256};
 
 /// Open libraries of the service, by checksum (LSV-40). Each stays open while the service offers it or a driver uses it.
 static KNOWN: Mutex<Vec<(Sum, SharedLibrary)>> = Mutex::new(Vec::new());
@@ -26,8 +27,8 @@ pub(super) fn keep(sum: Sum, library: SharedLibrary) {
 }
 
 /// Closes libraries that the service no longer offers, unless a driver uses them.
-pub(super) fn keep_only(offered: &[Manifest]) {
-    let is_offered = |sum: &Sum| offered.iter().any(|manifest| manifest.sum.as_ref() == Some(sum));
+pub(super) fn keep_only(list: Option<&List>) {
+    let is_offered = |sum: &Sum| list.is_some_and(|list| list.manifests().any(|offered| offered.library.sum == sum));
     let (mut known, mut closed) = (KNOWN.lock(), Vec::new());
     let mut index = 0;
     while index < known.len() {
@@ -49,45 +50,55 @@ pub(super) fn forget() {
     drop(known);
 }
 
-/// Number of bytes that are read at a time.
-const PIECE: usize = 64 << 10;
-
-/// Rejects a file whose content can change, or differs from the description.
-pub(super) fn check(file: &File, described: &Described) -> Result<(), Failure> {
-    match file.kind() {
-        Ok(FileKind::Sealed | FileKind::OfSuperuser) => {}
-        Ok(FileKind::Untrusted) | Err(_) => return Err(ServiceReason::FileNotTrusted.into()),
-    }
-    const SIZE: ServiceReason = ServiceReason::OtherBytes("size");
-    if file.status().map(|status| status.len()) != Ok(described.size) {
-        return Err(SIZE.into());
-    }
-    if is_of_other_class(file) {
-        return Ok(());
-    }
-    let mut piece = Vec::new();
-    piece.try_exact_room(PIECE)?;
-    piece.resize(PIECE, 0);
-    let (mut sum, mut place) = (Sha256::new(), 0);
-    while place < described.size {
-        match file.read_at(&mut piece, place) {
-            Ok(length @ 1..) => {
-                sum.update(&piece[..length]);
-                place += length as u64;
-            }
-            Ok(0) | Err(_) => return Err(SIZE.into()),
+/// Rejects a library that works only with a newer C library than that of this process (LSV-67).
+pub(super) fn fits(library: Listed<'_>) -> Result<(), Failure> {
+    let (needed, here) = (library.c_library(), c_library());
+    match wire::compare_versions(needed, here) {
+        Ordering::Greater => Err(ServiceReason::OldCLibrary {
+            needed: Text::try_new(needed)?,
+            here: Text::try_new(here)?,
         }
-    }
-    match sum.finalize().as_slice() == described.sum {
-        true => Ok(()),
-        false => Err(ServiceReason::OtherBytes("checksum").into()),
+        .into()),
+        _ => Ok(()),
     }
 }
 
-/// Returns `true` if a library is for processes of another word size. The system would refuse it without running any of it. A service that
-/// cannot see the word size of a program offers both libraries, and hashing the other one takes longer than the rest of a scan.
-fn is_of_other_class(file: &File) -> bool {
-    const OTHER: u8 = if size_of::<usize>() == 8 { 1 } else { 2 };
-    let mut head = [0; 5];
-    file.read_at(&mut head, 0) == Ok(head.len()) && head == [0x7f, b'E', b'L', b'F', OTHER]
+/// Returns `true` if a library that a driver needs must come from the service (LSV-66). This is the case if the system lacks it. It is also
+/// the case if the system's own is older, and its C library is new enough for the other one. A library that is open stays the only one of its
+/// name. The version is in the name of the file. If it is the same, the library with more exported symbols is newer.
+///
+/// # Errors
+/// The system lacks the library, and its C library is too old for the one of the service.
+pub(super) fn is_wanted(need: &Need<'_>) -> Result<bool, Failure> {
+    if is_open(need.name()) {
+        return Ok(false);
+    }
+    let fits = fits(need.library);
+    let Some((file, path)) = find_library(need.name()) else {
+        return fits.map(|()| true);
+    };
+    let is_older = match wire::compare_versions(file_name(&path), need.file()) {
+        Ordering::Less => true,
+        Ordering::Greater => false,
+        Ordering::Equal => {
+            let read = |place, room: &mut [u8]| file.read_at(room, place) == Ok(room.len());
+            wire::exported_symbols(read).is_none_or(|symbols| (symbols as f64) < need.symbols())
+        }
+    };
+    Ok(is_older && fits.is_ok())
+}
+
+/// Opens libraries that a driver needs, each after those that it needs itself. If one does not open, the driver does not open either, and
+/// the system says why.
+pub(super) fn open_needs(needs: &[(Text, File)]) -> Vec<SharedLibrary> {
+    let mut opened = Vec::new();
+    for (name, file) in needs {
+        // Two drivers of one scan may need the same library.
+        if !is_open(name)
+            && let Ok(library) = SharedLibrary::open(file, Vec::new())
+        {
+            opened.push_or_note(library);
+        }
+    }
+    opened
 }

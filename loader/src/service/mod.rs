@@ -8,7 +8,7 @@
 //! | [`mod@address`] | finds the service |
 //! | [`mod@session`] | makes the connection and the requests |
 //! | [`mod@reply`] | parses the answers |
-//! | [`mod@library`] | checks files, and keeps libraries open |
+//! | [`mod@library`] | decides which libraries a driver needs, and keeps libraries open |
 //! | [`mod@publication`] | gives the drivers to scans |
 //!
 //! The service is trusted with code, but may be faulty. A fault costs at most the service's own drivers, and the time that a scan waits for
@@ -28,4 +28,4 @@ mod session;
 pub(crate) use failure::Failure;
 pub(crate) use publication::{Fetched, Unopened, ask, forget, is_off};
 #[cfg(fuzzing)]
-pub(crate) use reply::{Described, Manifest, described_library, listed_manifests, packet_for, read_reply};
+pub(crate) use reply::{List, packet_for, read_reply};

@@ -3,10 +3,9 @@
 use super::address::Address;
 use super::failure::Failure;
 use super::library;
-use super::reply::{Described, Manifest, Sum};
+use super::reply::{List, Manifest, Sum};
 use super::session::Session;
 use crate::library::{Library, OpenError, traced};
-use core::mem::take;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use discovery::env::Environment;
@@ -14,9 +13,9 @@ use discovery::journal::reason::ServiceReason;
 use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
 use discovery::text::Text;
 use discovery::trace;
-use os::memory::{OutOfMemory, shortage};
+use os::memory::{Grow, OutOfMemory, shortage};
 use os::service::SharedLibrary;
-use os::{File, Mutex, render, since_start};
+use os::{File, Mutex, Raw, render, since_start};
 use rust_alloc::vec::Vec;
 
 /// Prefix of the paths of manifests and libraries of a service in messages.
@@ -51,26 +50,7 @@ impl Place {
     }
 }
 
-/// The drivers that the service offers to one scan. They can be requested as long as the connection lasts.
-pub(crate) struct Offer {
-    session: Session,
-    manifests: Vec<Manifest>,
-}
-
-/// A driver manifest that the service published.
-#[derive(Debug)]
-pub(crate) struct Publication {
-    /// The name under which it was published.
-    pub name: Text,
-    /// The name of the manifest in messages.
-    pub path: Text,
-    /// Text of the manifest.
-    pub content: Vec<u8>,
-    /// Checksum of the library, if the service sent it.
-    pub sum: Option<Sum>,
-}
-
-/// The library of a driver, before any of its code runs.
+/// The library of a driver, and the libraries that it needs, before any of their code runs.
 pub(crate) struct Fetched {
     /// The name of the library in messages.
     pub name: Text,
@@ -81,8 +61,8 @@ pub(crate) struct Fetched {
 enum Received {
     /// The library is open already.
     Open(SharedLibrary),
-    /// A file, and the service's description of it.
-    File(File, Described),
+    /// The file and checksum of the library, and the files of the libraries that must be opened before it.
+    File(File, Sum, Vec<(Text, File)>),
 }
 
 /// The reason why the library of a driver did not open.
@@ -106,35 +86,41 @@ pub(crate) fn forget() {
 }
 
 /// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). The journal has the
-/// faults.
+/// faults. The libraries can be requested as long as the session lasts.
 ///
 /// # Errors
 /// Memory ran out.
-pub(crate) fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<Offer>, OutOfMemory> {
+pub(crate) fn ask(
+    environment: &Environment<'_>,
+    journal: &mut Journal<'_>,
+) -> Result<Option<(Session, List)>, OutOfMemory> {
     let Some(address) = address(environment)? else {
         return Ok(None);
     };
+    let name = address.name();
+    let mut session = Session::at(address);
     let asked = match PLACE.lock().rests(since_start()) {
         true => Err(ServiceReason::TimedOut.into()),
-        false => Session::begin(&address),
+        false => Ok(()),
     };
+    let asked = asked.and_then(|()| session.list());
     if let Err(failure) = &asked {
         note_silence(failure);
     }
-    let manifests = asked.as_ref().map_or(&[][..], |(_, list)| list);
-    library::keep_only(manifests);
+    let list = asked.as_ref().ok();
+    library::keep_only(list);
     trace::write("searched", |record| {
         record.word("for", "driver");
-        record.text("folder", &address.name());
+        record.text("folder", &name);
         Source::Service.describe(record);
-        record.number("manifests", manifests.len() as u64);
+        record.number("manifests", list.map_or(0, List::len) as u64);
     });
     match asked {
-        Ok((session, manifests)) => Ok(Some(Offer { session, manifests })),
+        Ok(list) => Ok(Some((session, list))),
         Err(failure) => {
             journal.decide(Decision {
                 subject: Subject::Service,
-                name: address.name(),
+                name,
                 path: Text::default(),
                 verdict: Verdict::Dropped(failure.reason()?.into()),
                 source: Source::Service,
@@ -168,23 +154,20 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
     Ok(found)
 }
 
-impl Offer {
-    /// Takes the manifests, in the order in which the service sent them.
-    pub(crate) fn take_manifests(&mut self) -> impl Iterator<Item = Publication> + use<> {
-        take(&mut self.manifests).into_iter().map(|manifest| Publication {
-            path: named(&manifest.name),
-            name: manifest.name,
-            content: manifest.content,
-            sum: manifest.sum,
-        })
+impl Manifest<'_> {
+    /// Returns the name of the manifest in messages.
+    pub(crate) fn path(&self) -> Text {
+        named(self.name)
     }
+}
 
+impl Session {
     /// Returns the library of a published driver by its key: an open one with the same checksum, or else one that the service sends
     /// (LSV-39, LSV-40).
-    pub(crate) fn fetch(&mut self, published: &Publication, key: &Text) -> Fetched {
-        let library = match published.sum.as_ref().and_then(library::known) {
+    pub(crate) fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Fetched {
+        let library = match library::known(published.library.sum) {
             Some(library) => Ok(Received::Open(library)),
-            None => self.get(key).map_err(|failure| {
+            None => self.receive(published, key).map_err(|failure| {
                 note_silence(&failure);
                 failure.noted()
             }),
@@ -195,12 +178,17 @@ impl Offer {
         }
     }
 
-    fn get(&mut self, key: &Text) -> Result<Received, Failure> {
-        if !wire::is_key(key) {
-            return Err(ServiceReason::BadReply("a key that is none").into());
+    fn receive(&mut self, published: Manifest<'_>, key: &Text) -> Result<Received, Failure> {
+        library::fits(published.library)?;
+        let mut needs = Vec::new();
+        for need in published.needs() {
+            if library::is_wanted(&need)? {
+                let file = self.get(&Text::try_new(need.key)?, need.library.sum)?;
+                needs.try_push((Text::try_new(need.name())?, file))?;
+            }
         }
-        let (described, file) = self.session.get(key)?;
-        Ok(Received::File(file, described))
+        let sum = *published.library.sum;
+        Ok(Received::File(self.get(key, &sum)?, sum, needs))
     }
 }
 
@@ -210,21 +198,21 @@ impl Fetched {
     /// # Errors
     /// The reason why the library does not open.
     pub(crate) fn open(&self) -> Result<Library, Unopened> {
-        let (file, described) = match &self.library {
+        let (file, sum, needs) = match &self.library {
             Ok(Received::Open(library)) => return Ok(library.clone().into()),
-            Ok(Received::File(file, described)) => (file, described),
+            Ok(Received::File(file, sum, needs)) => (file, sum, needs),
             Err(reason) => return Err(Unopened::NotSent(reason.clone())),
         };
-        library::check(file, described).map_err(|failure| Unopened::NotSent(failure.noted()))?;
-        let opened = traced(&self.name, || SharedLibrary::open(file)).map_err(Unopened::Refused)?;
-        library::keep(described.sum, opened.clone());
+        let needs = library::open_needs(needs);
+        let opened = traced(&self.name, || SharedLibrary::open(file, needs)).map_err(Unopened::Refused)?;
+        library::keep(*sum, opened.clone());
         Ok(opened.into())
     }
 }
 
 /// Returns the name in messages for an object that the service names.
-fn named(name: &Text) -> Text {
-    render(format_args!("{PREFIX}{name}")).into()
+fn named(name: &[u8]) -> Text {
+    render(format_args!("{PREFIX}{}", Raw(name))).into()
 }
 
 #[cfg(test)]

@@ -3,37 +3,48 @@
 use super::failure::Failure;
 use discovery::journal::reason::ServiceReason;
 use discovery::manifest::file::{FileError, parse_json};
-use discovery::manifest::json::{Document, Value};
+use discovery::manifest::json::{Document, Object, Value};
 use discovery::text::{Text, has_json_name};
-use os::memory::{Grow, copy};
+use os::memory::copy;
 use rust_alloc::vec::Vec;
-use wire::{Header, MOST_IN_LIBRARY, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_PACKAGES, Packet, status};
+use wire::{Header, MOST_IN_MANIFEST, MOST_IN_REPLY, MOST_NEEDS, MOST_PACKAGES, Packet, status};
 
-/// SHA-256 of the bytes of a library.
-pub(crate) type Sum = [u8; SUM];
-/// Length of a checksum in bytes.
-const SUM: usize = 32;
+/// SHA-256 of the bytes of a library, as the hexadecimal digits that a service writes. It tells libraries apart; seals protect their bytes.
+pub(crate) type Sum = [u8; 64];
 /// Upper bound on the bytes of a published name. It is larger than a key and the ending of a manifest need.
 const LONGEST_NAME: usize = 255;
 
+/// A list of manifests, whose entries have been checked.
+#[derive(Debug)]
+pub(crate) struct List(Document);
+
 /// A published manifest.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Manifest {
+#[derive(Clone, Copy)]
+pub(crate) struct Manifest<'a> {
     /// The name under which it was published: a file name.
-    pub name: Text,
+    pub name: &'a [u8],
     /// Text of the manifest.
-    pub content: Vec<u8>,
-    /// Checksum of the library, if the service sent it.
-    pub sum: Option<Sum>,
+    pub content: &'a [u8],
+    /// The library of the driver.
+    pub library: Listed<'a>,
+    needs: Option<Value<'a>>,
 }
 
-/// The service's description of a library.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Described {
-    /// Size in bytes.
-    pub size: u64,
-    /// SHA-256 of the bytes.
-    pub sum: Sum,
+/// A library in a list.
+#[derive(Clone, Copy)]
+pub(crate) struct Listed<'a> {
+    /// Checksum of the library.
+    pub sum: &'a Sum,
+    object: Object<'a>,
+}
+
+/// A library that a driver needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Need<'a> {
+    /// The library.
+    pub library: Listed<'a>,
+    /// The key of the library. After the instance number it has the name under which other libraries need it.
+    pub key: &'a [u8],
 }
 
 fn bad(problem: &'static str) -> Failure {
@@ -70,38 +81,91 @@ pub(crate) fn read_reply(payload: &[u8]) -> Result<Document, Failure> {
     }
 }
 
-/// Returns the manifests from the file that came with an answer. `count` is the number of manifests that the answer states.
-///
-/// # Errors
-/// The fault of the list.
-pub(crate) fn listed_manifests(text: Vec<u8>, count: Option<Value<'_>>) -> Result<Vec<Manifest>, Failure> {
-    let document = json(text)?;
-    let list = document.root().as_array().ok_or_else(|| bad("a list that is none"))?;
-    if list.len() > MOST_PACKAGES {
-        return Err(bad("more manifests than there can be"));
+impl List {
+    /// Reads the list in the file that came with an answer.
+    ///
+    /// # Errors
+    /// The fault of the list. One malformed entry makes the whole list invalid.
+    pub(crate) fn read(text: Vec<u8>) -> Result<Self, Failure> {
+        let document = json(text)?;
+        let list = document.root().as_array().ok_or_else(|| bad("a list that is none"))?;
+        if list.len() > MOST_PACKAGES {
+            return Err(bad("more manifests than there can be"));
+        }
+        list.iter().try_for_each(|entry| Manifest::of(entry).map(drop))?;
+        Ok(Self(document))
     }
-    if count.and_then(whole_number) != Some(list.len() as u64) {
-        return Err(bad("another number of manifests than it says"));
+
+    /// Returns the manifests, in the order in which the service sent them.
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = Manifest<'_>> {
+        let entries = self.0.root().as_array().unwrap_or_default().iter();
+        entries.filter_map(|entry| Manifest::of(entry).ok())
     }
-    let mut manifests = Vec::new();
-    manifests.try_exact_room(list.len())?;
-    for entry in list.iter() {
-        manifests.push(manifest(entry)?);
+
+    /// Returns the number of manifests.
+    pub(crate) fn len(&self) -> usize {
+        self.0.root().as_array().unwrap_or_default().len()
     }
-    Ok(manifests)
 }
 
-fn manifest(entry: Value<'_>) -> Result<Manifest, Failure> {
-    let text = |member| entry.as_object()?.get(member)?.as_raw_text();
-    let name = text("name").filter(|name| is_file_name(name));
-    let name = name.ok_or_else(|| bad("a manifest without a name"))?;
-    let content = text("contents").filter(|content| content.len() <= MOST_IN_MANIFEST);
-    let content = content.ok_or_else(|| bad("a manifest without a text"))?;
-    Ok(Manifest {
-        name: Text::try_new(name)?,
-        content: copy(content)?,
-        sum: text("sha256").and_then(checksum),
-    })
+impl<'a> Manifest<'a> {
+    fn of(entry: Value<'a>) -> Result<Self, Failure> {
+        let text = |member| entry.as_object()?.get(member)?.as_raw_text();
+        let name = text("name").filter(|name| is_file_name(name));
+        let content = text("contents").filter(|content| content.len() <= MOST_IN_MANIFEST);
+        let manifest = Self {
+            name: name.ok_or_else(|| bad("a manifest without a name"))?,
+            content: content.ok_or_else(|| bad("a manifest without a text"))?,
+            library: Listed::of(entry).ok_or_else(|| bad("a manifest without a checksum"))?,
+            needs: entry.as_object().and_then(|entry| entry.get("needs")),
+        };
+        let needs = manifest.needs.and_then(Value::as_array).unwrap_or_default();
+        match needs.len() == manifest.needs().count() && needs.len() <= MOST_NEEDS {
+            true => Ok(manifest),
+            false => Err(bad("a library without a key")),
+        }
+    }
+
+    /// Returns the libraries that the driver needs. A library comes after those that it needs itself.
+    pub(crate) fn needs(&self) -> impl Iterator<Item = Need<'a>> + use<'a> {
+        let needs = self.needs.and_then(Value::as_array).unwrap_or_default();
+        needs.iter().filter_map(|need| {
+            let library = Listed::of(need)?;
+            let key = library.object.text("key").filter(|key| wire::is_key(key))?;
+            Some(Need { library, key })
+        })
+    }
+}
+
+impl<'a> Listed<'a> {
+    fn of(entry: Value<'a>) -> Option<Self> {
+        let object = entry.as_object()?;
+        let sum = object.text("sha256")?.try_into().ok()?;
+        Some(Self { sum, object })
+    }
+
+    /// Returns the oldest version of the C library with which the library works; empty if it works with all.
+    pub(crate) fn c_library(&self) -> &'a [u8] {
+        self.object.text("c_library").unwrap_or_default()
+    }
+}
+
+impl<'a> Need<'a> {
+    /// Returns the name under which other libraries need this one.
+    pub(crate) fn name(&self) -> &'a [u8] {
+        self.key.splitn(2, |&byte| byte == b'-').last().unwrap_or_default()
+    }
+
+    /// Returns the name of the file that the library was read from, which has its version.
+    pub(crate) fn file(&self) -> &'a [u8] {
+        self.library.object.text("file").unwrap_or_default()
+    }
+
+    /// Returns the number of symbols that the library exports.
+    pub(crate) fn symbols(&self) -> f64 {
+        let symbols = self.library.object.get("symbols");
+        symbols.and_then(Value::as_number).unwrap_or_default()
+    }
 }
 
 fn is_file_name(name: &[u8]) -> bool {
@@ -111,48 +175,11 @@ fn is_file_name(name: &[u8]) -> bool {
         && core::str::from_utf8(name).is_ok()
 }
 
-/// Returns the description in the answer to a request for a library.
-///
-/// # Errors
-/// The fault of the answer.
-pub(crate) fn described_library(reply: &Document) -> Result<Described, Failure> {
-    let reply = reply.root().as_object().ok_or_else(|| bad("no object"))?;
-    if reply.get("status").is_none() {
-        return Err(bad("no status"));
-    }
-    let size = reply.get("size").and_then(whole_number);
-    let size = size.filter(|size| (1..=MOST_IN_LIBRARY).contains(size));
-    let sum = reply.text("sha256").and_then(checksum);
-    Ok(Described {
-        size: size.ok_or_else(|| bad("no size"))?,
-        sum: sum.ok_or_else(|| bad("no checksum"))?,
-    })
-}
-
 fn json(text: Vec<u8>) -> Result<Document, Failure> {
     parse_json(text).map_err(|error| match error {
         FileError::Unusable(_) => bad("no JSON"),
         FileError::OutOfMemory => Failure::OutOfMemory,
     })
-}
-
-fn whole_number(value: Value<'_>) -> Option<u64> {
-    let number = value.as_number()?;
-    // A number that does not fit into 32 bits is not a valid size.
-    let whole = number as u32;
-    (f64::from(whole) == number).then_some(whole.into())
-}
-
-fn checksum(digits: &[u8]) -> Option<Sum> {
-    let mut sum = [0; SUM];
-    if digits.len() != 2 * SUM {
-        return None;
-    }
-    for (byte, pair) in sum.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |place: usize| char::from(pair[place]).to_digit(16);
-        *byte = (digit(0)? << 4 | digit(1)?) as u8;
-    }
-    Some(sum)
 }
 
 #[cfg(test)]

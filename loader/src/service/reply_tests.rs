@@ -50,54 +50,31 @@ fn lsv_35_what_a_service_says_instead() {
     assert_eq!(said("busy"), Some(ServiceReason::Refused("busy".into())));
 }
 
-#[test]
-fn lsv_34_a_library_has_a_size_and_a_checksum() {
-    let sum = "0f".repeat(32);
-    let described = |text: String| described_library(&reply(&text).unwrap());
-    let good = format!(r#"{{"status":"ok","size":3,"sha256":"{sum}"}}"#);
-    assert_eq!(described(good.clone()).unwrap(), Described { size: 3, sum: [15; 32] });
-    for (part, other, expected) in [
-        (r#""status":"ok","#, "", "no status"),
-        (":3", ":0", "no size"),
-        (":3", ":-1", "no size"),
-        (":3", ":1.5", "no size"),
-        (":3", r#":"3""#, "no size"),
-        (":3", ":1073741825", "no size"),
-        ("0f\"", "0\"", "no checksum"),
-        ("0f\"", "0g\"", "no checksum"),
-        ("sha256", "sha512", "no checksum"),
-    ] {
-        assert_eq!(problem(described(good.replacen(part, other, 1))), expected, "{other}");
-    }
+/// An entry of a list, with further members.
+fn entry(more: &str) -> String {
+    format!(
+        r#"{{"name":"0-a.so.json","contents":"{{}}","sha256":"{}"{more}}}"#,
+        "0f".repeat(32)
+    )
+}
+
+fn listed(text: &str) -> Result<List, Failure> {
+    List::read(text.into())
 }
 
 #[test]
-fn lsv_34_a_list_has_as_many_manifests_as_were_said() {
-    let counted = |count: usize| reply(&format!(r#"{{"count":{count}}}"#)).unwrap();
-    let listed = |text: &str, count: usize| {
-        let counted = counted(count);
-        listed_manifests(text.into(), counted.root().as_object().unwrap().get("count"))
-    };
-    let two = r#"[{"name":"0-a.so.json","contents":"{}"},{"contents":"x\"y","name":"1-b.json"}]"#;
-    let found = listed(two, 2).unwrap();
-    assert_eq!(found[0].name, "0-a.so.json");
-    assert_eq!(
-        (&found[1].name[..], &found[1].content[..]),
-        (&b"1-b.json"[..], &b"x\"y"[..])
-    );
-    assert_eq!(found[0].sum, None);
-    let sum = "0f".repeat(32);
-    let summed = format!(r#"[{{"name":"a.json","contents":"{{}}","sha256":"{sum}"}}]"#);
-    assert_eq!(listed(&summed, 1).unwrap()[0].sum, Some([15; 32]));
-    assert_eq!(listed("[]", 0), Ok(Vec::new()));
-    assert_eq!(problem(listed(two, 1)), "another number of manifests than it says");
-    assert_eq!(
-        problem(listed_manifests(b"[]".to_vec(), None)),
-        "another number of manifests than it says"
-    );
-    assert_eq!(problem(listed("{}", 0)), "a list that is none");
+fn lsv_34_a_list_has_manifests() {
+    let two = format!("[{},{}]", entry(""), entry("").replace("{}", "x\\\"y"));
+    let list = listed(&two).unwrap();
+    let found: Vec<_> = list.manifests().collect();
+    assert_eq!((found.len(), list.len()), (2, 2));
+    assert_eq!((found[0].name, found[1].content), (&b"0-a.so.json"[..], &b"x\"y"[..]));
+    assert_eq!(found[0].library.sum[..4], *b"0f0f");
+    assert_eq!((found[0].library.c_library(), found[0].needs().count()), (&b""[..], 0));
+    assert_eq!(listed("[]").unwrap().len(), 0);
+    assert_eq!(problem(listed("{}")), "a list that is none");
     let many = format!("[{}0]", "0,".repeat(64));
-    assert_eq!(problem(listed(&many, 65)), "more manifests than there can be");
+    assert_eq!(problem(listed(&many)), "more manifests than there can be");
     for name in [
         "",
         "a",
@@ -106,12 +83,52 @@ fn lsv_34_a_list_has_as_many_manifests_as_were_said() {
         "a\\n.json",
         &format!("{}.json", "x".repeat(255)),
     ] {
-        let text = format!(r#"[{{"name":"{name}","contents":"{{}}"}}]"#);
-        assert_eq!(problem(listed(&text, 1)), "a manifest without a name", "{name}");
+        let text = format!("[{}]", entry("").replace("0-a.so.json", name));
+        assert_eq!(problem(listed(&text)), "a manifest without a name", "{name}");
     }
     let long = "x".repeat(MOST_IN_MANIFEST + 1);
     for contents in ["7".into(), format!("\"{long}\"")] {
-        let text = format!(r#"[{{"name":"a.json","contents":{contents}}}]"#);
-        assert_eq!(problem(listed(&text, 1)), "a manifest without a text");
+        let text = format!("[{}]", entry("").replace("\"{}\"", &contents));
+        assert_eq!(problem(listed(&text)), "a manifest without a text");
     }
+    for (part, other) in [("0f\"", "0\""), ("sha256", "sha512"), ("0f0f", "0\\u0000")] {
+        let text = format!("[{}]", entry("").replacen(part, other, 1));
+        assert_eq!(problem(listed(&text)), "a manifest without a checksum", "{other}");
+    }
+}
+
+#[test]
+fn lsv_66_a_list_has_the_libraries_that_drivers_need() {
+    let sum = "1f".repeat(32);
+    let need =
+        format!(r#"{{"key":"0-libz.so.1","file":"libz.so.1.3","symbols":88,"c_library":"2.14","sha256":"{sum}"}}"#);
+    let with = |needs: &str| {
+        listed(&format!(
+            "[{}]",
+            entry(&format!(r#","c_library":"2.38","needs":[{needs}]"#))
+        ))
+    };
+    let list = with(&need).unwrap();
+    let manifest = list.manifests().next().unwrap();
+    assert_eq!(manifest.library.c_library(), b"2.38");
+    let found = manifest.needs().next().unwrap();
+    assert_eq!((found.key, found.name()), (&b"0-libz.so.1"[..], &b"libz.so.1"[..]));
+    assert_eq!((found.file(), found.symbols()), (&b"libz.so.1.3"[..], 88.0));
+    assert_eq!(
+        (found.library.c_library(), found.library.sum),
+        (&b"2.14"[..], sum.as_bytes().try_into().unwrap())
+    );
+    for (part, other) in [
+        ("0-libz.so.1\"", "0/libz.so.1\""),
+        ("\"key\"", "\"k\""),
+        ("1f\"", "1\""),
+    ] {
+        assert_eq!(
+            problem(with(&need.replacen(part, other, 1))),
+            "a library without a key",
+            "{other}"
+        );
+    }
+    let many = vec![&*need; MOST_NEEDS + 1].join(",");
+    assert_eq!(problem(with(&many)), "a library without a key");
 }

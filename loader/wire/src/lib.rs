@@ -8,8 +8,10 @@
 
 use core::time::Duration;
 
+mod libraries;
 mod packet;
 
+pub use libraries::{compare_versions, exported_symbols};
 pub use packet::{HEADER_BYTES, Header, MAGIC, Packet, PacketError, VERSION};
 
 /// Default path of the service's socket (LSV-33).
@@ -26,6 +28,8 @@ pub const MOST_IN_LIBRARY: u64 = 1 << 30;
 pub const MOST_IN_MANIFEST: usize = 64 << 10;
 /// Upper bound on the packages of a service, and therefore on its manifests (LSV-50).
 pub const MOST_PACKAGES: usize = 64;
+/// Upper bound on the libraries that a package brings for its driver (LSV-66).
+pub const MOST_NEEDS: usize = 128;
 
 /// Payload of the request for all manifests that this program can use. The service replies after its pending updates (LSV-35). The payload contains
 /// the program's word size (LSV-50).
@@ -108,11 +112,11 @@ pub mod status {
     pub const DENIED: &str = "denied";
 }
 
-/// Returns `true` if bytes can be a library key (LSV-2, LSV-55, LSV-60): UTF-8, neither empty nor too long, without zero bytes
-/// and slashes.
+/// Returns `true` if bytes can be a library key (LSV-2, LSV-55, LSV-60): UTF-8, neither empty nor too long, without slashes, and without the
+/// characters that JSON escapes.
 pub fn is_key(bytes: &[u8]) -> bool {
     (1..=LONGEST_KEY).contains(&bytes.len())
-        && !bytes.iter().any(|byte| matches!(byte, 0 | b'/'))
+        && !bytes.iter().any(|byte| matches!(byte, 0..0x20 | b'/' | b'"' | b'\\'))
         && core::str::from_utf8(bytes).is_ok()
 }
 
@@ -158,7 +162,16 @@ mod tests {
         ] {
             assert!(is_key(key), "{key:?}");
         }
-        for key in [&b""[..], b"a/b", b"a\0", b"\xff", &[b'k'; LONGEST_KEY + 1]] {
+        for key in [
+            &b""[..],
+            b"a/b",
+            b"a\0",
+            b"a\n",
+            b"a\"",
+            b"a\\",
+            b"\xff",
+            &[b'k'; LONGEST_KEY + 1],
+        ] {
             assert!(!is_key(key), "{key:?}");
         }
     }

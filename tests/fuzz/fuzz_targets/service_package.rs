@@ -62,7 +62,8 @@ fuzz_target!(|bytes: &[u8]| {
     check_manifest(manifest);
     check_manifest(metadata);
     if let Ok(metadata) = twice(|| Metadata::read(metadata, "metadata.json")) {
-        for path in [&metadata.library, &metadata.manifest] {
+        let libraries = metadata.libraries.iter().map(|library| &library.path);
+        for path in libraries.chain([&metadata.manifest]) {
             assert!(path.as_str().split('/').all(|part| !matches!(part, "" | "." | "..")));
         }
     }
@@ -70,13 +71,15 @@ fuzz_target!(|bytes: &[u8]| {
     files.write("icd/p/metadata/metadata.json", metadata);
     files.write("icd/p/contents/m.json", manifest);
     match reader.read("p", &mut |_| {}, &mut |_| {}) {
-        Ok(package) => {
-            assert_eq!(
-                package.library.size,
-                LIBRARY.len() as u64,
-                "another library than that of the package"
-            );
-            assert!(reader.stamp("p").is_some_and(|stamp| stamp == package.stamp));
+        Ok((package, read)) => {
+            for handed in &package.libraries {
+                assert_eq!(
+                    handed.library.size,
+                    LIBRARY.len() as u64,
+                    "another library than that of the package"
+                );
+            }
+            assert!(reader.stamp("p").is_some_and(|stamp| stamp == read));
         }
         Err(fault) => assert!(!fault.to_string().is_empty() && fault != Fault::Absent),
     }

@@ -63,6 +63,8 @@ mod service_hostile;
 #[cfg(target_os = "linux")]
 mod service_limits;
 #[cfg(target_os = "linux")]
+mod service_needs;
+#[cfg(target_os = "linux")]
 mod service_place;
 #[cfg(target_os = "linux")]
 mod service_server;

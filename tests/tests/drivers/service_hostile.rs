@@ -8,7 +8,7 @@ use serde_json::json;
 use wire::{Header, Operation};
 
 use crate::service::{names, package, scene_with, socket};
-use crate::service_server::{Reply, Request, SEALS, Server, Then, bytes_of, copy_with, memory, sealed, sum};
+use crate::service_server::{Reply, Request, SEALS, Server, Then, copy_with, memory, sealed, sum};
 
 /// Runs a program whose service changes its answers. The driver in a folder is always listed; `good` is listed if only the other driver is
 /// affected.
@@ -97,9 +97,6 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the superuser may");
             let change = move |request: &Request, reply: &mut Reply| {
                 if request.is(Operation::Get) {
-                    let bytes = fs::read(&path).expect("it is there");
-                    reply.set("size", json!(bytes.len()));
-                    reply.set("sha256", json!(sum(&bytes)));
                     reply.files = vec![File::open(&path).expect("it is there").into()];
                 }
                 Then::Send
@@ -111,23 +108,12 @@ fn lsv_47_a_file_of_the_superuser_is_trusted() {
     });
 }
 
-/// LSV-62: a library with another size or checksum than announced is not opened.
+/// LSV-62: another library than the one in the list is not opened. A file that is not a library costs that driver.
 #[test]
-fn lsv_62_other_bytes_than_promised_are_refused() {
+fn lsv_62_another_library_than_promised_is_refused() {
     case(|scene| {
         scene_with(scene, &["bad", "good"]);
         let both = ["here", "good"];
-        let library = scene.library("bad");
-        let change = with_bad(move |reply| {
-            let mut bytes = bytes_of(&library);
-            *bytes.last_mut().expect("it is not empty") ^= 1;
-            reply.files = vec![memory("other", &bytes, SEALS)];
-            Then::Send
-        });
-        changed(scene, change, &both).logged(
-            "ERROR | DRIVER",
-            &of("sent a file of another checksum than it promised"),
-        );
         let change = with_bad(|reply| {
             reply.set("sha256", json!(sum(b"other")));
             Then::Send
@@ -137,10 +123,10 @@ fn lsv_62_other_bytes_than_promised_are_refused() {
             &of("sent a file of another checksum than it promised"),
         );
         let change = with_bad(|reply| {
-            reply.set("size", json!(1));
+            reply.files = vec![memory("other", b"no library", SEALS)];
             Then::Send
         });
-        changed(scene, change, &both).logged("ERROR | DRIVER", &of("sent a file of another size than it promised"));
+        changed(scene, change, &both).logged_with("ERROR", "file too short");
     });
 }
 
@@ -195,7 +181,7 @@ fn lsv_63_malformed_answers() {
             }
         };
         type Change = fn(&mut Reply);
-        let rows: [(Change, &str); 14] = [
+        let rows: [(Change, &str); 13] = [
             (|reply| reply.header.request += 1, "the answer to another request"),
             (|reply| reply.header.request = 0, "the answer to another request"),
             (|reply| reply.header.is_reply = false, "the answer to another request"),
@@ -224,10 +210,6 @@ fn lsv_63_malformed_answers() {
             ),
             (|reply| reply.payload = b"{".to_vec(), "no JSON"),
             (|reply| reply.payload = b"[]".to_vec(), "no object"),
-            (
-                |reply| reply.set("count", json!(3)),
-                "another number of manifests than it says",
-            ),
             (
                 |reply| reply.files = vec![memory("x", b"{}", SEALS)],
                 "a list that is none",
@@ -267,7 +249,7 @@ fn lsv_63_malformed_answers() {
     });
 }
 
-/// LSV-50: a service that does not know the program's word size offers a library of another one. The program does not read it to its end.
+/// LSV-50: a service that does not know the program's word size offers a library of another one, which does no harm.
 #[test]
 fn lsv_50_a_library_of_another_class_costs_nothing() {
     case(|scene| {
@@ -278,16 +260,10 @@ fn lsv_50_a_library_of_another_class_costs_nothing() {
             bytes[4] ^= 3;
             other.library = vk.path("other.so");
             fs::write(&other.library, bytes).expect("the folder is the case's");
-            let wrong_sum = |request: &Request, reply: &mut Reply| {
-                if request.is(Operation::Get) && request.payload["name"] == json!("0-libmock_a.so") {
-                    reply.set("sha256", json!("0".repeat(64)));
-                }
-                Then::Send
-            };
-            let _server = Server::changed(&socket(vk), &[other, package(vk, 1, "good")], wrong_sum);
+            let _server = Server::honest(&socket(vk), &[other, package(vk, 1, "good")]);
             assert_eq!(names(vk), ["here", "good"]);
         });
-        outcome.ok().not_logged("checksum");
+        outcome.ok().logged_with("INFO", "wrong ELF class");
     });
 }
 

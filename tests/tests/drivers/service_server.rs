@@ -28,6 +28,10 @@ pub(crate) struct Package {
     pub(crate) manifest: String,
     /// Path of the file with the library's bytes.
     pub(crate) library: PathBuf,
+    /// The libraries that it needs: their keys, their files, and further members of the list.
+    pub(crate) needs: Vec<(String, PathBuf, Value)>,
+    /// The version of the C library that it needs.
+    pub(crate) c_library: &'static str,
 }
 
 impl Package {
@@ -43,7 +47,33 @@ impl Package {
             manifest: manifest.to_string(),
             key,
             library,
+            needs: Vec::new(),
+            c_library: "",
         }
+    }
+
+    /// The libraries that clients can get, with their keys.
+    fn libraries(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let needs = self.needs.iter().map(|(key, path, _)| (&key[..], path.as_path()));
+        [(&self.key[..], self.library.as_path())].into_iter().chain(needs)
+    }
+
+    /// Returns the entry of the driver in the list.
+    fn entry(&self) -> Value {
+        let needs = self.needs.iter().map(|(key, path, more)| {
+            let mut need = json!({"key": key, "sha256": sum(&bytes_of(path))});
+            for (member, value) in more.as_object().into_iter().flatten() {
+                need[member] = value.clone();
+            }
+            need
+        });
+        json!({
+            "name": self.name(),
+            "contents": self.manifest,
+            "sha256": self.sum(),
+            "c_library": self.c_library,
+            "needs": needs.collect::<Vec<_>>(),
+        })
     }
 
     /// Adds another member beside the key.
@@ -278,20 +308,17 @@ impl Shared {
             Some(Operation::Manifests) => {
                 assert_eq!(request.payload["wait_for_idle"], json!(true));
                 assert!(matches!(request.payload["bits"].as_u64(), Some(32 | 64)));
-                let entry = |package: &Package| json!({"name": package.name(), "contents": package.manifest, "sha256": package.sum()});
-                let list: Vec<Value> = packages.iter().map(entry).collect();
+                let list: Vec<Value> = packages.iter().map(Package::entry).collect();
                 let file = memory("manifests", Value::from(list).to_string().as_bytes(), SEALS);
                 Reply::new(request, &json!({"count": packages.len()}), vec![file])
             }
             Some(Operation::Get) => {
-                match packages
-                    .iter()
-                    .find(|package| request.payload == json!({"name": package.key}))
-                {
-                    Some(package) => {
-                        let bytes = bytes_of(&package.library);
+                let mut libraries = packages.iter().flat_map(Package::libraries);
+                match libraries.find(|(key, _)| request.payload == json!({"name": key})) {
+                    Some((_, library)) => {
+                        let bytes = bytes_of(library);
                         let described = json!({"status": "ok", "size": bytes.len(), "sha256": sum(&bytes)});
-                        Reply::new(request, &described, vec![sealed(&package.library)])
+                        Reply::new(request, &described, vec![sealed(library)])
                     }
                     None => Reply::new(request, &json!({"status": "not_found"}), Vec::new()),
                 }
@@ -344,6 +371,7 @@ pub(crate) fn memory(name: &str, bytes: &[u8], seals: i32) -> OwnedFd {
     let file = file.expect("memory files can be made");
     let mut writer = File::from(file.try_clone().expect("a descriptor can be copied"));
     io::Write::write_all(&mut writer, bytes).expect("memory suffices");
+    io::Seek::rewind(&mut writer).expect("a file has a position");
     drop(writer);
     // The system refuses to seal a file while it moves one of its pages.
     eventually("a memory file can be sealed", || {

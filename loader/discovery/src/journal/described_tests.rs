@@ -320,6 +320,7 @@ fn reasons_about_devices_and_the_catalogue() {
         ),
         (DeviceReason::NotConfigured.into(), "device.not-configured", none()),
         (DeviceReason::NotVisible(None).into(), "device.not-visible", none()),
+        (DeviceReason::Served.into(), "device.served", none()),
         (
             DeviceReason::NotVisible(Some(crate::env::Variable::VisibleDevices)).into(),
             "device.not-visible",
@@ -358,6 +359,15 @@ fn reasons_about_the_service() {
         (BadReply("p").into(), "service.bad-reply", problem()),
         (Descriptors("p").into(), "service.descriptors", problem()),
         (OtherBytes("p").into(), "service.other-bytes", problem()),
+        (
+            OldCLibrary {
+                needed: "2.38".into(),
+                here: "2.36".into(),
+            }
+            .into(),
+            "service.old-c-library",
+            [word("needed", "2.38"), word("here", "2.36")].join(","),
+        ),
         (Lost.into(), "service.lost", none()),
     ]);
 }

@@ -82,6 +82,7 @@ fn exact_messages_about_a_service() {
         ("LSV-47", Descriptors("no file").into(), error | driver, "The driver service sent no file. Going on without NAME"),
         ("LSV-47", FileNotTrusted.into(), error | driver, "The driver service sent a file that others can change. Going on without NAME"),
         ("LSV-47", OtherBytes("size").into(), error | driver, "The driver service sent a file of another size than it promised. Going on without NAME"),
+        ("LSV-67", OldCLibrary { needed: "2.38".into(), here: "2.36".into() }.into(), warn | driver, "The driver service has a driver for version 2.38 of the C library, and this program has 2.36. Going on without NAME"),
     ];
     for (number, reason, bits, text) in cases {
         assert_eq!(decision(reason).message(), Some((bits, text.into())), "{number}");

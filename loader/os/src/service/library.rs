@@ -1,9 +1,11 @@
 //! Libraries that are opened from files without a path (LSV-39 to LSV-41).
 
-use crate::{File, Library, OpenError, since_start};
+use crate::{File, Library, OpenError, canonical, since_start, with_terminated};
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::ffi::CStr;
 use core::fmt::{self, Write};
+use core::ptr::NonNull;
 
 /// Length in bytes of the longest path of a descriptor.
 const LONGEST: usize = FOLDER.len() + 2 * u64::BITS as usize + "/2147483647".len();
@@ -12,22 +14,124 @@ const FOLDER: &str = "/proc/self/fd";
 
 /// A library that was opened from a file. It is closed when the last copy of this value is dropped.
 #[derive(Clone)]
-pub struct SharedLibrary(Arc<Library>);
+pub struct SharedLibrary(Arc<(Library, Vec<SharedLibrary>)>);
 
 impl SharedLibrary {
-    /// Opens the library in a file. Its initialisers run. The file may be closed afterwards.
+    /// Opens the library in a file. Its initialisers run. The file may be closed afterwards. `needs` are closed after the library.
     ///
     /// # Errors
     /// The error of the system, in its words.
-    pub fn open(file: &File) -> Result<Self, OpenError> {
+    pub fn open(file: &File, needs: Vec<Self>) -> Result<Self, OpenError> {
         let opened = Library::open(Path::of(file, since_start()).bytes())?;
-        Ok(Self(Arc::new(opened)))
+        Ok(Self(Arc::new((opened, needs))))
     }
 
     /// Returns the address of an exported symbol, or null. The address is valid while a copy of this value exists.
     pub fn symbol(&self, name: &CStr) -> *mut () {
-        self.0.symbol(name)
+        self.0.0.symbol(name)
     }
+}
+
+/// Returns `true` if a library of this name is open. The system then uses it for every library that needs the name.
+pub fn is_open(name: &[u8]) -> bool {
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+    let opened = with_terminated(name, |name| {
+        // SAFETY: the name is terminated. With this flag the call loads nothing, so it runs no code.
+        Ok(NonNull::new(unsafe { libc::dlopen(name.as_ptr(), flags) }))
+    });
+    // Closing it undoes the call.
+    opened.is_ok_and(|opened| opened.map(Library).is_some())
+}
+
+/// Returns the library that the system's linker finds for a name without its cache, with the path of the file.
+#[cfg(target_env = "gnu")]
+pub fn find_library(name: &[u8]) -> Option<(File, Vec<u8>)> {
+    folders::visit(|folder| {
+        let path = crate::render(format_args!("{}/{}", crate::Raw(folder), crate::Raw(name)));
+        let path = canonical(&path).ok()?;
+        let file = with_terminated(&path, File::open).ok()?;
+        Some((file, path))
+    })
+}
+
+/// Returns the version of the C library.
+#[cfg(target_env = "gnu")]
+pub fn c_library() -> &'static [u8] {
+    // SAFETY: the call has no conditions, and returns a terminated string that never changes.
+    unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_bytes()
+}
+
+/// The folders that the linker searches for libraries.
+#[cfg(target_env = "gnu")]
+mod folders {
+    use crate::memory::Grow;
+    use alloc::vec::Vec;
+    use core::ffi::{CStr, c_char, c_uint, c_void};
+    use core::mem::offset_of;
+    use core::ptr::null;
+
+    /// The beginning of what the linker writes.
+    #[repr(C)]
+    struct Folders {
+        size: usize,
+        count: c_uint,
+        first: [Folder; 0],
+    }
+
+    #[repr(C)]
+    struct Folder {
+        name: *const c_char,
+        flags: c_uint,
+    }
+
+    /// Passes the folders to a function until it returns a value.
+    pub(super) fn visit<T>(mut look: impl FnMut(&[u8]) -> Option<T>) -> Option<T> {
+        // SAFETY: a null name means the program, which is open as long as the process runs.
+        let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };
+        let ask = |request, room: *mut c_void| {
+            // SAFETY: the handle is that of the program, and `room` is as large as the request demands.
+            unsafe { libc::dlinfo(program, request, room) == 0 }
+        };
+        let mut head = Folders {
+            size: 0,
+            count: 0,
+            first: [],
+        };
+        if !ask(libc::RTLD_DI_SERINFOSIZE, (&raw mut head).cast()) {
+            return None;
+        }
+        let mut room = Vec::<usize>::new();
+        let words = head.size.div_ceil(size_of::<usize>());
+        room.try_exact_room(words).ok()?;
+        room.resize(words, 0);
+        let begin = room.as_mut_ptr();
+        // SAFETY: the room has more bytes than this structure, and is aligned for it.
+        unsafe { begin.cast::<Folders>().write(head) };
+        if !ask(libc::RTLD_DI_SERINFO, begin.cast()) {
+            return None;
+        }
+        // SAFETY: the linker filled the structure.
+        let count = unsafe { (*begin.cast::<Folders>()).count };
+        // SAFETY: the folders follow in the room.
+        let first = unsafe { begin.byte_add(offset_of!(Folders, first)) }.cast::<Folder>();
+        (0..count as usize).find_map(|index| {
+            // SAFETY: the linker wrote as many folders, each with a terminated name.
+            let name = unsafe { CStr::from_ptr((*first.add(index)).name) };
+            look(name.to_bytes())
+        })
+    }
+}
+
+/// Finds nothing: without the GNU C library there is no way to ask for the folders.
+#[cfg(not(target_env = "gnu"))]
+pub fn find_library(_: &[u8]) -> Option<(File, Vec<u8>)> {
+    None
+}
+
+/// Returns no version. A library that needs a version of the GNU C library does not fit then.
+#[cfg(not(target_env = "gnu"))]
+pub fn c_library() -> &'static [u8] {
+    b""
 }
 
 /// A path through which the system finds a descriptor.
@@ -101,14 +205,17 @@ mod tests {
         };
         let (first, second) = (file_of(c"cos", b"libm.so.6"), file_of(c"dlopen", b"libc.so.6"));
         let number = first.0;
-        let opened = SharedLibrary::open(&first).unwrap();
+        let opened = SharedLibrary::open(&first, Vec::new()).unwrap();
         assert!(!opened.symbol(c"cos").is_null());
         // SAFETY: both descriptors belong to this function.
         assert_eq!(unsafe { libc::dup2(second.0, number) }, number);
-        let other = SharedLibrary::open(&first).unwrap();
+        let other = SharedLibrary::open(&first, Vec::new()).unwrap();
         assert!(other.symbol(c"cos").is_null() && !other.symbol(c"malloc").is_null());
         // A failed attempt to open a file that is not a library leaves no descriptor open.
         let text = File::open(c"/etc/passwd").unwrap();
-        assert!(matches!(SharedLibrary::open(&text), Err(OpenError::Failed(_))));
+        assert!(matches!(
+            SharedLibrary::open(&text, Vec::new()),
+            Err(OpenError::Failed(_))
+        ));
     }
 }

@@ -9,7 +9,7 @@ mod rules;
 mod tests;
 
 pub use devices::{Device, SETTLE, Seen, is_node};
-pub use packages::{COLLECT, Driver, Instance, Job, KEPT, Loaded, Outcome, State};
+pub use packages::{COLLECT, Driver, Handed, Instance, Job, KEPT, Loaded, Outcome, State};
 pub use rules::{Identity, Rule, Rules};
 
 use crate::package::Class;
@@ -35,8 +35,8 @@ pub struct Served {
 /// The result of a look-up by key (LSV-3).
 #[derive(Debug)]
 pub enum Lookup<L> {
-    /// A driver.
-    Found(Rc<Driver<L>>),
+    /// A library.
+    Found(Rc<Handed<L>>),
     /// The answer is not known yet.
     Pending,
     /// There is no such library.
@@ -171,10 +171,10 @@ impl<L> Drivers<L> {
         self.devices.are_pending(now) || self.packages.are_pending()
     }
 
-    /// Returns the driver with a key.
+    /// Returns the library with a key.
     pub fn look_up(&self, now: Instant, key: &str) -> Lookup<L> {
         match self.packages.by_key(key) {
-            Some(driver) => Lookup::Found(driver.clone()),
+            Some(library) => Lookup::Found(library.clone()),
             None if self.is_pending(now) => Lookup::Pending,
             None => Lookup::Absent,
         }

@@ -1,7 +1,7 @@
 //! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and no number is
 //! used twice (LSV-29).
 
-use crate::package::{Class, Fault, Published};
+use crate::package::{Class, Described, Fault, Published};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -11,21 +11,22 @@ pub const KEPT: Duration = Duration::from_secs(10);
 /// The time for which changes on disk are collected before packages are read again.
 pub const COLLECT: Duration = Duration::from_millis(200);
 
-/// A driver that can be handed out. `L` is its library.
+/// A driver that can be handed out. `L` is the type of a library.
 #[derive(Debug)]
 pub struct Driver<L> {
     /// Manifest of the driver as clients see it.
     pub published: Published,
     /// The programs that can use the package.
     pub class: Class,
-    /// Processor of the library, as a number of the ELF specification.
-    pub machine: u16,
-    /// The path of the library in the package.
-    pub file_path: String,
-    /// Bytes of the library.
-    pub size: u64,
-    /// Hash of the library, in hexadecimal digits.
-    pub sha256: String,
+    /// The driver's library, followed by those that it needs, each with the key by which clients ask for it.
+    pub libraries: Vec<(String, Rc<Handed<L>>)>,
+}
+
+/// A library that can be handed out.
+#[derive(Debug)]
+pub struct Handed<L> {
+    /// Description of the library in the package.
+    pub about: Described,
     /// The library that clients load.
     pub library: L,
 }
@@ -118,28 +119,24 @@ pub struct Loaded<L> {
     pub manifest: crate::package::Manifest,
     /// The programs that can use the package.
     pub class: Class,
-    /// Processor of the library.
-    pub machine: u16,
-    /// The path of the library in the package.
-    pub file_path: String,
-    /// Bytes of the library.
-    pub size: u64,
-    /// Hash of the library.
-    pub sha256: String,
-    /// The library that clients load.
-    pub library: L,
+    /// The driver's library, followed by those that it needs.
+    pub libraries: Vec<Handed<L>>,
 }
 
 impl<L> Loaded<L> {
     fn numbered(self, number: u64) -> Driver<L> {
+        let published = self.manifest.published(number);
+        let libraries = self.libraries.into_iter().enumerate().map(|(index, handed)| {
+            let key = match index {
+                0 => published.key.clone(),
+                _ => format!("{number}-{}", handed.about.name),
+            };
+            (key, Rc::new(handed))
+        });
         Driver {
-            published: self.manifest.published(number),
+            libraries: libraries.collect(),
             class: self.class,
-            machine: self.machine,
-            file_path: self.file_path,
-            size: self.size,
-            sha256: self.sha256,
-            library: self.library,
+            published,
         }
     }
 }
@@ -219,9 +216,10 @@ impl<L> Packages<L> {
         self.entries.values().filter_map(|entry| entry.instance.driver())
     }
 
-    /// Returns the driver with a key, even if it is not published (LSV-3).
-    pub(super) fn by_key(&self, key: &str) -> Option<&Rc<Driver<L>>> {
-        self.drivers().find(|driver| driver.published.key == key)
+    /// Returns the library with a key, even if its driver is not published (LSV-3).
+    pub(super) fn by_key(&self, key: &str) -> Option<&Rc<Handed<L>>> {
+        let mut libraries = self.drivers().flat_map(|driver| &driver.libraries);
+        libraries.find(|(own, _)| own == key).map(|(_, library)| library)
     }
 
     /// Each package with its instance.

@@ -1,7 +1,7 @@
 //! Tests of the published list while devices come and go, and packages are read, fail and change.
 
 use super::*;
-use crate::package::{Fault, Manifest};
+use crate::package::{Described, Fault, InnerPath, Manifest};
 use std::time::Duration;
 
 /// The state, with a simulated clock.
@@ -38,11 +38,17 @@ fn loaded(library: &'static str) -> Outcome<&'static str> {
         } else {
             Class::Bits64
         },
-        machine: 62,
-        file_path: format!("lib{library}.so"),
-        size: 1,
-        sha256: String::new(),
-        library,
+        libraries: ["", "libneeded.so"]
+            .map(|name| Handed {
+                about: Described {
+                    name: name.into(),
+                    path: InnerPath::new("file_path", "lib.so").unwrap(),
+                    symbols: 0,
+                    c_library: String::new(),
+                },
+                library,
+            })
+            .into(),
     }))
 }
 

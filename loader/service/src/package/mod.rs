@@ -5,7 +5,7 @@ mod fault;
 mod folder;
 mod text;
 
-pub use elf::{Class, Elf, HEADER_BYTES, is_cut_off};
+pub use elf::{Class, Elf, HEADER_BYTES};
 pub use fault::{Fault, PathRule};
 pub use folder::{File, Folder, Owner, Stamp};
-pub use text::{InnerPath, Manifest, Metadata, Published, is_name};
+pub use text::{Described, InnerPath, Manifest, Metadata, Need, Published, is_name};

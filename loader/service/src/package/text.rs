@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 
 /// Upper bound on the bytes of a package's name.
 const LONGEST_NAME: usize = 64;
+/// Upper bound on the bytes of a needed library's name. With the number of an instance, it is a key.
+const LONGEST_NEED: usize = 40;
 
 /// Returns `true` if a folder of this name can be a package (LSV-28).
 pub fn is_name(name: &str) -> bool {
@@ -50,15 +52,33 @@ impl InnerPath {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Returns the last component.
+    pub fn file_name(&self) -> &str {
+        last(&self.0)
+    }
 }
 
 /// The content of `metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// The library.
-    pub library: InnerPath,
+    /// The driver's library, followed by the libraries that it needs. Each of these comes after those that it needs itself (LSV-66).
+    pub libraries: Vec<Described>,
     /// The manifest.
     pub manifest: InnerPath,
+}
+
+/// A library in `metadata.json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The name under which other libraries need it; empty for the driver's own.
+    pub name: String,
+    /// Path of the file in the package.
+    pub path: InnerPath,
+    /// Number of symbols that it exports; 0 for the driver's own.
+    pub symbols: u64,
+    /// The oldest version of the C library with which it works; empty for all.
+    pub c_library: String,
 }
 
 /// The members of `metadata.json`.
@@ -67,6 +87,32 @@ struct Members {
     version: u64,
     file_path: String,
     manifest_path: String,
+    #[serde(default)]
+    c_library: String,
+    #[serde(default)]
+    needs: Vec<Need>,
+}
+
+/// A library that the driver needs.
+#[derive(Deserialize, Serialize)]
+pub struct Need {
+    /// The name under which other libraries need it.
+    pub name: String,
+    /// Path of the file in the package.
+    pub file_path: String,
+    /// Number of symbols that it exports.
+    #[serde(default)]
+    pub symbols: u64,
+    /// The oldest version of the C library with which it works.
+    #[serde(default)]
+    pub c_library: String,
+}
+
+impl Need {
+    /// Returns `true` if the name, after the number of an instance, is a key.
+    pub fn is_valid(&self) -> bool {
+        is_name(&self.name) && self.name.len() <= LONGEST_NEED
+    }
 }
 
 impl Metadata {
@@ -82,11 +128,39 @@ impl Metadata {
         if members.version != Self::VERSION {
             return Err(member(file, "version", "the number 1"));
         }
+        let own = Described {
+            name: String::new(),
+            path: InnerPath::new("file_path", &members.file_path)?,
+            symbols: 0,
+            c_library: members.c_library,
+        };
+        if members.needs.len() > wire::MOST_NEEDS {
+            return Err(member(file, "needs", "a list of at most 128 libraries"));
+        }
+        let needs = members.needs.into_iter().map(|need| {
+            if !need.is_valid() {
+                return Err(member(file, "name", "the name of a library, of at most 40 characters"));
+            }
+            Ok(Described {
+                path: InnerPath::new("file_path", &need.file_path)?,
+                name: need.name,
+                symbols: need.symbols,
+                c_library: need.c_library,
+            })
+        });
+        let libraries = [Ok(own)].into_iter().chain(needs).collect::<Result<Vec<_>, _>>()?;
+        if !libraries.iter().all(|library| is_version(&library.c_library)) {
+            return Err(member(file, "c_library", "a version of at most 16 digits and dots"));
+        }
         Ok(Self {
-            library: InnerPath::new("file_path", &members.file_path)?,
+            libraries,
             manifest: InnerPath::new("manifest_path", &members.manifest_path)?,
         })
     }
+}
+
+fn is_version(text: &str) -> bool {
+    text.len() <= 16 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// The manifest of a driver, as it is in the package. Unknown members stay in it.
@@ -140,7 +214,7 @@ impl Manifest {
         }
         // Clients reject such a name, and the whole list with it.
         let base = manifest.base();
-        if base.is_empty() || base.contains(char::is_control) {
+        if base.is_empty() || base.contains(|letter: char| letter.is_control() || matches!(letter, '"' | '\\')) {
             return Err(Fault::Key(icd.library_path.clone()));
         }
         // The rewritten text may be longer than the original, and clients reject a list with a text that is too long.
@@ -170,8 +244,13 @@ impl Manifest {
 
     /// Returns the last component of the library's path.
     fn base(&self) -> &str {
-        self.icd.library_path.rsplit('/').next().unwrap_or_default()
+        last(&self.icd.library_path)
     }
+}
+
+/// Returns the last component of a path.
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 /// Returns the longest beginning of a text that has at most `most` bytes and ends between two characters.
@@ -253,7 +332,10 @@ mod tests {
     fn lsv_15_metadata_has_three_members() {
         let read = |text: &str| Metadata::read(text.as_bytes(), "metadata.json");
         let good = read(r#"{"version":1,"file_path":"lib/a.so","manifest_path":"a.json","more":0}"#).unwrap();
-        assert_eq!((good.library.as_str(), good.manifest.as_str()), ("lib/a.so", "a.json"));
+        assert_eq!(
+            (good.libraries[0].path.as_str(), good.manifest.as_str()),
+            ("lib/a.so", "a.json")
+        );
         for (text, word) in [
             ("", "EOF"),
             ("[]", "object"),
@@ -281,6 +363,43 @@ mod tests {
     }
 
     #[test]
+    fn lsv_66_metadata_describes_the_needed_libraries() {
+        let read = |needs: &str| {
+            let text = format!(
+                r#"{{"version":1,"file_path":"a.so","manifest_path":"a.json","c_library":"2.38","needs":{needs}}}"#
+            );
+            Metadata::read(text.as_bytes(), "metadata.json").map(|metadata| metadata.libraries)
+        };
+        let good =
+            read(r#"[{"name":"libz.so.1","file_path":"needs/libz.so.1.3","symbols":88,"c_library":"2.14"}]"#).unwrap();
+        assert_eq!((&*good[0].c_library, good.len()), ("2.38", 2));
+        let need = &good[1];
+        assert_eq!(
+            (&*need.name, need.path.as_str(), need.symbols, &*need.c_library),
+            ("libz.so.1", "needs/libz.so.1.3", 88, "2.14")
+        );
+        let many = format!(
+            "[{}]",
+            vec![r#"{"name":"a","file_path":"a"}"#; wire::MOST_NEEDS + 1].join(",")
+        );
+        for (needs, word) in [
+            ("7", "sequence"),
+            ("[{}]", "name"),
+            (r#"[{"name":"a"}]"#, "file_path"),
+            (r#"[{"name":"a","file_path":"../a"}]"#, "file_path"),
+            (r#"[{"name":"a/b","file_path":"a"}]"#, "name"),
+            (r#"[{"name":"","file_path":"a"}]"#, "name"),
+            (&format!(r#"[{{"name":"{}","file_path":"a"}}]"#, "x".repeat(41)), "name"),
+            (r#"[{"name":"a","file_path":"a","c_library":"GLIBC_2.1"}]"#, "c_library"),
+            (r#"[{"name":"a","file_path":"a","symbols":-1}]"#, "u64"),
+            (&many, "needs"),
+        ] {
+            let fault = read(needs).unwrap_err().to_string();
+            assert!(fault.contains(word), "{needs}: {fault}");
+        }
+    }
+
+    #[test]
     fn lsv_16_a_manifest_has_what_drivers_need() {
         assert!(manifest(GOOD).is_ok());
         for (from, to, word) in [
@@ -295,6 +414,7 @@ mod tests {
             ("lib/libvulkan_x.so", "a\\u0000b", "library_path"),
             ("lib/libvulkan_x.so", "a\\u001fb", "library_path"),
             ("lib/libvulkan_x.so", "a\\nb", "library_path"),
+            ("lib/libvulkan_x.so", "a\\\"b", "library_path"),
             ("[1]", &format!("[{}]", "\"\u{7f}\",1e9,".repeat(6500) + "1"), "bytes"),
         ] {
             let fault = manifest(&GOOD.replace(from, to)).unwrap_err().to_string();

@@ -2,11 +2,13 @@
 
 use super::{List, Server, Source};
 use crate::client::{Attachment, End};
+use crate::drivers::Driver;
 use crate::held::{Answer, Awaited, Held};
+use crate::library::Library;
 use crate::limits;
 use crate::memory::Text;
 use crate::package::Class;
-use crate::protocol::{Device, ManifestText, Reply, Request};
+use crate::protocol::{Device, LibraryText, ManifestText, Reply, Request};
 use std::rc::Rc;
 use std::time::Instant;
 use tracing::debug;
@@ -91,13 +93,13 @@ impl Server {
             Answer::Wait => None,
             Answer::NotFound => only(status::NOT_FOUND),
             Answer::Timeout => only(status::TIMEOUT),
-            Answer::Library(driver) => {
+            Answer::Library(handed) => {
                 let reply = Reply::Library {
                     status: status::OK,
-                    size: driver.size,
-                    sha256: driver.sha256.clone(),
+                    size: handed.library.size,
+                    sha256: handed.library.sha256.clone(),
                 };
-                Some((reply, Attachment::Library(driver)))
+                Some((reply, Attachment::Library(handed)))
             }
             Answer::Manifests(class) => {
                 let List { text, count, .. } = self.manifests(class);
@@ -114,15 +116,7 @@ impl Server {
         {
             return list.clone();
         }
-        let manifests: Vec<_> = self
-            .drivers
-            .published_for(class)
-            .map(|driver| ManifestText {
-                name: &driver.published.name,
-                contents: &driver.published.contents,
-                sha256: &driver.sha256,
-            })
-            .collect();
+        let manifests: Vec<_> = self.drivers.published_for(class).map(|driver| listed(driver)).collect();
         // Texts can always be written as JSON. An empty file would be an invalid list.
         let text = serde_json::to_vec(&manifests).unwrap_or_default();
         let list = List {
@@ -184,5 +178,22 @@ impl Server {
             self.listen_to(Source::Client(number));
         }
         Ok(())
+    }
+}
+
+/// Returns the entry of a driver in the list of manifests.
+fn listed(driver: &Driver<Library>) -> ManifestText<'_> {
+    let mut libraries = driver.libraries.iter().map(|(key, handed)| LibraryText {
+        key,
+        file: handed.about.path.file_name(),
+        symbols: handed.about.symbols,
+        c_library: &handed.about.c_library,
+        sha256: &handed.library.sha256,
+    });
+    ManifestText {
+        name: &driver.published.name,
+        contents: &driver.published.contents,
+        library: libraries.next().unwrap_or_default(),
+        needs: libraries.collect(),
     }
 }

@@ -198,9 +198,7 @@ fn ask(
     groups: &mut HostVec<Group<Chain>>,
     journal: &mut Journal<'_>,
 ) -> Result<(), VkResult> {
-    let Source {
-        driver, count: room, ..
-    } = *source;
+    let (driver, room) = (source.driver, source.count);
     if room == 0 {
         return Ok(());
     }
@@ -225,6 +223,9 @@ fn ask(
         scratch(instance),
     )?;
     for (index, properties) in reported.iter().enumerate() {
+        if has_left_out(properties, driver, &places) {
+            continue;
+        }
         let counterpart = |handle: PhysicalDeviceHandle<Driver>| {
             places
                 .get(handle.raw().addr())
@@ -246,6 +247,12 @@ fn ask(
         })?;
     }
     Ok(())
+}
+
+/// Returns `true` for a group of the service's driver with a device that an installed driver serves (LSV-68).
+fn has_left_out(group: &VkPhysicalDeviceGroupProperties<Driver>, driver: &InstanceDriver, listed: &Places) -> bool {
+    let is_left_out = |device: &PhysicalDeviceHandle<Driver>| listed.get(device.raw().addr()).is_none();
+    driver.is_of_service && members(group).iter().any(is_left_out)
 }
 
 /// Removes the devices that are not shown from their groups, so that each other device is still in one group (DRV-143a). A group without any other

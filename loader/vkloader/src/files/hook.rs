@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn the_container_is_found_by_its_state() {
         let bundle = tempfile::tempdir().expect("a folder");
-        let state = serde_json::json!({"bundle": bundle.path()}).to_string();
+        let state = serde_json::json!({"bundle": bundle.path().to_str()}).to_string();
         let refused = |state: &str| run(&[], state.as_bytes()).expect_err("it is invalid").to_string();
         assert!(refused("{").contains("EOF"));
         assert!(refused("{}").contains("/bundle"));

@@ -16,6 +16,8 @@ pub enum DeviceReason {
     NotConfigured,
     /// No word of this variable, or of the settings file, matches the device (DRV-143a).
     NotVisible(Option<Variable>),
+    /// The device belongs to a driver of the service, and an installed driver serves it (LSV-68).
+    Served,
     /// The settings file does not configure this device, so the group of this number with it is not shown.
     GroupNotConfigured(usize),
     /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`; its previous list is used.
@@ -30,6 +32,7 @@ impl DeviceReason {
             Self::IdFilter(_) => Code::DeviceIdFilter,
             Self::NotConfigured => Code::DeviceNotConfigured,
             Self::NotVisible(_) => Code::DeviceNotVisible,
+            Self::Served => Code::DeviceServed,
             Self::GroupNotConfigured(_) => Code::DeviceGroupNotConfigured,
             Self::EnumerationFailed(_) => Code::DeviceEnumerationFailed,
             Self::GroupsFailed(_) => Code::DeviceGroupsFailed,
@@ -39,7 +42,9 @@ impl DeviceReason {
     pub(super) fn bits(&self) -> Option<LogBits> {
         match self {
             Self::IdFilter(_) => None,
-            Self::NotConfigured | Self::NotVisible(_) | Self::GroupNotConfigured(_) => Some(LogBits::INFO),
+            Self::NotConfigured | Self::NotVisible(_) | Self::Served | Self::GroupNotConfigured(_) => {
+                Some(LogBits::INFO)
+            }
             Self::EnumerationFailed(_) | Self::GroupsFailed(_) => Some(LogBits::ERROR),
         }
     }
@@ -58,6 +63,10 @@ impl DeviceReason {
                 let by = variable.map_or("visible_devices of the settings file", Variable::name);
                 write!(out, "Device \"{name}\" is hidden by {by}")
             }
+            Self::Served => write!(
+                out,
+                "Device \"{name}\" of the driver service is left out: an installed driver serves it"
+            ),
             Self::GroupNotConfigured(number) => write!(
                 out,
                 "terminator_EnumeratePhysicalDeviceGroups: Physical device group {number} contains a VkPhysicalDevice \

@@ -31,6 +31,13 @@ pub enum ServiceReason {
     FileNotTrusted,
     /// The file differs from the description in this property.
     OtherBytes(&'static str),
+    /// The driver, or a library that it needs and this system lacks, needs a newer C library.
+    OldCLibrary {
+        /// The version that it needs.
+        needed: Text,
+        /// The version of this process.
+        here: Text,
+    },
 }
 
 impl ServiceReason {
@@ -47,12 +54,18 @@ impl ServiceReason {
             Self::Descriptors(_) => Code::ServiceDescriptors,
             Self::FileNotTrusted => Code::ServiceFileNotTrusted,
             Self::OtherBytes(_) => Code::ServiceOtherBytes,
+            Self::OldCLibrary { .. } => Code::ServiceOldCLibrary,
         }
     }
 
     pub(super) fn bits(&self) -> Option<LogBits> {
         Some(match self {
-            Self::NotReached(_) | Self::TimedOut | Self::Lost | Self::Refused(_) | Self::NoLibrary => DRIVER_WARN,
+            Self::NotReached(_)
+            | Self::TimedOut
+            | Self::Lost
+            | Self::Refused(_)
+            | Self::NoLibrary
+            | Self::OldCLibrary { .. } => DRIVER_WARN,
             Self::NotTrusted(_)
             | Self::Folder
             | Self::BadReply(_)
@@ -76,6 +89,12 @@ impl ServiceReason {
             Self::Descriptors(problem) => write!(out, "sent {problem}"),
             Self::FileNotTrusted => out.write_str("sent a file that others can change"),
             Self::OtherBytes(part) => write!(out, "sent a file of another {part} than it promised"),
+            Self::OldCLibrary { needed, here } => {
+                write!(
+                    out,
+                    "has a driver for version {needed} of the C library, and this program has {here}"
+                )
+            }
         }?;
         write!(out, ". Going on without {name}")
     }
@@ -88,6 +107,10 @@ impl ServiceReason {
             Self::Refused(word) => record.text("status", word),
             Self::BadReply(problem) | Self::Descriptors(problem) | Self::OtherBytes(problem) => {
                 record.word("problem", problem);
+            }
+            Self::OldCLibrary { needed, here } => {
+                record.text("needed", needed);
+                record.text("here", here);
             }
             Self::Folder | Self::TimedOut | Self::Lost | Self::NoLibrary | Self::FileNotTrusted => {}
         }

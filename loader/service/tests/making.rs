@@ -1,0 +1,230 @@
+//! Commands of the service (LSV-26, LSV-32, LSV-65, LSV-66): checking and making packages, and printing the settings.
+
+mod machine;
+
+use machine::{case, library, manifest, printed, program, skip};
+use serde_json::Value;
+use std::fs;
+
+/// LSV-32
+#[test]
+fn lsv_32_a_package_can_be_checked() {
+    case(|machine| {
+        machine.package("soft");
+        let check = || program(["--check".as_ref(), machine.path("icd/soft").as_os_str()]);
+        let output = check();
+        assert!(output.status.success(), "{}", printed(&output));
+        let text = printed(&output);
+        for word in [
+            "100000",
+            "64 bits",
+            "0-libsoft.so",
+            "0-libsoft.so.json",
+            &manifest("0-libsoft.so"),
+        ] {
+            assert!(text.contains(word), "{word} is not in\n{text}");
+        }
+        machine.write("icd/soft/contents/lib/driver.so", "no library at all, but long enough");
+        let output = check();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(printed(&output).contains("lib/driver.so"), "{}", printed(&output));
+        assert!(output.stdout.is_empty());
+    });
+}
+
+/// LSV-26
+#[test]
+fn lsv_26_the_settings_can_be_printed() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("c.json");
+    fs::write(&file, r#"{"devices":[{"driver":"x","icds":["y"]}],"dri":"/file"}"#).unwrap();
+    let words = [
+        "--config",
+        file.to_str().unwrap(),
+        "--print-config",
+        "--dri",
+        "/line",
+        "--no-udev",
+    ];
+    let output = program(words);
+    assert!(output.status.success(), "{}", printed(&output));
+    let config = serde_json::from_slice::<Value>(&output.stdout).unwrap();
+    let text = |key| config.get(key).unwrap().to_string();
+    assert_eq!((text("dri"), text("no-udev")), ("\"/line\"".into(), "true".into()));
+    assert_eq!(text("devices"), r#"[{"driver":"x","icds":["y"]}]"#);
+    assert_eq!(text("socket"), format!("{:?}", wire::SOCKET));
+    fs::write(&file, "{").unwrap();
+    let output = program(words);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(printed(&output).contains("c.json"), "{}", printed(&output));
+}
+
+/// LSV-65
+#[test]
+fn lsv_65_packages_follow_installed_drivers() {
+    case(|mut machine| {
+        machine.config(r#"{"fallback":"lavapipe"}"#);
+        let install = |machine: &machine::Machine, size| {
+            machine.write("drivers/liblvp.so", library(usize::BITS, size));
+            machine.write(
+                "icd.d/lvp_icd.json",
+                manifest(machine.path("drivers/liblvp.so").to_str().unwrap()),
+            );
+        };
+        machine.write("icd.d/unknown_icd.json", "{");
+        machine.write("icd.d/radeon_icd.json", "{");
+        machine.write("drivers/other.so", library(96 - usize::BITS, 100));
+        machine.write("icd.d/intel_icd.json", manifest("../drivers/other.so"));
+        machine.package("mine");
+        let [manifests, out] = ["icd.d", "icd"].map(|path| machine.path(path));
+        let packages = || {
+            let output = program([
+                "packages".as_ref(),
+                "--manifests".as_ref(),
+                manifests.as_os_str(),
+                "--out".as_ref(),
+                out.as_os_str(),
+            ]);
+            assert!(output.status.success(), "{}", printed(&output));
+            let lines = printed(&output);
+            lines
+                .lines()
+                .filter(|line| !line.starts_with("radv:"))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        install(&machine, 5000);
+        let made = format!("lavapipe: made of {}", machine.path("icd.d/lvp_icd.json").display());
+        assert_eq!(packages(), [made.as_str()]);
+        assert!(packages().is_empty());
+        machine.start();
+        machine.expect(&["0-liblvp.so.json"]);
+        install(&machine, 6000);
+        assert_eq!(packages(), [made.as_str()]);
+        machine.expect(&["1-liblvp.so.json"]);
+        assert_eq!(machine.client().get("1-liblvp.so").attached().len(), 6000);
+        fs::remove_file(machine.path("icd.d/lvp_icd.json")).unwrap();
+        assert_eq!(packages(), ["lavapipe: removed"]);
+        machine.expect(&[]);
+        let left: Vec<_> = fs::read_dir(machine.path("icd"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["mine"]);
+    });
+}
+
+/// A driver that is installed becomes a package, which serves.
+#[test]
+fn a_driver_becomes_a_package() {
+    case(|mut machine| {
+        machine.write("drivers/libx.so.1.2", library(64, 5000));
+        std::os::unix::fs::symlink("libx.so.1.2", machine.path("drivers/libx.so")).unwrap();
+        machine.write("drivers/x.json", manifest("/usr/lib/libx.so"));
+        let package = |library: &str, out: &str| {
+            let [library, manifest, out] = [library, "drivers/x.json", out].map(|path| machine.path(path));
+            program([
+                "package".as_ref(),
+                library.as_os_str(),
+                manifest.as_os_str(),
+                out.as_os_str(),
+            ])
+        };
+        let output = package("drivers/libx.so", "icd/soft");
+        assert!(output.status.success(), "{}", printed(&output));
+        let contents = fs::read(machine.path("icd/soft/contents/libx.so")).unwrap();
+        assert_eq!(contents, library(64, 5000));
+        assert!(printed(&package("drivers/libx.so", "icd/soft")).contains("exists already"));
+        // `--replace` replaces an existing package, but never another folder.
+        let replace = |out: &str| {
+            let [library, manifest, out] = ["drivers/libx.so", "drivers/x.json", out].map(|path| machine.path(path));
+            let words = [library.as_os_str(), manifest.as_os_str(), out.as_os_str()];
+            program(["package".as_ref(), "--replace".as_ref()].into_iter().chain(words))
+        };
+        machine.write("drivers/libx.so.1.2", library(64, 6000));
+        assert!(replace("icd/soft").status.success());
+        assert_eq!(fs::read(machine.path("icd/soft/contents/libx.so")).unwrap().len(), 6000);
+        assert!(printed(&replace("drivers")).contains("not a package"));
+        assert!(machine.path("drivers/libx.so").exists());
+        // The first package of a machine makes the folder for all of them.
+        let output = package("drivers/libx.so", "nothing/yet/soft");
+        assert!(output.status.success(), "{}", printed(&output));
+        assert!(printed(&package("drivers/none.so", "icd/b")).contains("none.so"));
+        assert!(printed(&package("drivers/x.json", "icd/b")).contains("ELF"));
+        assert_eq!(fs::read_dir(machine.path("icd")).unwrap().count(), 1);
+        machine.start();
+        machine.expect(&["0-libx.so.json"]);
+    });
+}
+
+/// Repeats the test above with the name of the system's software driver.
+#[test]
+fn an_installed_driver_becomes_a_package() {
+    case(|mut machine| {
+        let folder = "/usr/share/vulkan/icd.d";
+        let manifests = fs::read_dir(folder).into_iter().flatten();
+        let found = manifests.filter_map(|entry| Some(entry.ok()?.path())).find(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("lvp_icd"))
+        });
+        let Some(found) = found else {
+            return skip("there is no lavapipe to make a package of");
+        };
+        let out = machine.path("icd/soft");
+        let output = program([
+            "package".as_ref(),
+            "libvulkan_lvp.so".as_ref(),
+            found.as_os_str(),
+            out.as_os_str(),
+        ]);
+        assert!(output.status.success(), "{}", printed(&output));
+        let text = fs::read(out.join("metadata/metadata.json")).unwrap();
+        let metadata: Value = serde_json::from_slice(&text).unwrap();
+        let needs = metadata["needs"].as_array().unwrap();
+        let place = |name: &str| needs.iter().position(|need| need["name"] == name);
+        // LSV-66: a library comes after those that it needs, and none is of the C library.
+        assert!(place("libgcc_s.so.1").is_some() && place("libgcc_s.so.1") < place("libstdc++.so.6"));
+        assert!(place("libc.so.6").is_none() && place("libm.so.6").is_none());
+        assert!(metadata["c_library"].as_str().unwrap().starts_with("2."));
+        machine.start();
+        machine.expect(&["0-libvulkan_lvp.so.json"]);
+        let mut client = machine.client();
+        for need in needs {
+            assert!(need["symbols"].as_u64() > Some(0), "{need}");
+            let file = out.join("contents").join(need["file_path"].as_str().unwrap());
+            let mut reply = client.get(&format!("0-{}", need["name"].as_str().unwrap()));
+            assert_eq!(
+                reply.attached().len() as u64,
+                fs::metadata(file).unwrap().len(),
+                "{need}"
+            );
+        }
+    });
+}
+
+/// LSV-66: an installed file that only root can change is not copied.
+#[test]
+fn lsv_66_a_package_needs_no_space() {
+    use std::os::unix::fs::MetadataExt;
+    case(|machine| {
+        let driver = machine.path("drivers/libx.so");
+        let inode = |path: &std::path::Path| fs::metadata(path).unwrap().ino();
+        machine.write("drivers/libx.so", library(64, 5000));
+        machine.write("drivers/x.json", manifest("libx.so"));
+        for (mode, is_same) in [(0o644, true), (0o664, false), (0o600, false)] {
+            machine.set_mode("drivers/libx.so", mode);
+            let out = machine.path(&format!("icd/p{mode}"));
+            let manifest = machine.path("drivers/x.json");
+            let output = program([
+                "package".as_ref(),
+                driver.as_os_str(),
+                manifest.as_os_str(),
+                out.as_os_str(),
+            ]);
+            assert!(output.status.success(), "{}", printed(&output));
+            let packaged = out.join("contents/libx.so");
+            assert_eq!(inode(&packaged) == inode(&driver), is_same, "{mode:o}");
+            assert_eq!(fs::metadata(&packaged).unwrap().mode() & 0o7777, 0o644);
+        }
+    });
+}

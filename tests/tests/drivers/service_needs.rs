@@ -1,0 +1,213 @@
+//! Libraries that drivers of a service need, and devices that an installed driver serves too (LSV-66 to LSV-68).
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use loader_tests::{Scene, Vk, case};
+use serde_json::{Value, json};
+use wire::Operation;
+
+use crate::service::{names, package, scene_with, socket};
+use crate::service_server::{Package, Server, Then};
+
+/// The name under which others need the library of these cases.
+const NEEDED: &str = "libneeded.so.1";
+
+/// A driver that needs a library, which is a copy of another mock driver.
+fn needing(vk: &Vk, key: &str, more: Value) -> Package {
+    let mut package = package(vk, 0, "a");
+    package.needs = vec![(key.into(), vk.path("libraries/libmock_need.so"), more)];
+    package
+}
+
+/// A folder that the system's linker searches, with the needed library in this file.
+fn with_folder(scene: &mut Scene, file: &str) -> PathBuf {
+    let folder = scene.path("own");
+    scene.on_disk(|| {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).expect("the folder is the case's");
+        fs::copy("/proc/self/exe", folder.join(file)).expect("any ELF file will do");
+        if file != NEEDED {
+            symlink(file, folder.join(NEEDED)).expect("the folder is the case's");
+        }
+    });
+    scene.env("LD_LIBRARY_PATH", &folder);
+    folder
+}
+
+/// LSV-66: a library that the system lacks comes with the driver and is open before it. Its key is asked for once in a process.
+#[test]
+fn lsv_66_a_lacking_library_comes_with_its_driver() {
+    case(|scene| {
+        scene_with(scene, &["a", "need"]);
+        let outcome = scene.run(|vk| {
+            let server = Server::honest(&socket(vk), &[needing(vk, "0-libneeded.so.1", json!({}))]);
+            for _ in 0..2 {
+                assert_eq!(names(vk), ["here", "a"]);
+            }
+            assert_eq!(server.requests(), 2 + 2);
+            let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+            assert!(maps.contains("libmock_need.so"), "{maps}");
+            // It is closed with its driver.
+            server.publish(&[]);
+            assert_eq!(names(vk), ["here"]);
+            let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+            assert!(!maps.contains("libmock_need.so"), "{maps}");
+        });
+        outcome.ok();
+        let order = outcome.all();
+        let at = |name: &str| order.find(&format!("{name} load"));
+        assert!(at("need") <= at("a"), "{order}");
+    });
+}
+
+/// LSV-66: a library that the process has open stays the only one of its name.
+#[test]
+fn lsv_66_an_open_library_is_not_asked_for() {
+    case(|scene| {
+        scene_with(scene, &["a", "need"]);
+        let outcome = scene.run(|vk| {
+            let newer = json!({"file": "libc.so.99", "symbols": 1_000_000});
+            let server = Server::honest(&socket(vk), &[needing(vk, "0-libc.so.6", newer)]);
+            assert_eq!(names(vk), ["here", "a"]);
+            assert_eq!(server.requests(), 2);
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-66: the newer library is used: by the version in the name of its file, else by the number of symbols that it exports.
+#[test]
+fn lsv_66_the_newer_library_is_used() {
+    case(|scene| {
+        scene_with(scene, &["a", "need"]);
+        for (own, file, symbols, requests) in [
+            ("libneeded.so.1.5", "libneeded.so.1.4", 1_000_000, 2),
+            ("libneeded.so.1.5", "libneeded.so.1.10", 0, 3),
+            ("libneeded.so.1.5", "libneeded.so.1.5", 1_000_000, 3),
+            ("libneeded.so.1.5", "libneeded.so.1.5", 0, 2),
+            (NEEDED, NEEDED, 1_000_000, 3),
+            (NEEDED, NEEDED, 0, 2),
+            // The C library is too old for the newer one.
+            ("libneeded.so.1.5", "libneeded.so.1.999", 0, 2),
+        ] {
+            with_folder(scene, own);
+            let outcome = scene.run(|vk| {
+                let c_library = if file.ends_with("999") { "2.999" } else { "2.2" };
+                let need = json!({"file": file, "symbols": symbols, "c_library": c_library});
+                let server = Server::honest(&socket(vk), &[needing(vk, "0-libneeded.so.1", need)]);
+                assert_eq!(names(vk), ["here", "a"]);
+                assert_eq!(server.requests(), requests, "{own} {file} {symbols}");
+            });
+            outcome.ok();
+        }
+    });
+}
+
+/// LSV-66: a driver whose library does not come is skipped.
+#[test]
+fn lsv_66_a_library_that_does_not_come_costs_its_driver() {
+    case(|scene| {
+        scene_with(scene, &["a", "need", "good"]);
+        let outcome = scene.run(|vk| {
+            let packages = [needing(vk, "0-libneeded.so.1", json!({})), package(vk, 1, "good")];
+            let change = |request: &crate::service_server::Request, reply: &mut crate::service_server::Reply| {
+                if request.payload["name"] == json!("0-libneeded.so.1") {
+                    reply.files.clear();
+                }
+                Then::Send
+            };
+            let _server = Server::changed(&socket(vk), &packages, change);
+            assert_eq!(names(vk), ["here", "good"]);
+        });
+        outcome
+            .ok()
+            .logged_with("ERROR | DRIVER", "The driver service sent no file");
+    });
+}
+
+/// LSV-67: a driver for a newer C library is refused before its library is asked for, and so is one whose library needs it.
+#[test]
+fn lsv_67_a_newer_c_library_is_named() {
+    case(|scene| {
+        scene_with(scene, &["a", "need", "good"]);
+        for of_driver in [true, false] {
+            let outcome = scene.run(|vk| {
+                let mut new = needing(
+                    vk,
+                    "0-libneeded.so.1",
+                    json!({"c_library": if of_driver { "2.2" } else { "2.999" }}),
+                );
+                new.c_library = if of_driver { "2.999" } else { "2.2" };
+                let mut good = package(vk, 1, "good");
+                good.c_library = "2.2.5";
+                let server = Server::honest(&socket(vk), &[new, good]);
+                assert_eq!(names(vk), ["here", "good"]);
+                assert_eq!(server.requests(), 2);
+            });
+            let line = "The driver service has a driver for version 2.999 of the C library, and this program has 2.";
+            outcome.ok().logged_with("WARNING | DRIVER", line);
+        }
+    });
+}
+
+/// LSV-42: a connection that ends before an answer about a library is replaced by another one, which gets the rest.
+#[test]
+fn lsv_42_an_ended_connection_is_replaced() {
+    case(|scene| {
+        scene_with(scene, &["a", "b"]);
+        let outcome = scene.run(|vk| {
+            let ended = std::sync::atomic::AtomicBool::new(false);
+            let change = move |request: &crate::service_server::Request, _: &mut crate::service_server::Reply| {
+                let is_first = request.is(Operation::Get) && !ended.swap(true, std::sync::atomic::Ordering::Relaxed);
+                if is_first { Then::Close } else { Then::Send }
+            };
+            let server = Server::changed(&socket(vk), &[package(vk, 0, "a"), package(vk, 1, "b")], change);
+            assert_eq!(names(vk), ["here", "a", "b"]);
+            assert_eq!((server.connections(), server.requests()), (2, 1 + 3));
+        });
+        outcome.ok();
+    });
+}
+
+/// LSV-68: a device that an installed driver serves is not listed again, in groups neither. Others of the same driver stay.
+#[test]
+fn lsv_68_a_device_is_listed_once() {
+    case(|scene| {
+        scene.needs_superuser("programs trust a driver service of the superuser");
+        scene
+            .driver("here")
+            .device_with("uuid", |device| device.ids(1, 2).uuids(0xAB, 1))
+            .device_with("place", |device| device.ids(1, 3).api("1.2").pci(0, 0x65, 0, 0))
+            .device_with("processor", |device| device.ids(1, 4).kind(4))
+            .folder("xdg/data-home/vulkan/icd.d");
+        scene
+            .driver("a")
+            .device_with("same uuid", |device| device.ids(1, 2).uuids(0xAB, 2))
+            .device_with("same place", |device| device.ids(9, 9).api("1.2").pci(0, 0x65, 0, 0))
+            .device_with("same processor", |device| device.ids(1, 4).kind(4))
+            .device_with("other uuid", |device| device.ids(1, 2).uuids(0xAC, 1))
+            .device_with("other kind", |device| device.ids(1, 4).kind(2))
+            .unlisted();
+        let socket_path = scene.path("s");
+        scene
+            .unset("VK_DRIVER_FILES")
+            .env("VK_LOADER_SERVICE_SOCKET", socket_path);
+        scene.env("VK_LOADER_DISABLE_SELECT", "1");
+        let outcome = scene.run(|vk| {
+            let _server = Server::honest(&socket(vk), &[package(vk, 0, "a")]);
+            let instance = vk.spec().api("1.1").create().expect("vkCreateInstance");
+            let mut names = instance.device_names();
+            names.sort();
+            assert_eq!(names, ["other kind", "other uuid", "place", "processor", "uuid"]);
+            let groups = instance.group_names();
+            assert_eq!(groups.iter().map(Vec::len).sum::<usize>(), 5);
+        });
+        outcome.ok();
+        for name in ["same uuid", "same place", "same processor"] {
+            let line = format!("Device \"{name}\" of the driver service is left out: an installed driver serves it");
+            outcome.logged_with("INFO", &line);
+        }
+    });
+}
