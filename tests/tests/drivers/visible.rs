@@ -1,6 +1,9 @@
 //! The only devices that an instance shows (DRV-143a).
 
+use std::thread;
+
 use loader_tests::ash::vk;
+use loader_tests::vk::Shared;
 use loader_tests::{Scene, call, case};
 
 const VARIABLE: &str = "VK_LOADER_VISIBLE_DEVICES";
@@ -233,5 +236,36 @@ fn drv_143a_hidden_devices_are_logged() {
                 &format!("{VARIABLE} chooses the devices: type:discrete"),
             )
             .not_logged("Device \"plain\" is hidden");
+    });
+}
+
+/// DRV-143a, DRV-168: threads that enumerate at once get the same devices and groups, also where everything is hidden.
+#[test]
+fn drv_143a_threads_get_the_same_lists() {
+    case(|scene| {
+        five_devices(scene);
+        scene.env("VK_LOADER_DEBUG", "").limit(60);
+        for (value, count) in [("type:cpu,10de:20,type:integrated", 3), ("none", 0)] {
+            scene.env(VARIABLE, value);
+            let outcome = scene.run(|vk| {
+                let instance = vk.instance_with("1.1", &[]);
+                let shared = Shared(&instance);
+                let work = || {
+                    let instance = shared.get();
+                    for _ in 0..20 {
+                        let (result, devices) = instance.some_devices(16);
+                        assert_eq!((result, devices.len()), (vk::Result::SUCCESS, count));
+                        let mut groups = 9;
+                        let result = call!(
+                            instance,
+                            PFN_vkEnumeratePhysicalDeviceGroups(instance.raw, &mut groups, std::ptr::null_mut())
+                        );
+                        assert_eq!((result, groups as usize), (vk::Result::SUCCESS, count));
+                    }
+                };
+                thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+            });
+            outcome.ok();
+        }
     });
 }

@@ -54,6 +54,28 @@ fn drv_143a_the_settings_file_chooses() {
     });
 }
 
+/// Hostile lists hide what they do not name, and fail no call. A value that is not an array has no effect.
+#[test]
+fn drv_143a_hostile_lists_of_the_settings_file() {
+    case(|scene| {
+        five_devices(scene);
+        scene.limit(60);
+        let many = vec!["\"9:9\""; 20_000].join(",");
+        let long = format!("[\"name:{}*\", \"type:cpu\"]", "x".repeat(100_000));
+        for (list, expected) in [
+            (format!("[{many}]"), ""),
+            (long, "processor"),
+            (r#"[null, {"a": "type:cpu"}, [["type:cpu"]], 7, true]"#.into(), ""),
+            (r#"["type:cpu\u0000", "\u001b[2J"]"#.into(), "processor"),
+            (r#"{"0": "type:cpu"}"#.into(), "placed,plain,marked,small,processor"),
+            (r#""type:cpu""#.into(), "placed,plain,marked,small,processor"),
+        ] {
+            settings(scene, &format!(r#""visible_devices": {list}"#));
+            assert_eq!(names(scene), expected, "{list:.60}");
+        }
+    });
+}
+
 /// A list of configured devices takes precedence over both.
 #[test]
 fn drv_143a_configured_devices_take_precedence() {
