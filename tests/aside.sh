@@ -41,9 +41,9 @@ RUN
 
 # system NAME COMMAND ARGUMENT...: copies the root of a system by links, and lets the command change its /usr.
 system() {
-    local usr=$HERE/system/usr
-    rm -rf "$HERE/system" && mkdir -p "$HERE/system"
-    cp -al "$ROOTS/$1/usr" "$usr"
+    ROOT_OF_SYSTEM=$ROOTS/$1
+    rm -rf "$HERE/system" "$TREE/usr/lib/libvulkan_lvp.so" && mkdir -p "$HERE/system"
+    cp -al "$ROOT_OF_SYSTEM/usr" "$HERE/system/usr"
     shift
     "$@"
 }
@@ -65,7 +65,7 @@ hide_driver() {
 started() {
     local status=0
     # shellcheck disable=SC2046 -- a list of words
-    env -i PATH=/usr/bin:/bin VK_LOADER_DEBUG=info,error bwrap --ro-bind "$HERE/system/usr" /usr $(links "$HERE/system") --proc /proc --dev /dev \
+    env -i PATH=/usr/bin:/bin VK_LOADER_DEBUG=info,error bwrap --ro-bind "$HERE/system/usr" /usr $(links "$ROOT_OF_SYSTEM") --proc /proc --dev /dev \
         --tmpfs /tmp --ro-bind "$1" "$MOUNTED" --unshare-all --die-with-parent "$MOUNTED/AppRun" >"$HERE/output" 2>&1 || status=$?
     cat "$HERE/output"
     return "$status"
@@ -106,6 +106,7 @@ hidden() {
     system "$1" hide_driver
     started "$TREE"
     says "1 of 1 devices worked"
+    rm -rf "$HERE/other" && cp -a "$TREE" "$HERE/other"
     cp "$HERE/plain/libvulkan.so.1" "$HERE/other/usr/lib/libvulkan.so.1"
     not started "$HERE/other"
     lacks "devices worked"
