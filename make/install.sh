@@ -37,7 +37,7 @@ case $LIBDIR in
 esac
 case $PREFIX in /*) ;; *) die 3 "PREFIX must be absolute, and is $PREFIX" ;; esac
 
-# vulkan.pc takes blanks and most signs between quotes; what ends a quote, a comment or a list it cannot hold.
+# In vulkan.pc, blanks and most signs may stand between quotes. Signs that end a quote, begin a comment or divide a list are refused.
 for name in PREFIX LIBDIR; do
     [[ ${!name} != *[\"\\\$\`\#\;[:cntrl:]]* ]] ||
         die 3 "$name must not contain any of \" \\ \$ \` # ; or a line end: vulkan.pc cannot name such a folder. It is ${!name}"

@@ -41,7 +41,7 @@ done
 
 OUT=$TARGET/targets
 mkdir -p "$OUT/include"
-# The headers of this system are in the way of those of others.
+# Only the Vulkan headers are copied. The other headers of this system would hide those of the target.
 cp -r /usr/include/vulkan /usr/include/vk_video "$OUT/include"
 
 

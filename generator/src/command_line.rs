@@ -84,7 +84,7 @@ pub enum Asked {
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 `check` or `diff --exit-code` found something; 2 the registry or the policy \
 cannot be accepted; 3 usage and files; 4 `diff --exit-code` found something that breaks or needs a decision.";
 
-/// From the facts of the Vulkan registry and the decisions of the policy to the files in generated/.
+/// Writes the files in generated/ from the facts of the Vulkan registry and the decisions of the policy.
 #[derive(Parser)]
 #[command(name = "vkgen", version, after_help = EXIT_CODES)]
 struct CommandLine {

@@ -14,7 +14,7 @@ ROUNDS = (1, 5)
 
 @dataclass(frozen=True)
 class Setting:
-    """The properties that processes share which are counted together."""
+    """Properties of processes whose results are counted together."""
 
     threads: int
     stack: str

@@ -1,4 +1,4 @@
-//! The emitted files that come out different, and those of the snapshot, so that no change of the output goes without a line.
+//! Compares the emitted files and the files of the snapshot. Each file that differs gets a line, so that no change of the output is hidden.
 //!
 //! A change that affects only a file of the snapshot changes nothing that is compiled, only its checksum in the manifest.
 

@@ -63,7 +63,7 @@ fn lsv_11_the_first_package_that_can_serves() {
         machine.package("soft");
         machine.start();
         machine.expect(&["2-libsoft.so.json"]);
-        // Added later, and preferred to software; then one that is preferred to that.
+        // Package b is added later and takes precedence over the software driver. Package a then takes precedence over b.
         machine.package("b");
         machine.expect(&["3-libb.so.json"]);
         machine.package("a");

@@ -81,7 +81,7 @@ fn lsv_64_the_log_holds_up_nobody() {
             machine.kill();
             let Some(log) = log else { continue };
             let text = std::io::read_to_string(log).unwrap();
-            // Far fewer lines than there were causes.
+            // The log has far fewer lines than there were events.
             assert!(text.lines().count() < 500, "{text}");
         }
     });

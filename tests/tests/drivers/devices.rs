@@ -105,7 +105,7 @@ fn drv_120_a_growing_count_is_cut() {
     });
 }
 
-/// DRV-121: no device at all, or none but failures.
+/// DRV-121: the result if no driver has a device, or if all drivers fail.
 #[test]
 fn drv_121_no_device_at_all_is_an_error() {
     case(|scene| {

@@ -146,7 +146,7 @@ fn drv_023_an_element_may_be_a_manifest() {
     });
 }
 
-/// DRV-12: inside a directory by file name, bytewise.
+/// DRV-12: manifests of a folder are sorted by the bytes of their file names.
 #[test]
 fn drv_012_files_of_a_directory_are_sorted_by_name() {
     case(|scene| {

@@ -85,7 +85,7 @@ fn lsv_47_files_that_others_can_change_are_refused() {
     });
 }
 
-/// LSV-47: a file of the superuser alone is as good as a sealed one.
+/// LSV-47: a file that only the superuser may write counts like a sealed one.
 #[test]
 fn lsv_47_a_file_of_the_superuser_is_trusted() {
     case(|scene| {

@@ -280,7 +280,7 @@ fn drv_243_a_wrong_device_among_four() {
     });
 }
 
-/// The same tests with a real driver, in a module by whose name such cases are left out.
+/// Repeats the tests with a real driver. Runs without real drivers leave out the modules of this name.
 pub(crate) mod real {
     use super::*;
 

@@ -43,7 +43,7 @@ fn quiet(scene: &mut Scene) {
     place(scene, &[Layer::explicit("a").folder(EXPLICIT)]);
 }
 
-/// The manifest of the layer `a`, and its text with the layer named `VK_LAYER_` and a letter.
+/// Returns the path of the manifest of layer `a`. Also returns a function that gives its text with another last letter of the layer's name.
 fn manifest(vk: &Vk) -> (PathBuf, impl Fn(char) -> String) {
     let path = vk.path(EXPLICIT).join("a.json");
     let text = fs::read_to_string(&path).expect("the manifest is there");

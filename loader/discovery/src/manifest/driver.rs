@@ -57,7 +57,7 @@ impl DriverManifest {
 pub enum DriverOutcome {
     /// A driver to use.
     Driver(DriverManifest),
-    /// A portability driver that was not asked for; if nothing else is found, this is worth telling (DRV-99).
+    /// The driver is a portability driver that was not requested. If there is no other driver, the log says so (DRV-99).
     Portability,
     /// The manifest is unusable. The journal has the reason.
     Unusable,

@@ -39,7 +39,7 @@ fn members<L: DeviceLevel>(properties: &VkPhysicalDeviceGroupProperties<L>) -> &
     &properties.physicalDevices[..member_count(properties)]
 }
 
-/// Removes the other devices from a group. Returns `true` if there were others.
+/// Removes the devices from a group that are not to be kept. Returns `true` if it removed one.
 fn keep_members<L: DeviceLevel>(
     properties: &mut VkPhysicalDeviceGroupProperties<L>,
     is_kept: impl Fn(PhysicalDeviceHandle<L>) -> bool,
