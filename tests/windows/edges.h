@@ -217,6 +217,7 @@ static void texts(void) {
     layer(L"Gerät 日本\\e.json", "wide");
     SetEnvironmentVariableW(L"VK_LAYER_PATH", path(L"Gerät 日本"));
     is(layers(), "wide ", "APP-210 a variable beyond ASCII");
+    check(!strstr(last_log, "is ignored"), "APP-211 no variable is said to be ignored");
     wchar_t *broken = path(L"broken");
     broken[wcslen(broken) - 1] = 0xD800;
     SetEnvironmentVariableW(L"VK_LAYER_PATH", broken);

@@ -158,6 +158,8 @@ static void device_keys(void) {
         held_by(device, value_name, REG_SZ, names[device], wcslen(names[device]) * 2);
     }
     is(layers(), "device1 device4 ", "LAY-49 LAY-50 display devices, without terminators; a device's own value hides those of components");
+    held_by(1, value_name, REG_MULTI_SZ, names[1], wcslen(names[1]) * 2);
+    is(layers(), "device1 device4 ", "LAY-49 so does a list of its own");
     held_by(1, value_name, REG_BINARY, names[1], 20);
     is(layers(), "device3 device4 ", "LAY-49 unless it lists no paths");
     RegDeleteTreeW(HKEY_LOCAL_MACHINE, DEVICES L"1");
