@@ -28,9 +28,9 @@ build() {
 }
 # Writes the tree: a program, a library, and a script that finds them.
 bundle() {
-    mkdir -p "$TREE/usr/bin"
-    library_folder "$TREE/usr/lib/libvulkan.so.1" "$HERE/linked"
-    CC="$HERE/cargo/linker -idirafter /usr/include" build_programs tests/programs "$TREE/usr/bin" hello
+    library_folder "$TREE/usr/lib/libvulkan.so.1" "$HERE/programs/lib"
+    CC="$HERE/cargo/linker -idirafter /usr/include" build_programs tests/programs "$HERE/programs" hello
+    install -D "$HERE/programs/hello" "$TREE/usr/bin/hello"
     cat >"$TREE/AppRun" <<'RUN'
 #!/bin/sh
 here=${0%/*}
