@@ -82,43 +82,68 @@ pending_header() {
     git cat-file blob "$PENDING:registry/pin.toml" | sed -n 's/^header = "\(.*\)"$/\1/p'
 }
 
+# read_changes: sets `was` and `will` to the blobs of each file that the pending commit changes, before and after it. A number of zeros means that
+# there is no file.
+read_changes() {
+    local entry path old new
+    git diff-tree -r -z --no-renames "$PENDING^" "$PENDING" >"$WORK/changes"
+    while IFS= read -r -d '' entry && IFS= read -r -d '' path; do
+        read -r _ _ old new _ <<<"$entry"
+        was[$path]=$old will[$path]=$new
+    done <"$WORK/changes"
+}
+# read_tree: sets `has` to the blobs of those files that are in the tree. It calls git once for all files.
+read_tree() {
+    local path index paths=() blobs
+    has=()
+    for path in "${!was[@]}"; do
+        [ ! -f "$path" ] || paths+=("$path")
+    done
+    [ ${#paths[@]} -gt 0 ] || return 0
+    printf '%s\n' "${paths[@]}" | git hash-object --stdin-paths >"$WORK/blobs"
+    mapfile -t blobs <"$WORK/blobs"
+    for index in "${!paths[@]}"; do has[${paths[index]}]=${blobs[index]}; done
+}
 # ours PATH: succeeds if nobody else changed a file. It is then as before the bump, as after it, or the beginning of the new file, if git was
 # stopped while it wrote.
 ours() {
-    local now commit
-    [ -f "$1" ] || return 0
-    now=$(git hash-object -- "$1")
-    for commit in "$PENDING^" "$PENDING"; do
-        [ "$now" != "$(git rev-parse --quiet --verify "$commit:$1")" ] || return 0
-    done
-    cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1"
+    case ${has[$1]:-none} in
+    none | "${was[$1]}" | "${will[$1]}") ;;
+    *) cmp --quiet --bytes="$(stat -c %s "$1")" <(git cat-file blob "$PENDING:$1" 2>/dev/null) "$1" ;;
+    esac
 }
 # delivered PATH: succeeds if a file is as the bump wrote it.
 delivered() {
-    local new
-    new=$(git rev-parse --quiet --verify "$PENDING:$1") || { [ ! -e "$1" ] && return; }
-    [ "$new" = "$(git hash-object -- "$1")" ]
+    case ${will[$1]} in
+    *[!0]*) [ "${has[$1]:-}" = "${will[$1]}" ] ;;
+    *) [ ! -e "$1" ] ;;
+    esac
 }
 
 # Applies the changes of the pending commit to the tree.
 deliver() {
     local path list=$WORK/changed
+    local -A was=() will=() has=()
     mkdir -p "$WORK"
-    git diff --name-only --no-renames -z "$PENDING^" "$PENDING" >"$list"
-    while IFS= read -r -d '' path; do
+    read_changes
+    read_tree
+    for path in "${!was[@]}"; do
         ours "$path" || die 2 "$path was changed since the bump to $(pending_header) began: undo that and call make bump, \
 or drop the bump with git update-ref -d $PENDING and git checkout"
-    done <"$list"
+    done
+    printf '%s\0' "${!was[@]}" >"$list"
     # A separate index, because an interruption may leave its lock.
     rm -f "$WORK/index" "$WORK/index.lock"
     GIT_INDEX_FILE=$WORK/index git read-tree "$PENDING^"
     GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
-    while IFS= read -r -d '' path; do
+    read_tree
+    for path in "${!was[@]}"; do
         # Git only warns of a file that it cannot take away.
         delivered "$path" || die 2 "$path could not be brought into the tree"
-        while [ ! -e "$path" ]; do path=$(dirname "$path"); done
-        printf '%s\0%s\0' "$path" "$(dirname "$path")"
-    done <"$list" | sort --zero-terminated --unique | xargs -0 sync
+        path=./$path
+        while [ ! -e "$path" ]; do path=${path%/*}; done
+        printf '%s\0%s\0' "$path" "${path%/*}"
+    done | sort --zero-terminated --unique | xargs -0 sync
     own_git update-ref -d "$PENDING"
 }
 
