@@ -108,6 +108,14 @@ def told():
         expect(any(line.startswith(f"error: {name}") and words in line for line in output.splitlines()), f"{words}:\n{output}")
 
 
+def mutants_listed():
+    """A run of mutants can begin: each row of tests/mutants/equivalent.txt matches a mutant of the present sources."""
+    if not (ROOT / ".git").exists():
+        raise Skip("this is no git checkout")
+    output = run(["make", "mutants", "N=3", "JOBS=0"], HANG, cwd=ROOT)
+    expect("from 1 on" in output and len(output.splitlines()) == 4, output)
+
+
 CASES = [
     ("an unknown stage", refused(["make/test.sh", "typo"], "test.sh: unknown stage typo; the stages are setup ")),
     ("an unknown stage after a valid one", refused(["make/test.sh", "format", "typo"], "unknown stage typo")),
@@ -122,6 +130,7 @@ CASES = [
     ("PEER that is a word", refused(["make/runs.sh", "peer"], "there is no library sit to compare", PEER="sit")),
     ("VERSION with a zero too many", refused(["make/bump.sh", "1.4.0366"], "1.4.0366 is no header: 1.4.N")),
     ("make documents agrees with its check", documents_agree),
+    ("the list of mutants", mutants_listed),
     ("what does not hold is told", told),
     ("a row for each promise", matrix),
 ]
