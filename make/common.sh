@@ -116,6 +116,8 @@ build_tools() {
     $CARGO "${CARGO_OPTIONS[@]}" build --locked --profile tools "${packages[@]}"
     mkdir -p "$RELEASE"
     for name; do
+        # Another process may run the same file.
+        [ ! "$RELEASE/$name" -ef "$BUILT/tools/$name" ] || continue
         rm -f "$RELEASE/$name"
         ln "$BUILT/tools/$name" "$RELEASE/$name" 2>/dev/null || cp -p "$BUILT/tools/$name" "$RELEASE/$name"
     done
