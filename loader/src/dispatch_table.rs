@@ -69,7 +69,7 @@ macro_rules! late_table {
         pub(crate) const LATE: DriverTable = DriverTable {
             // SAFETY: both are pointers to functions, and the stub of a slot takes the arguments of its command.
             $($name: Some(unsafe {
-                core::mem::transmute::<unsafe extern "system" fn(), $function>($crate::lazy::stub::<{ slot::$name }>)
+                core::mem::transmute::<unsafe extern "system" fn(), $function>($crate::unopened::stub::<{ slot::$name }>)
             }),)*
         };
 
@@ -80,7 +80,7 @@ macro_rules! late_table {
             any(target_arch = "x86_64", target_arch = "aarch64")
         ))]
         pub(crate) static FAILS: [bool; DriverTable::SLOT_COUNT] =
-            [$(<$function as $crate::lazy::Late>::FAILS),*];
+            [$(<$function as $crate::unopened::Late>::FAILS),*];
     };
     ($table:ident: $($rest:tt)*) => {};
 }

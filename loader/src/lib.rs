@@ -41,12 +41,11 @@ os::panics_end_the_process!();
 mod alloc;
 #[cfg(vkl_steps_aside)]
 mod aside;
-#[cfg_attr(not(all(feature = "catalogue", target_os = "linux")), path = "no_catalogue.rs")]
-mod catalogue;
 mod debug;
 mod device;
 mod dispatch_table;
 mod driver;
+mod driver_interface;
 mod entry;
 mod ffi;
 mod forward;
@@ -61,15 +60,6 @@ mod instance;
 mod late;
 mod layer;
 mod layout;
-#[cfg_attr(
-    not(all(
-        feature = "lazy",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    )),
-    path = "no_lazy.rs"
-)]
-mod lazy;
 mod library;
 mod list;
 mod lookup;
@@ -77,19 +67,8 @@ mod messenger;
 mod physical_device;
 mod proc_addr;
 mod process;
-#[cfg_attr(
-    not(all(
-        feature = "lazy",
-        target_os = "linux",
-        any(target_arch = "x86_64", target_arch = "aarch64")
-    )),
-    path = "no_recorded.rs"
-)]
-mod recorded;
 #[cfg(test)]
 mod round_trip_tests;
-#[cfg_attr(not(all(feature = "service", target_os = "linux")), path = "no_service.rs")]
-mod service;
 mod slots;
 mod stubs;
 mod table;
@@ -101,5 +80,6 @@ mod testing;
 #[path = "../os/src/testing/time_limit.rs"]
 mod time_limit;
 mod translation;
+mod unopened;
 mod window_system;
 mod wsi;

@@ -2,7 +2,8 @@
 
 use crate::driver::PreloadedDrivers;
 use crate::generated::types::VK_HEADER_VERSION_COMPLETE;
-use crate::{catalogue, driver, instance, library, service};
+use crate::unopened::{BeforeOpening as _, KnownDrivers};
+use crate::{driver, instance, library, unopened};
 use discovery::env::variable::{Separator, TABLE, Trust};
 use discovery::env::{Environment, Variable, split};
 use discovery::journal::LogBits;
@@ -47,7 +48,7 @@ extern "C" fn on_load() {
     if let Some(value) = environment.get(Variable::Debug) {
         log::select(log_mask(&value));
     }
-    catalogue::read_mode(&environment);
+    KnownDrivers::read_mode(&environment);
     DriverPolicies::read(&environment);
     let version = ApiVersion(VK_HEADER_VERSION_COMPLETE);
     log::message(
@@ -93,8 +94,7 @@ extern "C" fn on_unload() {
     PreloadedDrivers::release();
     instance::forget();
     driver::forget();
-    catalogue::forget();
-    service::forget();
+    unopened::forget();
     trace::end();
 }
 

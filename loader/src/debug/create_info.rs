@@ -1,6 +1,6 @@
 //! Creation and destruction of the drivers' objects, for both kinds of callback.
 
-use crate::driver::failure;
+use crate::driver_interface::failure;
 use crate::generated::types::{
     VkAllocationCallbacks, VkDebugReportCallbackCreateInfoEXT, VkDebugUtilsMessengerCreateInfoEXT, VkResult,
 };

@@ -6,7 +6,7 @@ use super::group::{self, Regrouped};
 use super::object::Device;
 use crate::alloc::{HostAllocator, HostVec};
 use crate::device::DEVICES;
-use crate::driver;
+use crate::driver_interface;
 use crate::ffi;
 use crate::ffi::layer_interface::{GetDeviceProcAddr, GetInstanceProcAddr};
 use crate::gate::GATE;
@@ -300,7 +300,7 @@ impl Request<'_> {
         };
         // SAFETY: the function belongs to the first entity and gets a handle of its level, and the array has room for the counted elements.
         unsafe {
-            driver::all_extensions(scratch, |count, array| {
+            driver_interface::all_extensions(scratch, |count, array| {
                 enumerate(self.physical_device, core::ptr::null(), count, array)
             })
         }

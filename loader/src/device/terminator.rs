@@ -4,7 +4,7 @@ use super::create::publish;
 use super::group::{self, Regrouped};
 use super::object::{Device, DriverDevice, driver_function};
 use crate::alloc::{HostVec, Room};
-use crate::driver;
+use crate::driver_interface;
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
 use crate::generated::dispatch::DeviceTerminatorTable;
@@ -14,12 +14,12 @@ use crate::generated::types::{
 };
 use crate::handle::{Chain, Driver as DriverLevel, PhysicalDeviceHandle};
 use crate::instance::InstanceDriver;
-use crate::lazy;
 use crate::lookup::{DeviceGate, Row};
 use crate::physical_device::ChainPhysicalDevice;
 use crate::proc_addr;
 use crate::table::Slots;
 use crate::translation::{self, DEVICE_MAGIC};
+use crate::unopened::{ClosedDrivers, StandIns as _};
 use core::ffi::{c_char, c_void};
 use core::mem::MaybeUninit;
 use discovery::extension::{DeviceExtension, DeviceExtensionSet, InstanceExtension};
@@ -140,11 +140,11 @@ impl Creation<'_> {
             return Err(if result == VkResult::VK_SUCCESS {
                 missing
             } else {
-                driver::failure(result)
+                driver_interface::failure(result)
             });
         }
-        // A driver that stayed closed has it only now.
-        let own = lazy::device_look_up(self.driver.get_instance_proc_addr, self.driver.handle);
+        // A driver with a stand-in has it only now.
+        let own = ClosedDrivers::device_look_up(self.driver.get_instance_proc_addr, self.driver.handle);
         let get_device_proc_addr = own.or(self.driver.table.vkGetDeviceProcAddr).ok_or(missing)?;
         // SAFETY: the handle is not null, and the loader may write the first word of a dispatchable object (DRV-208).
         unsafe { *handle.0.cast::<*const c_void>() = core::ptr::from_ref(self.device.table()).cast() };
@@ -183,7 +183,7 @@ impl Creation<'_> {
         if requested.is_empty() {
             return Ok((names, enabled));
         }
-        let offered = driver::device_extensions(&self.driver.table, self.physical_device.handle, scratch)?;
+        let offered = driver_interface::device_extensions(&self.driver.table, self.physical_device.handle, scratch)?;
         names.try_reserve_exact(requested.len())?;
         for &pointer in requested.iter().filter(|name| !name.is_null()) {
             // SAFETY: names in a valid create info are terminated.

@@ -1,7 +1,7 @@
 //! `VK_LUNARG_direct_driver_loading`: drivers that the application supplies as function pointers (DRV-78 to DRV-87).
 
-use super::interface::{GetProcAddr, Interface, NegotiationError};
 use super::open::OpenDriver;
+use crate::driver_interface::{GetProcAddr, Interface, NegotiationError};
 use crate::ffi;
 use crate::generated::types::{
     VkDirectDriverLoadingInfoLUNARG, VkDirectDriverLoadingListLUNARG, VkDirectDriverLoadingModeLUNARG,

@@ -5,14 +5,12 @@
 
 mod direct;
 mod extensions;
-mod interface;
 mod open;
 mod preload;
 mod scan;
 
 pub(crate) use direct::{DirectDrivers, direct_drivers};
-pub(crate) use extensions::{all_extensions, device_extensions, failure, instance_extensions};
-pub(crate) use interface::{EnumerateAdapterPhysicalDevices, GetProcAddr, Interface, lookup, lookup_known};
+pub(crate) use extensions::instance_extensions;
 pub(crate) use open::OpenDriver;
 pub(crate) use preload::PreloadedDrivers;
-pub(crate) use scan::{DriversAside, Scan, ScanOptions, forget, scan};
+pub(crate) use scan::{Scan, ScanOptions, forget, scan};

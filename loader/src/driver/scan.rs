@@ -1,10 +1,11 @@
 //! Search for drivers, and opening of all of them (DRV-7, DRV-8).
 
 use super::direct::DirectDrivers;
-use super::open::{LibraryPlace, OpenDriver};
-use crate::catalogue::{Advice, Known, KnownDrivers, Reserve};
-use crate::recorded::Closed;
-use crate::service;
+use super::open::OpenDriver;
+use crate::driver_interface::LibraryPlace;
+use crate::unopened::{
+    Answer, Answered, BeforeOpening as _, Elsewhere as _, Known, KnownDrivers, Published, Reserve, Reserves, Service,
+};
 use core::mem::take;
 use discovery::drivers::{DriverScan, Listing};
 use discovery::journal::Journal;
@@ -41,9 +42,9 @@ pub(crate) struct ScanOptions<'a> {
 }
 
 impl ScanOptions<'_> {
-    /// Reads the user's own catalogue if the folders of a listing have its mark, and nothing is known of drivers.
+    /// Adds the facts of the user if the folders of a listing have their mark.
     fn know(&self, listing: &Listing, search: &Search<'_>, journal: &mut Journal<'_>) {
-        if listing.is_marked && self.known.is_empty() {
+        if listing.is_marked {
             self.known.add_users(search.environment(), journal);
         }
     }
@@ -63,27 +64,25 @@ pub(crate) struct Scan {
     pub drivers: Vec<OpenDriver>,
     /// `true` if a manifest was skipped because portability drivers were not requested (DRV-99).
     pub skipped_portability: bool,
-    /// Drivers that were not opened because their extensions are known, each with the number of open drivers before it.
-    pub answered: Vec<(usize, Known)>,
+    /// Drivers that were not opened because their extensions are known.
+    pub answered: Answered,
     /// Drivers that were not opened because other drivers suffice.
-    pub aside: DriversAside,
+    pub aside: Reserves,
 }
 
-/// Drivers that are not opened as long as other drivers suffice.
-pub(crate) type DriversAside = Vec<(DriverManifest, Known, Reserve)>;
-
 impl Scan {
+    /// Opens the driver of a manifest, which is compared with the facts that are known of it.
     fn open(
         &mut self,
         manifest: &DriverManifest,
-        library: &Text,
-        place: LibraryPlace<'_>,
+        known: Option<Known>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        if let Some(driver) = OpenDriver::open(manifest, library, place, journal) {
-            self.drivers.try_push(driver)?;
+        let library = (&manifest.library_path, LibraryPlace::Path);
+        match OpenDriver::open(manifest, library, known, journal) {
+            Some(driver) => self.drivers.try_push(driver),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Opens the driver of a manifest, unless everything needed is known.
@@ -93,31 +92,13 @@ impl Scan {
         known: &KnownDrivers,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        if known.is_empty() {
-            return self.open(manifest, &manifest.library_path, LibraryPlace::Path, journal);
+        match known.consider(manifest, journal)? {
+            Answer::Open(known) => self.open(manifest, known, journal),
+            Answer::Closed(known, stand_in) => self.drivers.try_push(OpenDriver::of_closed(known, stand_in)),
+            Answer::Answered(known) => self.answered.add(self.drivers.len(), known),
+            Answer::Aside(known, reserve) => self.aside.add(manifest, known, reserve),
+            Answer::Skip => Ok(()),
         }
-        match known.advice(manifest, journal) {
-            Advice::Open(entry) => match Closed::of(manifest, entry, known, journal)? {
-                Some(closed) => self.drivers.try_push(OpenDriver::of_closed(closed)),
-                None => self.open_known(manifest, entry, journal),
-            },
-            Advice::Answered(known) => self.answered.try_push((self.drivers.len(), known)),
-            Advice::Aside(known, reserve) => self.aside.try_push((manifest.try_copy()?, known, reserve)),
-            Advice::Broken => Ok(()),
-        }
-    }
-
-    /// Opens a driver, and compares it with its catalogue entry.
-    fn open_known(
-        &mut self,
-        manifest: &DriverManifest,
-        known: Option<Known>,
-        journal: &mut Journal<'_>,
-    ) -> Result<(), OutOfMemory> {
-        if let Some(driver) = OpenDriver::open_known(manifest, known, journal) {
-            self.drivers.try_push(driver)?;
-        }
-        Ok(())
     }
 
     /// Opens drivers that were set aside, after all, because an instance without devices is better than no instance. Drivers that have no device come
@@ -125,21 +106,17 @@ impl Scan {
     #[cold]
     #[inline(never)]
     fn open_last(&mut self, known: &KnownDrivers, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
-        for reserve in [Reserve::Software, Reserve::Asleep, Reserve::NoDevice] {
+        let mut aside = take(&mut self.aside);
+        for reserve in Reserve::ORDER {
             let needed = match reserve {
                 Reserve::Software => !self.drivers.iter().any(|driver| known.has_devices(driver.known)),
                 Reserve::Asleep | Reserve::NoDevice => self.drivers.is_empty(),
             };
-            let mut rest = Vec::new();
-            for one in take(&mut self.aside) {
-                shortage::check()?;
-                match needed && one.2 == reserve {
-                    true => self.open_known(&one.0, Some(one.1), journal)?,
-                    false => rest.try_push(one)?,
-                }
+            if needed {
+                aside.open(reserve, |manifest, known| self.open(manifest, Some(known), journal))?;
             }
-            self.aside = rest;
         }
+        self.aside = aside;
         Ok(())
     }
 
@@ -148,8 +125,8 @@ impl Scan {
     fn installed(&self, key: &Text) -> Option<&Text> {
         let number = key.iter().position(|&byte| byte == b'-')?;
         let open = self.drivers.iter().map(|driver| &driver.path);
-        let aside = self.aside.iter().map(|(manifest, ..)| &manifest.library_path);
-        open.chain(aside).find(|path| *file_name(path) == key[number + 1..])
+        open.chain(self.aside.paths())
+            .find(|path| *file_name(path) == key[number + 1..])
     }
 
     /// Opens the drivers that a service has now, unless it is known that there is none (LSV-38). They come last, and are never remembered: a
@@ -162,45 +139,45 @@ impl Scan {
         search: &Search<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        match listing.with_service && !service::is_off() {
-            true => self.ask_service(listing, options, search, journal),
-            false => Ok(()),
+        if listing.with_service && !Service::is_off() {
+            self.open_delivered(listing, options, search, journal)?;
         }
+        Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    fn ask_service(
+    fn open_delivered(
         &mut self,
         listing: &Listing,
         options: &ScanOptions<'_>,
         search: &Search<'_>,
         journal: &mut Journal<'_>,
     ) -> Result<(), OutOfMemory> {
-        let Some((mut session, list)) = service::ask(search.environment(), journal)? else {
-            return Ok(());
-        };
-        let mut wanted = Vec::new();
-        for published in list.manifests() {
-            shortage::check()?;
-            let path = &published.path();
-            match read_published_manifest(path, copy(published.content)?, options.portability, journal)? {
-                DriverOutcome::Driver(manifest) => {
-                    let installed = self.installed(&manifest.library_path);
-                    if listing.keeps_published(path, published.name, installed, journal)? {
-                        let library = session.fetch(published, &manifest.library_path);
-                        wanted.try_push((manifest, library))?;
+        let wanted = Service::deliver(
+            search.environment(),
+            |published, journal| {
+                let Published { name, path, content } = published;
+                match read_published_manifest(&path, copy(content)?, options.portability, journal)? {
+                    DriverOutcome::Driver(manifest) => {
+                        let installed = self.installed(&manifest.library_path);
+                        let is_wanted = listing.keeps_published(&path, name, installed, journal)?;
+                        return Ok(is_wanted.then_some(manifest));
                     }
+                    DriverOutcome::Portability => self.skipped_portability = true,
+                    DriverOutcome::Unusable => {}
                 }
-                DriverOutcome::Portability => self.skipped_portability = true,
-                DriverOutcome::Unusable => {}
-            }
-        }
-        // The connection ends before any code of a driver runs (LSV-42).
-        drop(session);
+                Ok(None)
+            },
+            journal,
+        )?;
         for (manifest, library) in wanted {
             shortage::check()?;
-            self.open(&manifest, &library.name, LibraryPlace::Service(&library), journal)?;
+            let open = |journal: &Journal<'_>| library.open(journal);
+            let place = LibraryPlace::Sent(&open);
+            if let Some(driver) = OpenDriver::open(&manifest, (library.name(), place), None, journal) {
+                self.drivers.try_push(driver)?;
+            }
         }
         Ok(())
     }
@@ -228,8 +205,8 @@ pub(crate) fn scan(
     let mut found = Scan {
         drivers: direct.drivers,
         skipped_portability: false,
-        answered: Vec::new(),
-        aside: Vec::new(),
+        answered: Answered::default(),
+        aside: Reserves::new(),
     };
     if direct.exclusive {
         return Ok(found);

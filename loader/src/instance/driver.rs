@@ -2,18 +2,18 @@
 
 use super::Instance;
 use crate::alloc::{HostAllocator, HostText};
-use crate::catalogue::Known;
 use crate::dispatch_table::UNKNOWN_SLOTS;
-use crate::driver::{EnumerateAdapterPhysicalDevices, GetProcAddr, OpenDriver};
+use crate::driver::OpenDriver;
+use crate::driver_interface::{self, EnumerateAdapterPhysicalDevices, GetProcAddr};
 use crate::ffi::Uncounted;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{PFN_vkVoidFunction, VkAllocationCallbacks, VkPhysicalDeviceProperties, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
-use crate::lazy;
 use crate::library::{Library, RealPath};
 use crate::physical_device::ReportedDevices;
 use crate::slots::HandleTable;
 use crate::table::{Entry, Slot};
+use crate::unopened::{ClosedDrivers, Known, StandIns as _};
 use discovery::extension::InstanceExtensionSet;
 use discovery::journal::Source;
 use discovery::trace::Step;
@@ -37,7 +37,7 @@ pub(crate) struct InstanceDriver {
     path: HostText,
     /// The negotiated interface version.
     pub interface_version: u32,
-    /// Entry of the driver catalogue for this driver. At this place the member fits into padding.
+    /// Facts that were known before, with which its answers are compared. At this place the member fits into padding.
     pub known: Option<Known>,
     /// `true` for a driver of the service.
     pub is_of_service: bool,
@@ -139,18 +139,18 @@ impl InstanceDriver {
     /// Asks the driver for one of its instance-level functions.
     #[inline]
     pub(crate) fn lookup(&self, name: Uncounted<'_>) -> PFN_vkVoidFunction {
-        crate::driver::lookup(self.get_instance_proc_addr, self.handle, name)
+        driver_interface::lookup(self.get_instance_proc_addr, self.handle, name)
     }
 
-    /// Returns the handle of a device that the driver itself knows, for structures that the driver reads. A driver that stayed closed is
-    /// opened.
+    /// Returns the handle of a device that the driver itself knows, for structures that the driver reads. A driver with a stand-in
+    /// is opened.
     pub(crate) fn own_device(&self, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
-        lazy::own_device(self.get_instance_proc_addr, device)
+        ClosedDrivers::own_device(self.get_instance_proc_addr, device)
     }
 
-    /// Returns the handle of the instance that the driver itself knows. A driver that stayed closed is opened.
+    /// Returns the handle of the instance that the driver itself knows. A driver with a stand-in is opened.
     pub(crate) fn own_instance(&self) -> InstanceHandle<Driver> {
-        lazy::own_instance(self.get_instance_proc_addr, self.handle)
+        ClosedDrivers::own_instance(self.get_instance_proc_addr, self.handle)
     }
 
     /// Returns the properties of a device that the driver reported. Every driver has this command.

@@ -4,10 +4,10 @@ use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};
 use super::requests::Requests;
 use crate::alloc::HostVec;
-use crate::catalogue::{self, Known, KnownDrivers, Reserve};
 use crate::driver::{self, OpenDriver};
 use crate::ffi;
 use crate::generated::types::{VkExtensionProperties, VkResult, VkSystemAllocationScope};
+use crate::unopened::{BeforeOpening as _, KnownDrivers, Reserves};
 use core::sync::atomic::{AtomicU32, Ordering};
 use discovery::activation::Activation;
 use discovery::env::Environment;
@@ -15,7 +15,6 @@ use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 use discovery::journal::{Journal, LogBits};
 use discovery::layers::DiscoveredLayers;
 use discovery::log;
-use discovery::manifest::DriverManifest;
 use os::Raw;
 use os::SetOnce;
 
@@ -73,7 +72,7 @@ pub(super) struct Offer<'a> {
     /// The drivers.
     pub drivers: &'a [OpenDriver],
     /// Drivers that are not open because they are not needed.
-    pub known: (&'a KnownDrivers, &'a [(DriverManifest, Known, Reserve)]),
+    pub known: (&'a KnownDrivers, &'a Reserves),
     /// All layers that were found.
     pub discovered: &'a DiscoveredLayers,
     /// Layers that are active.
@@ -161,8 +160,8 @@ impl Offer<'_> {
         for driver in self.drivers {
             match driver::instance_extensions(driver, scratch) {
                 Ok(list) => {
-                    // If the catalogue listed too much, the creation may fail here; report the difference as a successful creation does.
-                    catalogue::compare(driver.known, &driver.path, &list, journal);
+                    // If the facts listed too much, the creation may fail here; report the difference as a successful creation does.
+                    KnownDrivers::compare_extensions(driver.known, &driver.path, &list, journal);
                     list.iter().try_for_each(|extension| all.try_push(*extension))?;
                 }
                 Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
@@ -170,9 +169,7 @@ impl Offer<'_> {
             }
         }
         let (known, aside) = self.known;
-        for (_, one, _) in aside {
-            known.extensions(*one, |extension| all.try_push(*extension))?;
-        }
+        aside.extensions(known, |extension| all.try_push(*extension))?;
         Ok(all)
     }
 }

@@ -3,13 +3,13 @@
 use super::preinstance::{Interceptors, Query};
 use super::{Configuration, settings_in_force};
 use crate::alloc::HostAllocator;
-use crate::catalogue::{self, Known, KnownDrivers, Purpose, Wishes};
 use crate::driver::{self, DirectDrivers, PreloadedDrivers, ScanOptions};
 use crate::ffi::layer_interface::{
     ExtensionPropertiesFunction, LayerPropertiesFunction, PreInstanceNode, VersionFunction,
 };
 use crate::ffi::{self, TwoCall};
 use crate::generated::types::{VK_HEADER_VERSION_COMPLETE, VkExtensionProperties, VkLayerProperties, VkResult};
+use crate::unopened::{BeforeOpening as _, KnownDrivers, Purpose, Wishes};
 use core::ffi::c_char;
 use discovery::activation::implicit_with_components;
 use discovery::env::{Environment, Variable};
@@ -310,7 +310,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
         remember: true,
         known: &known,
     };
-    let scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
+    let mut scan = driver::scan(&options, &Search::new(&environment), DirectDrivers::default(), journal)?;
     if !PreloadedDrivers::is_filled() {
         PreloadedDrivers::fill(&scan.drivers);
     }
@@ -321,12 +321,12 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
         unfiltered: unfiltered(&environment),
     };
     list.items.try_exact_room(USUAL_EXTENSIONS)?;
-    let mut answered = &scan.answered[..];
     for (place, driver) in scan.drivers.iter().enumerate() {
-        answered = add_answered(&mut list, &known, answered, place)?;
+        scan.answered
+            .extensions_before(place, &known, |extension| list.add(extension, Origin::Driver))?;
         match driver::instance_extensions(driver, HostAllocator::system()) {
             Ok(offered) => {
-                catalogue::compare(driver.known, &driver.path, &offered, journal);
+                KnownDrivers::compare_extensions(driver.known, &driver.path, &offered, journal);
                 offered
                     .iter()
                     .try_for_each(|extension| list.add(extension, Origin::Driver))?;
@@ -341,7 +341,8 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
             }),
         }
     }
-    add_answered(&mut list, &known, answered, usize::MAX)?;
+    scan.answered
+        .extensions_before(usize::MAX, &known, |extension| list.add(extension, Origin::Driver))?;
     for (extension, properties) in LOADER_EXTENSIONS.into_iter().zip(&LOADER_PROPERTIES) {
         if !list.known.contains(extension) {
             list.push(properties, Some(extension))?;
@@ -356,24 +357,6 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
     }
     shortage::check()?;
     Ok(list.items)
-}
-
-/// Adds the extensions of unopened drivers that come before the open driver at this place. Returns the other ones.
-#[inline]
-fn add_answered<'a>(
-    list: &mut ExtensionList,
-    known: &KnownDrivers,
-    mut answered: &'a [(usize, Known)],
-    place: usize,
-) -> Result<&'a [(usize, Known)], OutOfMemory> {
-    while let Some(((before, one), rest)) = answered.split_first() {
-        if *before > place {
-            break;
-        }
-        known.extensions(*one, |extension| list.add(extension, Origin::Driver))?;
-        answered = rest;
-    }
-    Ok(answered)
 }
 
 /// Room that a new list has for extensions.

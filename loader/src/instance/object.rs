@@ -2,7 +2,7 @@
 
 use super::{EnabledExtensions, InstanceDriver, VisibleDevices};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostText, HostVec};
-use crate::driver::{DriversAside, OpenDriver};
+use crate::driver::OpenDriver;
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{App, Chain, InstanceHandle};
 use crate::layer::InstanceLayers;
@@ -12,6 +12,7 @@ use crate::physical_device::PhysicalDevices;
 use crate::proc_addr::{AskedEnds, UnknownFunctions};
 use crate::slots::SlotTable;
 use crate::translation::INSTANCE_MAGIC;
+use crate::unopened::Reserves;
 use crate::window_system::Surface;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -68,7 +69,7 @@ pub(crate) struct Instance {
     /// Drivers that the scan found; empty after the creation of the instance.
     pub found_drivers: Mutex<Vec<OpenDriver>>,
     /// Drivers that the scan did not open because others suffice; unused after the creation of the instance.
-    pub aside_drivers: Mutex<DriversAside>,
+    pub aside_drivers: Mutex<Reserves>,
     /// Drivers of the scan that made no instance. Their libraries stay open as long as this instance, like those of the others.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
@@ -120,7 +121,7 @@ impl Instance {
                 requested_layers: SetOnce::new(),
                 layers: SetOnce::new(),
                 found_drivers: Mutex::new(Vec::new()),
-                aside_drivers: Mutex::new(Vec::new()),
+                aside_drivers: Mutex::new(Reserves::new()),
                 refused_drivers: Mutex::new(Vec::new()),
                 cause: Mutex::new(Cause::NONE),
                 drivers: HostList::new(),

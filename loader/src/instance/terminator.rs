@@ -4,8 +4,8 @@ use super::destroy::release_drivers;
 use super::nothing_left::tell_nothing_left;
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostBox, HostText, HostVec, Room};
-use crate::catalogue::{self, Reserve};
 use crate::driver::{self, OpenDriver};
+use crate::driver_interface::{LibraryPlace, lookup_known};
 use crate::ffi;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::dispatch::driver::MANDATORY;
@@ -17,10 +17,10 @@ use crate::generated::types::{
 use crate::handle::{Chain, Driver, InstanceHandle};
 use crate::instance::requests::Requests;
 use crate::late::LateHost;
-use crate::lazy;
 use crate::proc_addr;
 use crate::table::Slots;
 use crate::translation::INSTANCE_MAGIC;
+use crate::unopened::{BeforeOpening as _, KnownDrivers};
 use core::ffi::c_char;
 use core::sync::atomic::Ordering;
 use discovery::extension::{InstanceExtension, InstanceExtensionSet};
@@ -165,8 +165,7 @@ impl Creation<'_> {
     /// Returns `true` if a policy left out drivers that have devices, and the created ones report none. A user may lack access to a device that the
     /// superuser's catalogue lists.
     fn lacks_devices(&self, drivers: &[HostBox<InstanceDriver>]) -> bool {
-        let has_devices = |(_, _, reserve): &(_, _, Reserve)| *reserve != Reserve::NoDevice;
-        let is_left_out = self.instance.aside_drivers.lock().iter().any(has_devices);
+        let is_left_out = self.instance.aside_drivers.lock().have_devices();
         is_left_out && !drivers.iter().any(|driver| driver.has_devices())
     }
 
@@ -175,11 +174,13 @@ impl Creation<'_> {
     #[inline(never)]
     fn open_aside(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
         let aside = core::mem::take(&mut *self.instance.aside_drivers.lock());
-        for (manifest, known, _) in &aside {
-            if let Some(driver) = OpenDriver::open_known(manifest, Some(*known), journal) {
-                found.try_push(driver)?;
+        aside.open_all(|manifest, known| {
+            let library = (&manifest.library_path, LibraryPlace::Path);
+            match OpenDriver::open(manifest, library, Some(known), journal) {
+                Some(driver) => found.try_push(driver),
+                None => Ok(()),
             }
-        }
+        })?;
         shortage::check()
     }
 
@@ -211,7 +212,7 @@ impl Creation<'_> {
                 ));
             }
         };
-        catalogue::compare(driver.known, &driver.path, &offered, journal);
+        KnownDrivers::compare_extensions(driver.known, &driver.path, &offered, journal);
         let driver_version = driver.api_version(journal);
         let (names, forced) = self.extensions_for(&offered, driver.claimed_version, scratch)?;
         let application = self.application_info(driver_version, journal);
@@ -227,7 +228,7 @@ impl Creation<'_> {
             record.signed("result", result.0.into());
         });
         let facts = (driver.interface.version, driver_version, result);
-        catalogue::compare_instance(driver.known, &driver.path, facts, journal);
+        KnownDrivers::compare_instance(driver.known, &driver.path, facts, journal);
         let problem = match result {
             VkResult::VK_ERROR_OUT_OF_HOST_MEMORY => return Err(OutOfMemory),
             VkResult::VK_SUCCESS if handle.is_null() => Some(DriverLibraryReason::NullInstance),
@@ -246,7 +247,7 @@ impl Creation<'_> {
     ///
     /// # Safety
     /// `info` is valid.
-    unsafe fn call(&self, driver: &mut OpenDriver, info: &VkInstanceCreateInfo) -> (VkResult, InstanceHandle<Driver>) {
+    unsafe fn call(&self, driver: &OpenDriver, info: &VkInstanceCreateInfo) -> (VkResult, InstanceHandle<Driver>) {
         let mut handle = InstanceHandle::<Driver>::NULL;
         let step = Step::Driver(&driver.path).begin(b"vkCreateInstance");
         let result = match &driver.closed {
@@ -257,10 +258,9 @@ impl Creation<'_> {
                 unsafe { create(info, self.callbacks, &mut handle) }
             }
             Some(closed) => {
-                driver.interface = lazy::interface(closed);
                 let loader: (&'static dyn LateHost, _) = (self.instance, self.instance.allocator);
                 // SAFETY: the caller promises a valid create info, whose chain and callbacks are those of this creation.
-                unsafe { lazy::create(closed, loader, info, self.callbacks, &mut handle) }
+                unsafe { closed.clone().create(loader, info, self.callbacks, &mut handle) }
             }
         };
         step.end(result.0);
@@ -366,7 +366,7 @@ impl Creation<'_> {
     ) -> Result<Option<HostBox<InstanceDriver>>, OutOfMemory> {
         let gipa = driver.interface.get_instance_proc_addr;
         // SAFETY: null is a valid value of each slot.
-        let functions = unsafe { DriverTable::build(|row| driver::lookup_known(gipa, handle, row)) };
+        let functions = unsafe { DriverTable::build(|row| lookup_known(gipa, handle, row)) };
         let destroy = functions.vkDestroyInstance;
         let missing = MANDATORY.iter().find(|&&slot| functions.get(slot).is_none());
         if let Some(&slot) = missing {

@@ -3,7 +3,7 @@
 use super::object::ChainPhysicalDevice;
 use super::walk::scratch;
 use crate::alloc::HostVec;
-use crate::driver;
+use crate::driver_interface;
 use crate::ffi;
 use crate::gate::GATE;
 use crate::generated::lookup::row;
@@ -86,7 +86,7 @@ pub(super) unsafe fn enumerate(
         // SAFETY: neither pointer is null, and the lowest layer passes an array with room for `*count` elements.
         return unsafe { fill(object, added, &mut *count, array) };
     }
-    let list = driver::device_extensions(&object.driver().table, object.handle, scratch(instance));
+    let list = driver_interface::device_extensions(&object.driver().table, object.handle, scratch(instance));
     match list.and_then(|offered| merge(offered, added).map_err(VkResult::from)) {
         // SAFETY: `count` is not null and `array` is null, which the function allows.
         Ok(list) => unsafe { ffi::write_all(count, array, &list) },
@@ -125,7 +125,7 @@ unsafe fn fill<'a>(
             return result;
         }
         // The caller's number stays as it was, whatever number the driver wrote.
-        failed => return driver::failure(failed),
+        failed => return driver_interface::failure(failed),
     }
     for extension in added {
         // SAFETY: the first `written` elements have been written.

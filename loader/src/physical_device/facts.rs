@@ -1,7 +1,7 @@
 //! Facts that drivers report about a device, for sorting and selection.
 
 use super::walk::Device;
-use crate::driver;
+use crate::driver_interface;
 use crate::ffi;
 use crate::generated::pfn::PFN_vkGetPhysicalDeviceProperties2;
 use crate::generated::types::{
@@ -95,12 +95,15 @@ fn query_behind(
     device: &Device<'_>,
     properties: &VkPhysicalDeviceProperties,
 ) -> Result<Option<PFN_vkGetPhysicalDeviceProperties2<Driver>>, VkResult> {
-    let extensions =
-        match driver::device_extensions(&device.driver.table, device.handle, super::walk::scratch(instance)) {
-            Ok(extensions) => extensions,
-            Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
-            Err(_) => return Ok(None),
-        };
+    let extensions = match driver_interface::device_extensions(
+        &device.driver.table,
+        device.handle,
+        super::walk::scratch(instance),
+    ) {
+        Ok(extensions) => extensions,
+        Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => return Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),
+        Err(_) => return Ok(None),
+    };
     if !extensions
         .iter()
         .any(|known| ffi::is_fixed_text(&known.extensionName, extension))

@@ -2,11 +2,11 @@
 
 use super::objects;
 use crate::alloc::{HostAllocator, HostVec, Places};
-use crate::catalogue;
 use crate::ffi::{self, TwoCalls};
 use crate::generated::types::{VkResult, VkSystemAllocationScope};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver, tell_nothing_left};
+use crate::unopened::{BeforeOpening as _, KnownDrivers};
 use core::fmt::{Display, Formatter};
 use discovery::journal::reason::DeviceReason;
 use discovery::journal::{Decision, Journal, LogBits, Reason, Source, Subject, Verdict};
@@ -124,7 +124,7 @@ fn reported(
             keep_first_of_handles(&mut handles)?;
             driver.devices.remember(&handles, instance.allocator)?;
             let describe = |number: usize| driver.properties_of(handles[number]);
-            catalogue::compare_devices(driver.known, driver.path(), handles.len(), describe, journal);
+            KnownDrivers::compare_devices(driver.known, driver.path(), handles.len(), describe, journal);
             Ok(handles)
         }
         Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY) => Err(VkResult::VK_ERROR_OUT_OF_HOST_MEMORY),

@@ -59,7 +59,7 @@ impl Default for Asked {
 /// Returns the stub of a known device command that a layer requests, if some driver has the command.
 pub(super) fn for_layer(instance: &Instance, row: &Row) -> Slot {
     let has = |driver: &crate::instance::InstanceDriver| {
-        crate::driver::lookup_known(driver.get_instance_proc_addr, driver.handle, row).is_some()
+        crate::driver_interface::lookup_known(driver.get_instance_proc_addr, driver.handle, row).is_some()
     };
     let some_driver = instance
         .drivers()

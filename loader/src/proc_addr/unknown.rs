@@ -190,7 +190,7 @@ fn take_slot(instance: &Instance, kind: Kind, name: &CStr) -> Option<usize> {
 fn driver_physical_device_function(driver: &InstanceDriver, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     let lookup = driver.get_physical_device_proc_addr?;
     let driver = driver.pin()?;
-    crate::driver::lookup(lookup, driver.handle, name)
+    crate::driver_interface::lookup(lookup, driver.handle, name)
 }
 
 fn drivers_have_physical_device_function(instance: &Instance, name: Uncounted<'_>) -> bool {

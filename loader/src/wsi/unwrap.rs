@@ -1,6 +1,6 @@
 //! Conversion of the loader's surface to a driver's (DRV-176 to DRV-181).
 
-use crate::driver::failure;
+use crate::driver_interface::failure;
 use crate::generated::types::{VkPhysicalDeviceSurfaceInfo2KHR, VkResult, VkSwapchainCreateInfoKHR};
 use crate::handle::{Chain, Driver, SurfaceHandle};
 use crate::instance::InstanceDriver;

@@ -149,7 +149,7 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
 
 /// Returns the behaviour of a closed driver's commands: the loader's table names those that are answered or kept; all others open the driver.
 fn closed(tree: &Tree) -> Result<Vec<String>, String> {
-    let named = tree.read("loader/src/lazy/table.rs")?;
+    let named = tree.read("loader/src/unopened/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;
     let kind_of = |name: &str| {
         let own = format!("    {name}: Some(");

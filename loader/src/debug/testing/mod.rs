@@ -55,7 +55,7 @@ pub(crate) struct Program(pub(crate) VkInstance<App>, HostAllocator);
 impl Program {
     /// Creates an instance for this minor version of Vulkan 1, with the debug extensions and `more`.
     pub(crate) fn new(minor: u32, more: &[&CStr], allocator: HostAllocator) -> Self {
-        let lookup = |gpa: crate::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
+        let lookup = |gpa: crate::driver_interface::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
             sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
             pNext: null_mut(),
             flags: VkDirectDriverLoadingFlagsLUNARG(0),

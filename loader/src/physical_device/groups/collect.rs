@@ -9,7 +9,7 @@ use super::super::wishes::{self, HIDDEN};
 use super::chain_heads::{ChainHead, ChainHeads};
 use super::{Group, keep_members, members, sort, translated};
 use crate::alloc::{HostVec, Places};
-use crate::driver::failure;
+use crate::driver_interface::failure;
 use crate::generated::pfn::PFN_vkEnumeratePhysicalDeviceGroups;
 use crate::generated::types::{VkPhysicalDeviceGroupProperties, VkResult};
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};

@@ -1,6 +1,6 @@
 //! Tools that are active on a physical device; an empty list if its driver cannot report them.
 
-use crate::driver;
+use crate::driver_interface;
 use crate::ffi;
 use crate::generated::types::{
     VkPhysicalDevice, VkPhysicalDeviceProperties, VkPhysicalDeviceToolProperties, VkResult, VkSystemAllocationScope,
@@ -88,7 +88,7 @@ pub(crate) unsafe fn get_physical_device_tool_properties_ext(
 fn lists_tooling_info(target: &Target) -> Result<bool, OutOfMemory> {
     let scope = VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND;
     let allocator = target.instance().allocator.scoped(scope);
-    match driver::device_extensions(&target.driver.table, target.handle, allocator) {
+    match driver_interface::device_extensions(&target.driver.table, target.handle, allocator) {
         Ok(listed) => Ok(listed
             .iter()
             .any(|extension| ffi::is_fixed_text(&extension.extensionName, b"VK_EXT_tooling_info"))),

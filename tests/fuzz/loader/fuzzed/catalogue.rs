@@ -1,6 +1,6 @@
 //! The text of a driver catalogue, or the beginning of a library.
 
-use crate::catalogue::{Content, parse};
+use crate::unopened::{Content, parse};
 use catalogue::{BuildId, HEAD_BYTES};
 
 /// Reads the input as a catalogue and as the beginning of a library.

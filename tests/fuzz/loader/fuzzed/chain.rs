@@ -118,7 +118,7 @@ fn block<T>(structure: T) -> Box<[u64]> {
 impl Chain {
     /// A chain that the input describes. `devices` are for structures that name some.
     pub fn read(input: &mut Input<'_>, devices: &[VkPhysicalDevice<App>]) -> Self {
-        let info = |function: crate::driver::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
+        let info = |function: crate::driver_interface::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
             sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
             pNext: null_mut(),
             flags: VkDirectDriverLoadingFlagsLUNARG(0),

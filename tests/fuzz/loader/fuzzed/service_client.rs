@@ -1,7 +1,7 @@
 //! Answers of a driver service. The first byte of the input selects the meaning of the rest: a whole packet, the payload of a valid one, or the list
 //! of manifests in a file.
 
-use crate::service::{Failure, List, packet_for, read_reply};
+use crate::unopened::{Failure, List, packet_for, read_reply};
 use wire::{Header, MOST_IN_MANIFEST, MOST_NEEDS, MOST_PACKAGES, Operation};
 
 fn asked() -> Header {

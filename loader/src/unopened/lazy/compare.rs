@@ -2,8 +2,8 @@
 
 use super::open::Opened;
 use super::{Device, Sleeper, ask};
-use crate::catalogue;
 use crate::handle::{Driver, PhysicalDeviceHandle};
+use crate::unopened::catalogue;
 use core::sync::atomic::Ordering;
 use discovery::journal::{Journal, LogBits};
 use record::{Answer, DRIVER, Key, Query, Record};

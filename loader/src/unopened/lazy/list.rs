@@ -11,7 +11,7 @@ use crate::generated::types::{
     VkQueueFamilyProperties2, VkResult,
 };
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
-use crate::recorded;
+use crate::unopened::recorded;
 use core::ffi::c_char;
 use os::memory::OutOfMemory;
 use record::{DRIVER, Extensions, Key, Query, Record};

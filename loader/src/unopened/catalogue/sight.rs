@@ -47,7 +47,7 @@ pub(super) fn variables_are_allowed(loaded: &Loaded, journal: &mut Journal<'_>) 
 
 /// Returns `true` unless a variable is set that may change the record of a driver's devices.
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) fn variables_allow_records() -> bool {
+pub(in crate::unopened) fn variables_allow_records() -> bool {
     let mut is_clear = true;
     os::each_variable(|name, value| {
         is_clear &= !::catalogue::variables::may_change_records(name, value);

@@ -99,7 +99,7 @@ unsafe fn own(owner: *mut c_void, slot: usize) -> Result<(Function, *mut c_void)
             let real = device.real().ok_or(FAILED)?;
             Ok((opened.table.get(slot).ok_or(FAILED)?, real.raw()))
         }
-        // No driver is known by its device, and `vkGetDeviceProcAddr` is the only command: [`super::device_look_up`] replaces it.
+        // No driver is known by its device, and `vkGetDeviceProcAddr` is the only command: `device_look_up` of [`super::ClosedDrivers`] replaces it.
         Level::Device | Level::Global => Err(FAILED),
     }
 }

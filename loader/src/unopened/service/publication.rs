@@ -5,12 +5,15 @@ use super::failure::Failure;
 use super::library;
 use super::reply::{List, Manifest, Sum};
 use super::session::Session;
-use crate::library::{Library, OpenError, traced};
+use crate::driver_interface::DriverLibrary;
+use crate::library::{Library, traced};
+use crate::unopened::{Elsewhere, Published};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use discovery::env::Environment;
 use discovery::journal::reason::ServiceReason;
-use discovery::journal::{Decision, Journal, Source, Subject, Verdict};
+use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
+use discovery::manifest::DriverManifest;
 use discovery::text::Text;
 use discovery::trace;
 use os::memory::{Grow, OutOfMemory, shortage};
@@ -50,10 +53,12 @@ impl Place {
     }
 }
 
+/// The drivers of the service.
+pub(crate) struct Service;
+
 /// The library of a driver, and the libraries that it needs, before any of their code runs.
-pub(crate) struct Fetched {
-    /// The name of the library in messages.
-    pub name: Text,
+pub(crate) struct Sent {
+    name: Text,
     library: Result<Received, ServiceReason>,
 }
 
@@ -65,24 +70,56 @@ enum Received {
     File(File, Sum, Vec<(Text, File)>),
 }
 
-/// The reason why the library of a driver did not open.
-#[derive(Debug)]
-pub(crate) enum Unopened {
-    /// The service did not send the library.
-    NotSent(ServiceReason),
-    /// The system cannot open the library.
-    Refused(OpenError),
+impl Elsewhere for Service {
+    #[inline]
+    fn is_off() -> bool {
+        IS_OFF.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn deliver(
+        environment: &Environment<'_>,
+        mut choose: impl FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory>,
+        journal: &mut Journal<'_>,
+    ) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
+        deliver(environment, &mut choose, journal)
+    }
+
+    /// Closes the libraries of the service that no driver uses.
+    fn forget() {
+        library::forget();
+    }
 }
 
-/// Returns `true` if this process never asks a service.
-#[inline]
-pub(crate) fn is_off() -> bool {
-    IS_OFF.load(Ordering::Relaxed)
-}
+/// Chooses from the service's manifests.
+type Choose<'c> = dyn FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory> + 'c;
 
-/// Closes the libraries of the service that no driver uses.
-pub(crate) fn forget() {
-    library::forget();
+/// Asks the service for its manifests, and fetches the libraries of the drivers that are wanted. The connection ends before any code of a
+/// driver runs (LSV-42).
+#[cold]
+#[inline(never)]
+fn deliver(
+    environment: &Environment<'_>,
+    choose: &mut Choose<'_>,
+    journal: &mut Journal<'_>,
+) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
+    let mut wanted = Vec::new();
+    let Some((mut session, list)) = ask(environment, journal)? else {
+        return Ok(wanted);
+    };
+    for manifest in list.manifests() {
+        shortage::check()?;
+        let published = Published {
+            name: manifest.name,
+            path: named(manifest.name),
+            content: manifest.content,
+        };
+        if let Some(chosen) = choose(published, journal)? {
+            let library = session.fetch(manifest, &chosen.library_path);
+            wanted.try_push((chosen, library))?;
+        }
+    }
+    Ok(wanted)
 }
 
 /// Asks the service for its current manifests. Returns `None` if there is no service or no answer (LSV-37, LSV-38). The journal has the
@@ -90,10 +127,7 @@ pub(crate) fn forget() {
 ///
 /// # Errors
 /// Memory ran out.
-pub(crate) fn ask(
-    environment: &Environment<'_>,
-    journal: &mut Journal<'_>,
-) -> Result<Option<(Session, List)>, OutOfMemory> {
+fn ask(environment: &Environment<'_>, journal: &mut Journal<'_>) -> Result<Option<(Session, List)>, OutOfMemory> {
     let Some(address) = address(environment)? else {
         return Ok(None);
     };
@@ -154,17 +188,10 @@ fn address(environment: &Environment<'_>) -> Result<Option<Address>, OutOfMemory
     Ok(found)
 }
 
-impl Manifest<'_> {
-    /// Returns the name of the manifest in messages.
-    pub(crate) fn path(&self) -> Text {
-        named(self.name)
-    }
-}
-
 impl Session {
     /// Returns the library of a published driver by its key: an open one with the same checksum, or else one that the service sends
     /// (LSV-39, LSV-40).
-    pub(crate) fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Fetched {
+    fn fetch(&mut self, published: Manifest<'_>, key: &Text) -> Sent {
         let library = match library::known(published.library.sum) {
             Some(library) => Ok(Received::Open(library)),
             None => self.receive(published, key).map_err(|failure| {
@@ -172,7 +199,7 @@ impl Session {
                 failure.noted()
             }),
         };
-        Fetched {
+        Sent {
             name: named(key),
             library,
         }
@@ -192,19 +219,25 @@ impl Session {
     }
 }
 
-impl Fetched {
+impl Sent {
+    /// Name of the library in messages.
+    pub(crate) fn name(&self) -> &Text {
+        &self.name
+    }
+
     /// Opens the library.
     ///
     /// # Errors
     /// The reason why the library does not open.
-    pub(crate) fn open(&self) -> Result<Library, Unopened> {
+    pub(crate) fn open(&self, journal: &Journal<'_>) -> Result<Library, Reason> {
         let (file, sum, needs) = match &self.library {
             Ok(Received::Open(library)) => return Ok(library.clone().into()),
             Ok(Received::File(file, sum, needs)) => (file, sum, needs),
-            Err(reason) => return Err(Unopened::NotSent(reason.clone())),
+            Err(reason) => return Err(reason.clone().into()),
         };
         let needs = library::open_needs(needs);
-        let opened = traced(&self.name, || SharedLibrary::open(file, needs)).map_err(Unopened::Refused)?;
+        let opened = traced(&self.name, || SharedLibrary::open(file, needs));
+        let opened = opened.map_err(|error| DriverLibrary::reason_of(error, journal))?;
         library::keep(*sum, opened.clone());
         Ok(opened.into())
     }

@@ -21,19 +21,23 @@ mod table;
 pub(crate) use late::stub;
 pub(crate) use stubs::Late;
 
+use super::recorded::Closed;
+use super::{Known, KnownDrivers, StandIn, StandIns};
 use crate::alloc::{HostAllocator, HostBox, HostList, HostVec};
-use crate::driver::{GetProcAddr, Interface};
+use crate::driver_interface::{GetProcAddr, Interface};
 use crate::ffi;
 use crate::ffi::layer_interface::GetDeviceProcAddr;
-use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult};
+use crate::generated::types::{VkAllocationCallbacks, VkExtensionProperties, VkInstanceCreateInfo, VkResult};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::late::LateHost;
-use crate::recorded::Closed;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use discovery::journal::Journal;
+use discovery::manifest::DriverManifest;
 use discovery::version::ApiVersion;
 use open::Opened;
 use os::Mutex;
+use os::memory::OutOfMemory;
 use record::{Key, Query, Record};
 use request::Request;
 use rust_alloc::sync::Arc;
@@ -209,50 +213,76 @@ impl Sleeper {
     }
 }
 
-/// Returns the functions of a closed driver, for the rest of the loader.
-pub(crate) fn interface(closed: &Closed) -> Interface {
-    Interface {
-        version: closed.interface(),
-        get_instance_proc_addr: find::look_up,
-        get_physical_device_proc_addr: closed
-            .has_physical_device_look_up()
-            .then_some(find::look_up_of_physical_devices as GetProcAddr),
-        ..Interface::of_closed()
+impl StandIn for Closed {
+    fn manifest(&self) -> &DriverManifest {
+        &self.manifest
+    }
+
+    fn extensions(&self) -> &[VkExtensionProperties] {
+        &self.extensions
+    }
+
+    fn version(&self) -> u32 {
+        Self::version(self)
+    }
+
+    fn interface(&self) -> Interface {
+        Interface {
+            version: Self::interface(self),
+            get_instance_proc_addr: find::look_up,
+            get_physical_device_proc_addr: self
+                .has_physical_device_look_up()
+                .then_some(find::look_up_of_physical_devices as GetProcAddr),
+            enumerate_adapter_physical_devices: None,
+            create_instance: no_instance,
+            enumerate_instance_extensions: no_extensions,
+        }
+    }
+
+    /// Makes the stand-in. Opens the driver at once if the create info cannot be copied, if the program has allocation callbacks, or if the
+    /// driver's profiles may mention the program.
+    unsafe fn create(
+        self: Arc<Self>,
+        loader: (&'static dyn LateHost, HostAllocator),
+        info: &VkInstanceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+        out: &mut InstanceHandle<Driver>,
+    ) -> VkResult {
+        // SAFETY: the caller promises a valid create info.
+        let (request, is_whole) = match unsafe { Request::copy(info, loader.1) } {
+            Ok(copied) => copied,
+            Err(_) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
+        };
+        let made = match Sleeper::new(&self, loader, request) {
+            Ok(made) => made,
+            Err(result) => return result,
+        };
+        let must_open = !is_whole || !callbacks.is_null() || self.is_mentioned(made.request.names());
+        if must_open {
+            // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
+            let result = unsafe { made.open_now(info, callbacks) };
+            if result != VkResult::VK_SUCCESS {
+                return result;
+            }
+        }
+        let (made, _) = made.into_raw();
+        *out = InstanceHandle::from_raw(made.cast());
+        VkResult::VK_SUCCESS
     }
 }
 
-/// Makes the stand-in for the instance of a closed driver. Opens the driver at once if the create info cannot be copied, if the program has
-/// allocation callbacks, or if the driver's profiles may mention the program.
-///
-/// # Safety
-/// `info` is valid with all it points to, and `callbacks` are null or valid.
-pub(crate) unsafe fn create(
-    closed: &Arc<Closed>,
-    loader: (&'static dyn LateHost, HostAllocator),
-    info: &VkInstanceCreateInfo,
-    callbacks: *const VkAllocationCallbacks,
-    out: &mut InstanceHandle<Driver>,
+/// `vkCreateInstance` of a closed driver, which [`StandIn::create`] replaces.
+unsafe extern "system" fn no_instance(
+    _: *const VkInstanceCreateInfo,
+    _: *const VkAllocationCallbacks,
+    _: *mut InstanceHandle<Driver>,
 ) -> VkResult {
-    // SAFETY: the caller promises a valid create info.
-    let (request, is_whole) = match unsafe { Request::copy(info, loader.1) } {
-        Ok(copied) => copied,
-        Err(_) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
-    };
-    let made = match Sleeper::new(closed, loader, request) {
-        Ok(made) => made,
-        Err(result) => return result,
-    };
-    let must_open = !is_whole || !callbacks.is_null() || closed.is_mentioned(made.request.names());
-    if must_open {
-        // SAFETY: the caller promises a valid create info, and callbacks that are null or valid.
-        let result = unsafe { made.open_now(info, callbacks) };
-        if result != VkResult::VK_SUCCESS {
-            return result;
-        }
-    }
-    let (made, _) = made.into_raw();
-    *out = InstanceHandle::from_raw(made.cast());
-    VkResult::VK_SUCCESS
+    VkResult::VK_ERROR_INITIALIZATION_FAILED
+}
+
+/// `vkEnumerateInstanceExtensionProperties` of a closed driver, which [`StandIn::extensions`] replaces.
+unsafe extern "system" fn no_extensions(_: *const c_char, _: *mut u32, _: *mut VkExtensionProperties) -> VkResult {
+    VkResult::VK_ERROR_INITIALIZATION_FAILED
 }
 
 /// Destroys the stand-in, and the driver's instance if there is one. Closes the library.
@@ -278,41 +308,53 @@ fn is_own(look_up: GetProcAddr) -> bool {
     core::ptr::fn_addr_eq(look_up, find::look_up as GetProcAddr)
 }
 
-/// Returns the driver's own handle of a device, for structures that a driver reads; opens the driver if it is closed. Other handles stay as
-/// they are.
-#[inline]
-pub(crate) fn own_device(look_up: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
-    if !is_own(look_up) || device.is_null() {
-        return device;
-    }
-    // SAFETY: the driver with this look-up has handles of this module only.
-    let device = unsafe { Device::of(device) };
-    let opened = device.sleeper().wake(c"a structure with a physical device");
-    opened
-        .ok()
-        .and_then(|_| device.real())
-        .unwrap_or(PhysicalDeviceHandle::NULL)
-}
+/// The drivers whose devices are recorded.
+pub(crate) struct ClosedDrivers;
 
-/// Returns the driver's own handle of an instance in the same way.
-#[inline]
-pub(crate) fn own_instance(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
-    if !is_own(look_up) || instance.is_null() {
-        return instance;
+impl StandIns for ClosedDrivers {
+    #[inline]
+    fn of(
+        manifest: &DriverManifest,
+        known: Known,
+        drivers: &KnownDrivers,
+        journal: &mut Journal<'_>,
+    ) -> Result<Option<Arc<dyn StandIn>>, OutOfMemory> {
+        let closed = Closed::of(manifest, known, drivers, journal)?;
+        Ok(closed.map(|closed| closed as Arc<dyn StandIn>))
     }
-    // SAFETY: the driver with this look-up has handles of this module only.
-    let opened = unsafe { Sleeper::of(instance) }.wake(c"a structure with an instance");
-    opened.map_or(InstanceHandle::NULL, |opened| opened.handle)
-}
 
-/// Returns the look-up of device functions of a driver that was closed; `None` for other drivers.
-#[inline]
-pub(crate) fn device_look_up(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> Option<GetDeviceProcAddr> {
-    if !is_own(look_up) {
-        return None;
+    #[inline]
+    fn own_device(look_up: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
+        if !is_own(look_up) || device.is_null() {
+            return device;
+        }
+        // SAFETY: the driver with this look-up has handles of this module only.
+        let device = unsafe { Device::of(device) };
+        let opened = device.sleeper().wake(c"a structure with a physical device");
+        opened
+            .ok()
+            .and_then(|_| device.real())
+            .unwrap_or(PhysicalDeviceHandle::NULL)
     }
-    // SAFETY: the driver with this look-up has handles of this module only.
-    unsafe { Sleeper::of(instance) }.opened()?.table.vkGetDeviceProcAddr
+
+    #[inline]
+    fn own_instance(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
+        if !is_own(look_up) || instance.is_null() {
+            return instance;
+        }
+        // SAFETY: the driver with this look-up has handles of this module only.
+        let opened = unsafe { Sleeper::of(instance) }.wake(c"a structure with an instance");
+        opened.map_or(InstanceHandle::NULL, |opened| opened.handle)
+    }
+
+    #[inline]
+    fn device_look_up(look_up: GetProcAddr, instance: InstanceHandle<Driver>) -> Option<GetDeviceProcAddr> {
+        if !is_own(look_up) {
+            return None;
+        }
+        // SAFETY: the driver with this look-up has handles of this module only.
+        unsafe { Sleeper::of(instance) }.opened()?.table.vkGetDeviceProcAddr
+    }
 }
 
 /// Minor version of Vulkan that an instance was made for.

@@ -1,8 +1,8 @@
 //! Drivers that stay closed because their devices are recorded (DRV-280 to DRV-286).
 //!
-//! This module decides if a driver may stay closed, and reads its record. [`crate::lazy`] makes an instance of it.
+//! This module decides if a driver may stay closed, and reads its record. [`super::lazy`] makes an instance of it.
 
-use crate::catalogue::{self, Known, KnownDrivers};
+use super::{BeforeOpening as _, Known, KnownDrivers, catalogue};
 use crate::ffi;
 use crate::generated::types::VkExtensionProperties;
 use ::record::{DRIVER, Key, Query, Record};
@@ -19,7 +19,7 @@ use rust_alloc::vec::Vec;
 const LINE: usize = 64;
 
 /// A driver that is not open, with its record.
-pub(crate) struct Closed {
+pub(super) struct Closed {
     /// The manifest, by which the driver is opened later.
     pub manifest: DriverManifest,
     /// Entry of the driver in the driver catalogue.
@@ -34,16 +34,15 @@ impl Closed {
     ///
     /// # Errors
     /// There is not enough memory.
-    pub(crate) fn of(
+    pub(super) fn of(
         manifest: &DriverManifest,
-        known: Option<Known>,
+        known: Known,
         drivers: &KnownDrivers,
         journal: &mut Journal<'_>,
     ) -> Result<Option<Arc<Self>>, OutOfMemory> {
         if !drivers.is_lazy() {
             return Ok(None);
         }
-        let Some(known) = known else { return Ok(None) };
         match drivers
             .record_of(known)
             .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
@@ -89,7 +88,7 @@ impl Closed {
     }
 
     /// Returns the record.
-    pub(crate) fn record(&self) -> Option<Record<'_>> {
+    pub(super) fn record(&self) -> Option<Record<'_>> {
         Record::again(&self.bytes)
     }
 
@@ -105,22 +104,22 @@ impl Closed {
     }
 
     /// The interface version that the driver agreed on.
-    pub(crate) fn interface(&self) -> u32 {
+    pub(super) fn interface(&self) -> u32 {
         self.number(0)
     }
 
     /// The version of Vulkan that the driver reported.
-    pub(crate) fn version(&self) -> u32 {
+    pub(super) fn version(&self) -> u32 {
         self.number(1)
     }
 
     /// Returns `true` if the driver has a look-up of physical-device functions.
-    pub(crate) fn has_physical_device_look_up(&self) -> bool {
+    pub(super) fn has_physical_device_look_up(&self) -> bool {
         self.number(2) != 0
     }
 
     /// Returns `true` if the profiles of a driver may mention this program: by one of its names, or by the name of its process.
-    pub(crate) fn is_mentioned(&self, names: [&[u8]; 2]) -> bool {
+    pub(super) fn is_mentioned(&self, names: [&[u8]; 2]) -> bool {
         let key = Key::of(DRIVER, Query::Names);
         let Some((_, lines)) = self.record().and_then(|record| record.find(key)) else {
             return true;
@@ -190,7 +189,7 @@ fn is_current(record: Record<'_>, environment: &Environment<'_>) -> bool {
 }
 
 /// Copies an extension list into a program's array type.
-pub(crate) fn extension(name: &[u8], version: u32) -> VkExtensionProperties {
+pub(super) fn extension(name: &[u8], version: u32) -> VkExtensionProperties {
     let mut properties = VkExtensionProperties {
         extensionName: [0; 256],
         specVersion: version,

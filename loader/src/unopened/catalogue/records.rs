@@ -1,6 +1,6 @@
 //! The catalogue's decisions about records of devices (`loader/record`).
 
-use super::{Known, KnownDrivers, Purpose, contradict, identity_of, sight};
+use super::{BeforeOpening as _, Known, KnownDrivers, Purpose, contradict, identity_of, sight};
 use ::catalogue::{ARCHITECTURE, Hardware, Outcome, SYSTEM_FILE};
 use discovery::journal::Journal;
 use discovery::manifest::DriverManifest;
@@ -11,7 +11,7 @@ use rust_alloc::vec::Vec;
 impl KnownDrivers {
     /// Returns `true` if a policy lets drivers stay closed for a new instance.
     #[inline]
-    pub(crate) fn is_lazy(&self) -> bool {
+    pub(in crate::unopened) fn is_lazy(&self) -> bool {
         let policies = self.wishes.policies;
         self.purpose == Purpose::Creation
             && (policies.has(DriverPolicies::LAZY) || policies.has(DriverPolicies::LAZY_ASLEEP))
@@ -21,7 +21,7 @@ impl KnownDrivers {
     /// no record, or the driver must not stay closed.
     #[cold]
     #[inline(never)]
-    pub(crate) fn record_of(&self, known: Known) -> Option<(Vec<u8>, bool, u64)> {
+    pub(in crate::unopened) fn record_of(&self, known: Known) -> Option<(Vec<u8>, bool, u64)> {
         let loaded = self.loaded.get().filter(|loaded| !loaded.verifies)?;
         let entry = loaded.entry(known.number)?;
         let sum = entry.record()?;
@@ -41,13 +41,13 @@ impl KnownDrivers {
 
 /// Lets an entry count no longer in this process, because the record of its devices differs from the opened driver.
 #[cold]
-pub(crate) fn contradict_record(known: Known, driver: &[u8], what: &str, journal: &Journal<'_>) {
+pub(in crate::unopened) fn contradict_record(known: Known, driver: &[u8], what: &str, journal: &Journal<'_>) {
     contradict(known, driver, what, &|_| true, journal);
 }
 
 /// Writes to the trace that devices are listed from the record.
 #[cold]
-pub(crate) fn trace_record(manifest: &DriverManifest) {
+pub(in crate::unopened) fn trace_record(manifest: &DriverManifest) {
     trace::write("catalogue", |record| {
         record.text("library", &manifest.library_path);
         record.text("manifest", &manifest.path);
@@ -56,7 +56,7 @@ pub(crate) fn trace_record(manifest: &DriverManifest) {
 }
 
 /// Returns `true` if a file or folder has this written identity; an empty one means that it is missing.
-pub(crate) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
+pub(in crate::unopened) fn is_same_file(path: &[u8], written: &[u8]) -> bool {
     let now = os::with_terminated(path, os::Status::at).ok();
     match now.and_then(|found| os::Stamp::of(&found)) {
         Some(stamp) => identity_of(&stamp).is_written(written),

@@ -6,22 +6,20 @@
 
 #![forbid(unsafe_code)]
 
-mod advice;
 mod file;
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod records;
 mod sight;
 mod visible;
 
-pub(crate) use advice::{Advice, Purpose, Reserve, Wishes};
 #[cfg(fuzzing)]
 pub(crate) use file::{Content, parse};
-pub(crate) use file::{forget, read_mode};
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use records::{contradict_record, is_same_file, trace_record};
+pub(super) use records::{contradict_record, is_same_file, trace_record};
 #[cfg(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) use sight::variables_allow_records;
+pub(super) use sight::variables_allow_records;
 
+use super::{Answer, BeforeOpening, ClosedDrivers, Purpose, Reserve, StandIns as _, Wishes};
 use crate::ffi::{self, set_fixed_text};
 use crate::generated::types::{VkExtensionProperties, VkPhysicalDeviceProperties, VkResult};
 use ::catalogue::{Decision as Judgement, Doubt, Entry, Extension, Fingerprint, Identity, Outcome};
@@ -59,70 +57,30 @@ pub(crate) struct KnownDrivers {
 }
 
 impl KnownDrivers {
-    /// Loads the catalogue for a call. It is ignored if a variable of drivers has another value than during the update.
-    pub(crate) fn of_call(
-        purpose: Purpose,
-        wishes: Wishes,
-        environment: &Environment<'_>,
-        journal: &mut Journal<'_>,
-    ) -> Self {
-        let loaded = OnceCell::new();
-        if let Some(found) = file::of_process(environment, journal)
-            && sight::variables_are_allowed(&found, journal)
-        {
-            let _ = loaded.set(found);
-        }
-        Self {
-            loaded,
-            purpose,
-            wishes,
-            same_machine: Cell::new(None),
-            looked: OnceCell::new(),
-        }
-    }
-
-    /// Adds the user's own catalogue if the system has none. A scan calls this after it has found the marker file.
+    /// Returns the answer about the driver of a manifest, if the catalogue has one.
     #[cold]
     #[inline(never)]
-    pub(crate) fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {
-        if let Some(found) = file::of_mark(environment, journal)
-            && sight::variables_are_allowed(&found, journal)
-        {
-            // Setting the value cannot fail, because the system has no catalogue.
-            let _ = self.loaded.set(found);
-        }
-    }
-
-    /// Returns `true` if there is no catalogue.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.loaded.get().is_none()
-    }
-
-    /// Returns the answer about the driver of a manifest.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn advice(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Advice {
+    fn answer(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Answer {
         let Some((loaded, number, entry)) = self.find(manifest) else {
-            return Advice::Open(None);
+            return Answer::Open(None);
         };
         let known = Known { number };
         if loaded.is_doubted(number) {
-            return Advice::Open(None);
+            return Answer::Open(None);
         }
         if let Err(doubt) = self.check(entry, loaded) {
             let file = loaded
                 .catalogue()
                 .map_or(&[][..], |catalogue| catalogue.file_of(entry, doubt));
             tell_doubt(manifest, doubt.0, file, journal);
-            return Advice::Open(None);
+            return Answer::Open(None);
         }
         if loaded.verifies {
-            return Advice::Open(Some(known));
+            return Answer::Open(Some(known));
         }
-        let (advice, reason) = self.judge(entry, known);
-        tell(manifest, entry, advice, reason, journal);
-        advice
+        let (answer, reason) = self.judge(entry, known);
+        tell(manifest, entry, &answer, reason, journal);
+        answer
     }
 
     fn find(&self, manifest: &DriverManifest) -> Option<(&Loaded, u16, Entry<'_, Seen<'_>>)> {
@@ -132,7 +90,7 @@ impl KnownDrivers {
     }
 
     /// Returns the answer about the driver of a valid entry, and the reason if the driver is left out.
-    fn judge(&self, entry: Entry<'_, Seen<'_>>, known: Known) -> (Advice, Option<CatalogueReason>) {
+    fn judge(&self, entry: Entry<'_, Seen<'_>>, known: Known) -> (Answer, Option<CatalogueReason>) {
         let asked = Asked(entry.asked());
         let broken = match entry.outcome {
             Outcome::Crashed(signal) => Some(CatalogueReason::Crashed(signal, asked)),
@@ -145,11 +103,11 @@ impl KnownDrivers {
             true => entry.at_creation(|| self.is_same_machine()),
             false => Judgement::Open,
         };
-        let aside = |reserve, reason| (Advice::Aside(known, reserve), Some(reason));
+        let aside = |reserve, reason| (Answer::Aside(known, reserve), Some(reason));
         match (judged, self.purpose) {
-            (Judgement::Broken, _) => (Advice::Broken, broken),
-            (_, Purpose::Query) if entry.extensions().is_some() => (Advice::Answered(known), None),
-            (_, Purpose::Query) => (Advice::Open(Some(known)), None),
+            (Judgement::Broken, _) => (Answer::Skip, broken),
+            (_, Purpose::Query) if entry.extensions().is_some() => (Answer::Answered(known), None),
+            (_, Purpose::Query) => (Answer::Open(Some(known)), None),
             (Judgement::NoDevice, _) => aside(Reserve::NoDevice, CatalogueReason::NoDevice(asked)),
             _ if self.hides(entry) => aside(Reserve::NoDevice, CatalogueReason::Hidden(asked)),
             _ if self.wishes.policies.has(DriverPolicies::SOFTWARE_LAST) && entry.is_software() => {
@@ -162,7 +120,7 @@ impl KnownDrivers {
             {
                 aside(Reserve::Asleep, CatalogueReason::Asleep)
             }
-            _ => (Advice::Open(Some(known)), None),
+            _ => (Answer::Open(Some(known)), None),
         }
     }
 
@@ -170,12 +128,6 @@ impl KnownDrivers {
     fn hides(&self, entry: Entry<'_, Seen<'_>>) -> bool {
         let words = self.wishes.visible.as_ref();
         words.is_some_and(|words| visible::hides(words, entry)) && self.is_same_machine()
-    }
-
-    /// Returns `true` if a driver is known to have devices and the machine has not changed.
-    pub(crate) fn has_devices(&self, known: Option<Known>) -> bool {
-        let entry = known.and_then(|known| self.loaded.get()?.entry(known.number));
-        entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
     }
 
     fn check(&self, entry: Entry<'_, Seen<'_>>, loaded: &Loaded) -> Result<(), (Doubt, Option<u16>)> {
@@ -198,12 +150,69 @@ impl KnownDrivers {
         self.same_machine.set(Some(same));
         same
     }
+}
 
-    /// Passes the instance extensions of an entry to `take`, in the driver's order.
-    ///
-    /// # Errors
-    /// The error of `take`.
-    pub(crate) fn extensions(
+impl BeforeOpening for KnownDrivers {
+    #[inline]
+    fn read_mode(environment: &Environment<'_>) {
+        file::read_mode(environment);
+    }
+
+    fn forget() {
+        file::forget();
+    }
+
+    /// Loads the catalogue. It is ignored if a variable of drivers has another value than during the update.
+    fn of_call(purpose: Purpose, wishes: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+        let loaded = OnceCell::new();
+        if let Some(found) = file::of_process(environment, journal)
+            && sight::variables_are_allowed(&found, journal)
+        {
+            let _ = loaded.set(found);
+        }
+        Self {
+            loaded,
+            purpose,
+            wishes,
+            same_machine: Cell::new(None),
+            looked: OnceCell::new(),
+        }
+    }
+
+    /// Adds the user's own catalogue if the system has none.
+    #[cold]
+    #[inline(never)]
+    fn add_users(&self, environment: &Environment<'_>, journal: &mut Journal<'_>) {
+        if self.loaded.get().is_none()
+            && let Some(found) = file::of_mark(environment, journal)
+            && sight::variables_are_allowed(&found, journal)
+        {
+            // Setting the value cannot fail, because the system has no catalogue.
+            let _ = self.loaded.set(found);
+        }
+    }
+
+    #[inline]
+    fn consider(&self, manifest: &DriverManifest, journal: &mut Journal<'_>) -> Result<Answer, OutOfMemory> {
+        if self.loaded.get().is_none() {
+            return Ok(Answer::Open(None));
+        }
+        let answer = self.answer(manifest, journal);
+        if let Answer::Open(Some(known)) = answer
+            && let Some(closed) = ClosedDrivers::of(manifest, known, self, journal)?
+        {
+            return Ok(Answer::Closed(known, closed));
+        }
+        Ok(answer)
+    }
+
+    /// Returns `true` if a driver is known to have devices and the machine has not changed.
+    fn has_devices(&self, known: Option<Known>) -> bool {
+        let entry = known.and_then(|known| self.loaded.get()?.entry(known.number));
+        entry.and_then(Entry::devices).is_some_and(|devices| devices > 0) && self.is_same_machine()
+    }
+
+    fn extensions(
         &self,
         known: Known,
         mut take: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
@@ -212,6 +221,46 @@ impl KnownDrivers {
         // All extensions were checked before the entry was accepted.
         let mut listed = entry.into_iter().flat_map(Entry::valid_extensions);
         listed.try_for_each(|one| take(&properties(&one)))
+    }
+
+    #[inline]
+    fn compare_extensions(
+        known: Option<Known>,
+        driver: &[u8],
+        offered: &[VkExtensionProperties],
+        journal: &Journal<'_>,
+    ) {
+        if let Some(known) = known {
+            compare_known(known, driver, offered, journal);
+        }
+    }
+
+    /// Compares the facts if everything is to be compared.
+    #[inline]
+    fn compare_instance(
+        known: Option<Known>,
+        driver: &[u8],
+        facts: (u32, ApiVersion, VkResult),
+        journal: &Journal<'_>,
+    ) {
+        if let Some(known) = known
+            && file::verifies()
+        {
+            compare_known_instance(known, driver, facts, journal);
+        }
+    }
+
+    #[inline]
+    fn compare_devices(
+        known: Option<Known>,
+        driver: &[u8],
+        reported: usize,
+        describe: impl Fn(usize) -> VkPhysicalDeviceProperties,
+        journal: &Journal<'_>,
+    ) {
+        if let Some(known) = known {
+            compare_known_devices(known, driver, reported, &describe, journal);
+        }
     }
 }
 
@@ -234,14 +283,7 @@ fn properties(extension: &Extension<'_>) -> VkExtensionProperties {
     properties
 }
 
-/// Compares the extensions of an opened driver with its entry. If they differ, the driver is right, and the entry is not used again in this process.
-#[inline]
-pub(crate) fn compare(known: Option<Known>, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
-    if let Some(known) = known {
-        compare_known(known, driver, offered, journal);
-    }
-}
-
+/// Compares the extensions of an opened driver with its entry.
 #[cold]
 #[inline(never)]
 fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties], journal: &Journal<'_>) {
@@ -257,21 +299,7 @@ fn compare_known(known: Known, driver: &[u8], offered: &[VkExtensionProperties],
     contradict(known, driver, "other instance extensions", &differs, journal);
 }
 
-/// Compares the result of creating an instance with the entry if everything is to be compared: interface version, Vulkan version, and result code.
-#[inline]
-pub(crate) fn compare_instance(
-    known: Option<Known>,
-    driver: &[u8],
-    (interface, version, result): (u32, ApiVersion, VkResult),
-    journal: &Journal<'_>,
-) {
-    if let Some(known) = known
-        && file::verifies()
-    {
-        compare_known_instance(known, driver, (interface, version, result), journal);
-    }
-}
-
+/// Compares the result of creating an instance with the entry.
 #[cold]
 #[inline(never)]
 fn compare_known_instance(
@@ -296,20 +324,7 @@ fn compare_known_instance(
     });
 }
 
-/// Compares the number of reported devices with the entry. If everything is to be compared, `describe` supplies the properties of each device.
-#[inline]
-pub(crate) fn compare_devices(
-    known: Option<Known>,
-    driver: &[u8],
-    reported: usize,
-    describe: impl Fn(usize) -> VkPhysicalDeviceProperties,
-    journal: &Journal<'_>,
-) {
-    if let Some(known) = known {
-        compare_known_devices(known, driver, reported, &describe, journal);
-    }
-}
-
+/// Compares the number of reported devices with the entry. If everything is to be compared, `describe` supplies the properties of each.
 #[cold]
 #[inline(never)]
 fn compare_known_devices(
@@ -392,12 +407,12 @@ fn tell_doubt(manifest: &DriverManifest, doubt: Doubt, file: &[u8], journal: &Jo
 fn tell(
     manifest: &DriverManifest,
     entry: Entry<'_, Seen<'_>>,
-    advice: Advice,
+    answer: &Answer,
     reason: Option<CatalogueReason>,
     journal: &mut Journal<'_>,
 ) {
     let asked = Asked(entry.asked());
-    if let Advice::Answered(_) = advice {
+    if let Answer::Answered(_) = answer {
         trace::write("catalogue", |record| {
             record.text("library", &manifest.library_path);
             record.text("manifest", &manifest.path);

@@ -1,8 +1,9 @@
-//! Questions to the catalogue and its answers. Builds without a catalogue use the same types.
+//! Questions about drivers that are not open, and the answers.
 
-use super::Known;
+use super::{Known, StandIn};
 use discovery::env::device_select::DeviceWords;
 use discovery::settings::DriverPolicies;
+use rust_alloc::sync::Arc;
 
 /// Purpose for which drivers are needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,21 +27,26 @@ pub(crate) struct Wishes {
     pub visible: Option<DeviceWords>,
 }
 
-/// Answer of the catalogue about a driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Answer about a driver that is not open.
 #[cfg_attr(
     not(all(feature = "catalogue", target_os = "linux")),
     expect(dead_code, reason = "all drivers are opened without a catalogue")
 )]
-pub(crate) enum Advice {
-    /// The driver must be opened. If its entry is valid, the driver's answers are compared with the entry.
+pub(crate) enum Answer {
+    /// The driver must be opened. If facts are given, the driver's answers are compared with them.
     Open(Option<Known>),
+    /// The driver stays closed, and the stand-in answers for it.
+    #[cfg_attr(
+        not(all(feature = "lazy", any(target_arch = "x86_64", target_arch = "aarch64"))),
+        allow(dead_code, reason = "no driver stays closed without records")
+    )]
+    Closed(Known, Arc<dyn StandIn>),
     /// The driver's extensions are known, so the driver need not be opened.
     Answered(Known),
     /// The driver is opened only if it turns out to be needed, because it has no device here or a policy excludes it.
     Aside(Known, Reserve),
     /// The driver is left out.
-    Broken,
+    Skip,
 }
 
 /// Reason why a driver is kept in reserve. It decides when the driver is opened after all.
@@ -52,4 +58,9 @@ pub(crate) enum Reserve {
     Asleep,
     /// The driver is software. It is opened if no other driver is known to have a device, or if none of those reports one.
     Software,
+}
+
+impl Reserve {
+    /// The order in which drivers in reserve are opened. Drivers without devices come last.
+    pub(crate) const ORDER: [Self; 3] = [Self::Software, Self::Asleep, Self::NoDevice];
 }

@@ -26,6 +26,6 @@ mod session;
 
 #[cfg(fuzzing)]
 pub(crate) use failure::Failure;
-pub(crate) use publication::{Fetched, Unopened, ask, forget, is_off};
+pub(crate) use publication::{Sent, Service};
 #[cfg(fuzzing)]
 pub(crate) use reply::{List, packet_for, read_reply};

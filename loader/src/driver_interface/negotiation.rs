@@ -227,31 +227,6 @@ impl Interface {
         })
     }
 
-    /// Returns the functions of a driver that stays closed: they find nothing, and fail. [`crate::lazy`] has better ones for its instance.
-    pub(crate) fn of_closed() -> Self {
-        unsafe extern "system" fn find(_: InstanceHandle<Driver>, _: *const c_char) -> PFN_vkVoidFunction {
-            None
-        }
-        unsafe extern "system" fn create(
-            _: *const VkInstanceCreateInfo,
-            _: *const VkAllocationCallbacks,
-            _: *mut InstanceHandle<Driver>,
-        ) -> VkResult {
-            VkResult::VK_ERROR_INITIALIZATION_FAILED
-        }
-        unsafe extern "system" fn list(_: *const c_char, _: *mut u32, _: *mut VkExtensionProperties) -> VkResult {
-            VkResult::VK_ERROR_INITIALIZATION_FAILED
-        }
-        Self {
-            version: 0,
-            get_instance_proc_addr: find,
-            get_physical_device_proc_addr: None,
-            enumerate_adapter_physical_devices: None,
-            create_instance: create,
-            enumerate_instance_extensions: list,
-        }
-    }
-
     /// Instance version that the driver reports, if it has the command (DRV-88).
     pub(crate) fn instance_version(&self) -> Option<Result<u32, VkResult>> {
         let function = lookup(

@@ -2,13 +2,13 @@
 
 use super::{Sleeper, compare};
 use crate::alloc::{HostBox, HostVec};
-use crate::driver::{self, GetProcAddr, OpenDriver};
+use crate::driver_interface::{self, DriverLibrary, GetProcAddr, LibraryPlace};
 use crate::ffi::{self, TwoCalls};
 use crate::gate::GATE;
 use crate::generated::dispatch::DriverTable;
 use crate::generated::types::{VkAllocationCallbacks, VkInstanceCreateInfo, VkResult, VkSystemAllocationScope};
 use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
-use crate::library::Library;
+use crate::library::{Library, RealPath};
 use crate::table::Slots;
 use core::ffi::CStr;
 use core::sync::atomic::Ordering;
@@ -34,7 +34,7 @@ pub(super) struct Opened {
     pub(super) look_up_of_physical_devices: Option<GetProcAddr>,
     /// Path of its library.
     pub(super) path: Text,
-    _library: Option<Library>,
+    _library: Library,
 }
 
 impl Opened {
@@ -167,9 +167,11 @@ impl Sleeper {
     }
 
     /// Opens the library, which must be the recorded one.
-    fn open_library(&self, journal: &mut Journal<'_>) -> Result<OpenDriver, VkResult> {
+    fn open_library(&self, journal: &mut Journal<'_>) -> Result<DriverLibrary, VkResult> {
         let closed = &*self.closed;
-        let driver = OpenDriver::open_known(&closed.manifest, Some(closed.known), journal).ok_or(FAILED)?;
+        let manifest = &closed.manifest;
+        let opened = DriverLibrary::open(manifest, &manifest.library_path, LibraryPlace::Path, journal);
+        let driver = opened.ok_or(FAILED)?;
         let interface = driver.interface;
         let version = interface.instance_version().and_then(Result::ok);
         let is_same = interface.version == closed.interface()
@@ -180,7 +182,10 @@ impl Sleeper {
         }
         journal.note(
             LogBits::ERROR | LogBits::DRIVER,
-            format_args!("The driver {} is another one than its record describes", driver.name()),
+            format_args!(
+                "The driver {} is another one than its record describes",
+                RealPath(&driver.path)
+            ),
         );
         Err(FAILED)
     }
@@ -218,10 +223,10 @@ impl Sleeper {
         match result {
             VkResult::VK_SUCCESS if handle.is_null() => return Err(FAILED),
             VkResult::VK_SUCCESS => {}
-            error => return Err(driver::failure(error)),
+            error => return Err(driver_interface::failure(error)),
         }
         // SAFETY: null is a valid value of each slot.
-        opened.table = unsafe { DriverTable::build(|row| driver::lookup_known(look_up, handle, row)) };
+        opened.table = unsafe { DriverTable::build(|row| driver_interface::lookup_known(look_up, handle, row)) };
         // The callbacks come first, because they get the driver's messages about devices.
         let handed = self.host.hand_over(self.handle(), (&opened.table, handle));
         match handed.and_then(|()| opened.devices(self)) {

@@ -137,7 +137,7 @@ fn fill_family(
 /// Returns `true` if the driver lists the recorded device extensions, or if there is no memory for its list.
 pub(super) fn lists(opened: &Opened, device: PhysicalDeviceHandle<Driver>, value: &[u8]) -> bool {
     let allocator = crate::alloc::HostAllocator::system();
-    let all: HostVec<_> = match crate::driver::device_extensions(&opened.table, device, allocator) {
+    let all: HostVec<_> = match crate::driver_interface::device_extensions(&opened.table, device, allocator) {
         Ok(all) => all,
         Err(result) => return result == VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,
     };

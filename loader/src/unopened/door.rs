@@ -1,0 +1,189 @@
+//! The functions of the door. Each has a body that does nothing, for builds that lack the module for it.
+
+use super::{Answer, Known, KnownDrivers, Purpose, Sent, Wishes};
+use crate::alloc::HostAllocator;
+use crate::driver_interface::{GetProcAddr, Interface};
+use crate::ffi::layer_interface::GetDeviceProcAddr;
+use crate::generated::types::{
+    VkAllocationCallbacks, VkExtensionProperties, VkInstanceCreateInfo, VkPhysicalDeviceProperties, VkResult,
+};
+use crate::handle::{Driver, InstanceHandle, PhysicalDeviceHandle};
+use crate::late::LateHost;
+use discovery::env::Environment;
+use discovery::journal::Journal;
+use discovery::manifest::DriverManifest;
+use discovery::text::Text;
+use discovery::version::ApiVersion;
+use os::memory::OutOfMemory;
+use rust_alloc::sync::Arc;
+use rust_alloc::vec::Vec;
+
+/// Facts about drivers before they are opened, as one call uses them.
+pub(crate) trait BeforeOpening: Sized {
+    /// Reads the variables that matter to the whole process.
+    #[inline(always)]
+    fn read_mode(_: &Environment<'_>) {}
+
+    /// Frees what the process keeps.
+    #[inline(always)]
+    fn forget() {}
+
+    /// Loads the facts for a call.
+    fn of_call(_: Purpose, _: Wishes, _: &Environment<'_>, _: &mut Journal<'_>) -> Self;
+
+    /// Adds the facts of the user, if there are no others. A scan calls this after it has found the marker file.
+    #[inline(always)]
+    fn add_users(&self, _: &Environment<'_>, _: &mut Journal<'_>) {}
+
+    /// Returns the answer about the driver of a manifest.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    #[inline(always)]
+    fn consider(&self, _: &DriverManifest, _: &mut Journal<'_>) -> Result<Answer, OutOfMemory> {
+        Ok(Answer::Open(None))
+    }
+
+    /// Returns `true` if a driver is known to have devices.
+    #[inline(always)]
+    fn has_devices(&self, _: Option<Known>) -> bool {
+        false
+    }
+
+    /// Passes the instance extensions of a driver to `take`, in the driver's order.
+    ///
+    /// # Errors
+    /// The error of `take`.
+    #[inline(always)]
+    fn extensions(
+        &self,
+        _: Known,
+        _: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        Ok(())
+    }
+
+    /// Compares the instance extensions of an opened driver with the facts. If they differ, the driver is right, and the facts are not used
+    /// again in this process.
+    #[inline(always)]
+    fn compare_extensions(_: Option<Known>, _driver: &[u8], _offered: &[VkExtensionProperties], _: &Journal<'_>) {}
+
+    /// Compares interface version, Vulkan version and result of a driver's creation of an instance in the same way.
+    #[inline(always)]
+    fn compare_instance(_: Option<Known>, _driver: &[u8], _: (u32, ApiVersion, VkResult), _: &Journal<'_>) {}
+
+    /// Compares the number of devices that a driver reports. `_describe` returns the properties of each device.
+    #[inline(always)]
+    fn compare_devices(
+        _: Option<Known>,
+        _driver: &[u8],
+        _reported: usize,
+        _describe: impl Fn(usize) -> VkPhysicalDeviceProperties,
+        _: &Journal<'_>,
+    ) {
+    }
+}
+
+/// A driver that is not open, and answers like one that is. It opens at the first call that it cannot answer.
+pub(crate) trait StandIn {
+    /// The manifest, by which the driver is opened later.
+    fn manifest(&self) -> &DriverManifest;
+
+    /// The driver's own instance extensions.
+    fn extensions(&self) -> &[VkExtensionProperties];
+
+    /// The version of Vulkan that the driver reported.
+    fn version(&self) -> u32;
+
+    /// Functions that find the commands of the stand-in. Those that need no instance fail.
+    fn interface(&self) -> Interface;
+
+    /// Makes the stand-in of the driver's instance.
+    ///
+    /// # Safety
+    /// The create info is valid with all it points to, and the callbacks are null or valid.
+    unsafe fn create(
+        self: Arc<Self>,
+        loader: (&'static dyn LateHost, HostAllocator),
+        info: &VkInstanceCreateInfo,
+        callbacks: *const VkAllocationCallbacks,
+        out: &mut InstanceHandle<Driver>,
+    ) -> VkResult;
+}
+
+/// All drivers that have stand-ins.
+pub(crate) trait StandIns {
+    /// Returns the stand-in for the driver of a manifest, if the driver may stay closed.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    #[inline(always)]
+    #[cfg_attr(
+        not(all(feature = "catalogue", target_os = "linux")),
+        expect(dead_code, reason = "all drivers are opened without a catalogue")
+    )]
+    fn of(
+        _: &DriverManifest,
+        _: Known,
+        _: &KnownDrivers,
+        _: &mut Journal<'_>,
+    ) -> Result<Option<Arc<dyn StandIn>>, OutOfMemory> {
+        Ok(None)
+    }
+
+    /// Returns the driver's own handle of a device, for structures that the driver reads. Opens the driver if a stand-in answers for it.
+    #[inline(always)]
+    fn own_device(_: GetProcAddr, device: PhysicalDeviceHandle<Driver>) -> PhysicalDeviceHandle<Driver> {
+        device
+    }
+
+    /// Returns the driver's own handle of an instance in the same way.
+    #[inline(always)]
+    fn own_instance(_: GetProcAddr, instance: InstanceHandle<Driver>) -> InstanceHandle<Driver> {
+        instance
+    }
+
+    /// Returns the look-up of device functions of a driver with a stand-in; `None` for other drivers.
+    #[inline(always)]
+    fn device_look_up(_: GetProcAddr, _: InstanceHandle<Driver>) -> Option<GetDeviceProcAddr> {
+        None
+    }
+}
+
+/// Drivers that come from elsewhere than the folders of manifests.
+pub(crate) trait Elsewhere {
+    /// Returns `true` if it is known that there are no such drivers.
+    #[inline(always)]
+    fn is_off() -> bool {
+        true
+    }
+
+    /// Returns the drivers that are wanted, before any code of them runs. `choose` reads each manifest, and returns `None` if the driver is
+    /// not wanted.
+    ///
+    /// # Errors
+    /// There is not enough memory.
+    #[inline(always)]
+    fn deliver(
+        _: &Environment<'_>,
+        _choose: impl FnMut(Published<'_>, &mut Journal<'_>) -> Result<Option<DriverManifest>, OutOfMemory>,
+        _: &mut Journal<'_>,
+    ) -> Result<Vec<(DriverManifest, Sent)>, OutOfMemory> {
+        Ok(Vec::new())
+    }
+
+    /// Frees what the process keeps.
+    #[inline(always)]
+    fn forget() {}
+}
+
+/// A driver manifest that came from elsewhere.
+#[derive(Debug)]
+pub(crate) struct Published<'a> {
+    /// Name under which it was published.
+    pub name: &'a [u8],
+    /// Name of the manifest in messages.
+    pub path: Text,
+    /// Text of the manifest.
+    pub content: &'a [u8],
+}

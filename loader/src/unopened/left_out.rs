@@ -1,0 +1,126 @@
+//! Drivers that a scan found and did not open.
+
+use super::{BeforeOpening, Known, KnownDrivers, Reserve};
+use crate::generated::types::VkExtensionProperties;
+use core::mem::take;
+use discovery::manifest::DriverManifest;
+use discovery::text::Text;
+use os::memory::{Grow, OutOfMemory, shortage};
+use rust_alloc::vec::Vec;
+
+/// Drivers that were not opened because their extensions are known.
+#[derive(Default)]
+pub(crate) struct Answered {
+    /// The drivers in scan order, each with the number of open drivers before it.
+    list: Vec<(usize, Known)>,
+    /// Number of drivers whose extensions were passed on.
+    passed: usize,
+}
+
+impl Answered {
+    /// Adds a driver after this number of open drivers.
+    pub(crate) fn add(&mut self, place: usize, known: Known) -> Result<(), OutOfMemory> {
+        self.list.try_push((place, known))
+    }
+
+    /// Passes the extensions of the drivers that come before the open driver at `place` to `add`, each driver once.
+    ///
+    /// # Errors
+    /// The error of `add`.
+    #[inline]
+    pub(crate) fn extensions_before(
+        &mut self,
+        place: usize,
+        known: &KnownDrivers,
+        mut add: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        while let Some(&(before, one)) = self.list.get(self.passed) {
+            if before > place {
+                break;
+            }
+            known.extensions(one, &mut add)?;
+            self.passed += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Drivers that are not opened as long as other drivers suffice.
+#[derive(Default)]
+pub(crate) struct Reserves(Vec<(DriverManifest, Known, Reserve)>);
+
+impl Reserves {
+    /// Returns an empty list.
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a driver.
+    pub(crate) fn add(&mut self, manifest: &DriverManifest, known: Known, reserve: Reserve) -> Result<(), OutOfMemory> {
+        self.0.try_push((manifest.try_copy()?, known, reserve))
+    }
+
+    /// Returns `true` if there is no driver in reserve.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the paths of the libraries.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Text> {
+        self.0.iter().map(|(manifest, ..)| &manifest.library_path)
+    }
+
+    /// Returns `true` if a policy left out drivers that have devices.
+    pub(crate) fn have_devices(&self) -> bool {
+        self.0.iter().any(|(.., reserve)| *reserve != Reserve::NoDevice)
+    }
+
+    /// Passes the extensions of all drivers to `add`.
+    ///
+    /// # Errors
+    /// The error of `add`.
+    pub(crate) fn extensions(
+        &self,
+        known: &KnownDrivers,
+        mut add: impl FnMut(&VkExtensionProperties) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        self.0
+            .iter()
+            .try_for_each(|(_, one, _)| known.extensions(*one, &mut add))
+    }
+
+    /// Takes the drivers that are in reserve for this reason, and passes them to `open`.
+    ///
+    /// # Errors
+    /// The error of `open`, or there is not enough memory.
+    pub(crate) fn open(
+        &mut self,
+        reason: Reserve,
+        mut open: impl FnMut(&DriverManifest, Known) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        let mut rest = Vec::new();
+        for (manifest, known, reserve) in take(&mut self.0) {
+            shortage::check()?;
+            if reserve == reason {
+                open(&manifest, known)?;
+            } else {
+                rest.try_push((manifest, known, reserve))?;
+            }
+        }
+        self.0 = rest;
+        Ok(())
+    }
+
+    /// Takes all drivers, and passes them to `open`.
+    ///
+    /// # Errors
+    /// The error of `open`.
+    pub(crate) fn open_all(
+        self,
+        mut open: impl FnMut(&DriverManifest, Known) -> Result<(), OutOfMemory>,
+    ) -> Result<(), OutOfMemory> {
+        self.0
+            .iter()
+            .try_for_each(|(manifest, known, _)| open(manifest, *known))
+    }
+}

@@ -1,0 +1,50 @@
+//! The implementation of the door for builds that lack a module.
+
+use super::door::{BeforeOpening, Elsewhere, StandIns};
+use super::{Purpose, Wishes};
+use crate::library::Library;
+use discovery::env::{Environment, Variable};
+use discovery::journal::{Journal, LogBits, Reason};
+use discovery::text::Text;
+
+/// Knows no driver, and has none.
+pub(crate) struct Nothing;
+
+/// Facts about one driver. This build has no facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {}
+
+/// A library from elsewhere. This build has none.
+pub(crate) enum Sent {}
+
+impl BeforeOpening for Nothing {
+    /// Returns the only value, and logs the same line as the catalogue if the variable turns it off.
+    fn of_call(_: Purpose, _: Wishes, environment: &Environment<'_>, journal: &mut Journal<'_>) -> Self {
+        if environment.get(Variable::Catalogue).as_deref() == Some(b"off") {
+            journal.note(
+                LogBits::INFO | LogBits::DRIVER,
+                format_args!("The driver catalogue is switched off"),
+            );
+        }
+        Self
+    }
+}
+
+impl StandIns for Nothing {}
+
+impl Elsewhere for Nothing {}
+
+impl Sent {
+    /// Name of the library in messages.
+    pub(crate) fn name(&self) -> &Text {
+        match *self {}
+    }
+
+    /// Opens the library.
+    ///
+    /// # Errors
+    /// None: no value exists.
+    pub(crate) fn open(&self, _: &Journal<'_>) -> Result<Library, Reason> {
+        match *self {}
+    }
+}
