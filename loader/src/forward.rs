@@ -208,7 +208,7 @@ impl Outcome for VkResult {
 macro_rules! ask_driver {
     ($name:ident($handle:ident $(, $argument:expr)*)) => {{
         let (driver, handle) = unsafe { $crate::translation::driver_of($handle) };
-        match driver.$name {
+        match driver.table.$name {
             Some(function) => unsafe { function(handle $(, $argument)*) },
             // The message has the name without `vk`.
             None => $crate::translation::unsupported(const { stringify!($name).split_at(2).1 }),
@@ -225,7 +225,7 @@ macro_rules! ask_driver {
             }
         )?
         let (driver, handle) = unsafe { $crate::translation::driver_of($handle) };
-        match driver.$name {
+        match driver.table.$name {
             Some(function) => unsafe { function(handle $(, $argument)*) },
             None => {
                 let severity = discovery::journal::LogBits::$severity;

@@ -5,7 +5,7 @@
 
 use crate::device::DEVICES;
 use crate::device::Device;
-use crate::generated::dispatch::{DeviceTable, DriverTable, InstanceTable};
+use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::handle::{App, Chain, Dispatchable, Driver, InstanceHandle, PhysicalDeviceHandle};
 use crate::instance::INSTANCES;
 use crate::instance::{Instance, InstanceDriver};
@@ -109,17 +109,17 @@ pub(crate) unsafe fn physical_device_object(handle: PhysicalDeviceHandle<App>) -
     (unsafe { (*object).magic } == PHYSICAL_DEVICE_MAGIC).then(|| unsafe { &*object })
 }
 
-/// Returns the table of the driver that owns a physical device, and the driver's own handle (DRV-124).
+/// Returns the driver that owns a physical device, and the driver's own handle (DRV-124).
 ///
 /// # Safety
 /// `handle` is the handle that the loader's terminator gave to the lowest layer.
 #[inline(always)]
 pub(crate) unsafe fn driver_of(
     handle: PhysicalDeviceHandle<Chain>,
-) -> (&'static DriverTable, PhysicalDeviceHandle<Driver>) {
+) -> (&'static InstanceDriver, PhysicalDeviceHandle<Driver>) {
     // SAFETY: the caller promises a handle that the loader's terminator made.
     let object = unsafe { chain_physical_device(handle) };
-    (&object.driver().table, object.handle)
+    (object.driver(), object.handle)
 }
 
 /// Returns the terminator's object for a physical device of the chain.
@@ -225,9 +225,9 @@ pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
 
 /// Logs that a driver lacks a physical-device command, and returns the substitute `value` (DRV-161).
 #[cold]
-pub(crate) fn absent<R>(driver: &'static DriverTable, command: &'static str, bits: LogBits, value: R) -> R {
+pub(crate) fn absent<R>(driver: &InstanceDriver, command: &'static str, bits: LogBits, value: R) -> R {
     discovery::log::emit(
-        Some(InstanceDriver::of_table(driver).instance()),
+        Some(driver.instance()),
         bits,
         format_args!("ICD for selected physical device does not export {command}!"),
     );

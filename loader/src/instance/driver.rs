@@ -109,12 +109,6 @@ impl InstanceDriver {
         }
     }
 
-    /// Returns the driver that contains a table.
-    pub(crate) fn of_table(table: &'static DriverTable) -> &'static Self {
-        // SAFETY: every such table is the first member of a driver, which outlives all calls through the table.
-        unsafe { &*core::ptr::from_ref(table).cast::<Self>() }
-    }
-
     /// Path of the driver's library as the system reports it, or a substitute.
     pub(crate) fn path(&self) -> &[u8] {
         self.path.bytes()
@@ -241,5 +235,3 @@ impl Drop for Pin<'_> {
         self.0.uses.release();
     }
 }
-
-const _: () = assert!(core::mem::offset_of!(InstanceDriver, table) == 0);

@@ -129,7 +129,8 @@ pub(crate) unsafe fn get_physical_device_external_image_format_properties_nv(
     properties: *mut VkExternalImageFormatPropertiesNV,
 ) -> VkResult {
     // SAFETY: the handle comes from the lowest layer.
-    let (table, physical_device) = unsafe { translation::driver_of(physical_device) };
+    let (driver, physical_device) = unsafe { translation::driver_of(physical_device) };
+    let table = &driver.table;
     if let Some(newer) = table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV {
         // SAFETY: function and device belong to the same driver; Vulkan requires valid parameters.
         return unsafe {
