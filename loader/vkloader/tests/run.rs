@@ -83,6 +83,10 @@ fn options_are_variables() {
             value.replace(',', if option == "--layers" { ":" } else { "," })
         );
     }
+    for empty in ["", ",,", " , "] {
+        let output = machine.run(&["run", "--print", "--devices", empty]);
+        assert_eq!(output.status.code(), Some(2), "'{empty}' names no device");
+    }
 }
 
 #[test]
@@ -129,7 +133,7 @@ fn an_executable_gets_the_devices_in_an_empty_environment() {
         "the variable is lost: {}",
         complaint(&output)
     );
-    let words = ["--devices", "type:cpu", "--executable", vkloader];
+    let words = ["--devices", "type:virtual, type:cpu", "--executable", vkloader];
     let output = shell(&machine, &words, &format!("{script}; exit 5"));
     assert_eq!(names(&said(&output)), ["two"], "{}", complaint(&output));
     assert_eq!(output.status.code(), Some(5));

@@ -90,9 +90,10 @@ impl Run {
     }
 }
 
-/// Rejects an empty list of devices, because the library would ignore it.
+/// Rejects an empty list of devices, because the library would ignore it. Blanks and commas are not words.
 fn with_words(value: OsString) -> Result<OsString, &'static str> {
-    let has_word = value.as_encoded_bytes().iter().any(|&byte| byte != b',');
+    let mut bytes = value.as_encoded_bytes().iter();
+    let has_word = bytes.any(|&byte| byte != b',' && !byte.is_ascii_whitespace());
     has_word
         .then_some(value)
         .ok_or("name at least one device, or none to hide all")

@@ -112,7 +112,9 @@ fn text(words: &OsStr, executables: &[PathBuf]) -> io::Result<String> {
         text.ok_or_else(|| io::Error::other(format!("the path {} is not text", path.display())))
     });
     let keys = keys.collect::<io::Result<Vec<String>>>()?;
-    let words: Vec<&str> = words.split(',').filter(|word| !word.is_empty()).collect();
+    // As in the variable, blanks before a word do not count.
+    let words = words.split(',').map(str::trim_ascii_start);
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
     let file = json!({
         "file_format_version": "1.0.0",
         "settings_array": [{"app_keys": keys, "visible_devices": words}],
