@@ -4,6 +4,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::process::ExitCode;
 
+/// Status of a process that prints the reason why there is no record.
+pub(crate) const NO_RECORD: u8 = 42;
+
 /// Reports that there is no record.
 ///
 /// # Errors

@@ -98,20 +98,72 @@ fn the_users_own_catalogue_is_read_where_the_system_has_none() {
     });
 }
 
+/// Puts the scene's folder `share` into the place of a driver folder that elevated processes search. This process does not see this machine's
+/// own ones.
+fn share_drivers(scene: &Scene, apart: &Apart) {
+    apart.put(scene.folder("share"), "/usr/local/share");
+    let nothing = scene.folder("nothing");
+    for folder in ["/usr/share/vulkan", "/etc/vulkan", "/etc/xdg/vulkan"] {
+        if Path::new(folder).exists() {
+            apart.put(&nothing, folder);
+        }
+    }
+}
+
+/// Makes the scene's own catalogue, with its records, that of the system.
+fn share_catalogue(scene: &Scene, system: &Path) {
+    let (own, made) = (scene.text_path("share"), scene.path("catalogue/cache/vulkan-loader"));
+    let folder = system.parent().expect("a folder");
+    scene.on_disk(|| {
+        fs::create_dir_all(folder).expect("folders can be made");
+        for entry in fs::read_dir(made).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let to = folder.join(path.file_name().expect("a name"));
+            fs::copy(&path, &to).expect("a copy");
+            if let Ok(text) = fs::read_to_string(&to) {
+                fs::write(&to, text.replace(&own, "/usr/local/share")).expect("a file");
+            }
+        }
+    });
+}
+
+/// DRV-286: elevated processes use no record, even if the system's catalogue has one and the policy is set.
+#[test]
+fn drv_286_elevated_processes_open_the_driver() {
+    case(|scene| {
+        let Some(apart) = Apart::enter(scene) else { return };
+        let system = system_file(scene, &apart);
+        share_drivers(scene, &apart);
+        scene
+            .driver("one")
+            .device_with("gpu", |device| device.uuids(1, 9))
+            .folder("share/vulkan/icd.d");
+        for variable in ["VK_DRIVER_FILES", "VK_LOADER_CATALOGUE", "XDG_DATA_DIRS"] {
+            scene.unset(variable);
+        }
+        scene.env("VK_LOADER_DRIVER_POLICY", "lazy").lazily();
+        let listed = |scene: &mut Scene| {
+            // A service of this machine may have other drivers.
+            let outcome = scene.run(|vk| {
+                vk.instance_with("1.1", &[]).named("gpu");
+            });
+            opened(outcome.ok()).len()
+        };
+        assert_eq!(listed(scene), 1, "the system has no catalogue yet");
+        share_catalogue(scene, &system);
+        assert_eq!(listed(scene), 0);
+        scene.elevated();
+        assert_eq!(listed(scene), 1);
+    });
+}
+
 /// An elevated process reads the system's file and no other, whatever the variables say.
 #[test]
 fn elevated_processes_read_the_catalogue_of_the_system_only() {
     case(|scene| {
         let Some(apart) = Apart::enter(scene) else { return };
         let system = system_file(scene, &apart);
-        // The driver folders of elevated processes. This process does not see this machine's own ones.
-        apart.put(scene.folder("share"), "/usr/local/share");
-        let nothing = scene.folder("nothing");
-        for folder in ["/usr/share/vulkan", "/etc/vulkan", "/etc/xdg/vulkan"] {
-            if Path::new(folder).exists() {
-                apart.put(&nothing, folder);
-            }
-        }
+        share_drivers(scene, &apart);
         scene
             .driver("one")
             .extension("VK_KHR_surface")

@@ -146,16 +146,24 @@ impl<'a> Asker<'a> {
         self.finish(command, linker)
     }
 
-    /// Returns the record of a driver's devices, which a process of its own makes; `None` if there is none. The library is named as in
-    /// the manifest.
+    /// Returns the record of a driver's devices, which a process of its own makes, or the reason why there is none. The library is named as
+    /// in the manifest.
     ///
     /// # Errors
     /// The process cannot be started, or a signal asked this one to end.
-    pub(super) fn record(&self, library: &str) -> io::Result<Option<Vec<u8>>> {
+    pub(super) fn record(&self, library: &str) -> io::Result<Result<Vec<u8>, String>> {
         let mut command = self.command()?;
         command.args(["--record", "--", library]);
         let finished = self.finish(command, false)?;
-        Ok((finished.ending == Ending::Status(0)).then_some(finished.output))
+        Ok(match finished.ending {
+            Ending::Status(0) => Ok(finished.output),
+            Ending::Status(status) if status == i32::from(crate::record::NO_RECORD) => {
+                Err(String::from_utf8_lossy(&finished.output).into_owned())
+            }
+            Ending::Status(status) => Err(format!("the process that asks it ended with status {status}")),
+            Ending::Signal(signal) => Err(format!("signal {signal} ended the process that asks it")),
+            Ending::TooLong(limit) => Err(format!("it does not answer all questions within {} s", limit.as_secs())),
+        })
     }
 
     /// The program of a probe, with the environment in which drivers are asked.

@@ -63,7 +63,13 @@ fn line(text: &mut String, driver: &Driver) {
         Some(all) => format!("{} instance extensions", all.len()),
         None => "instance extensions unknown".into(),
     };
-    let said = format!("{}, {extensions}, {}", outcome(driver), devices(driver));
+    let has_devices = driver.devices.as_ref().is_some_and(|all| !all.is_empty());
+    let recorded = if has_devices && driver.record.is_none() {
+        " (not recorded)"
+    } else {
+        ""
+    };
+    let said = format!("{}, {extensions}, {}{recorded}", outcome(driver), devices(driver));
     // Names come from drivers and may contain any character.
     let _ = writeln!(text, "{}\n    {}", plain(&driver.manifest.path), plain(&said));
 }

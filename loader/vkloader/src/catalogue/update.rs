@@ -197,8 +197,17 @@ fn ask(
         let is_same = || asked == file && state(&asked) == before;
         if is_same() {
             if let Some(folder) = records.filter(|_| driver.devices.as_ref().is_some_and(|all| !all.is_empty())) {
-                let content = asker.record(&driver.library.named)?;
-                driver.record = content.and_then(|content| records::write(folder, manifest, &content));
+                driver.record = match asker.record(&driver.library.named)? {
+                    Ok(content) => records::write(folder, manifest, &content),
+                    Err(reason) => {
+                        anstream::eprintln!(
+                            "vkloader: {}: its devices are not recorded: {}",
+                            plain(manifest),
+                            plain(&reason)
+                        );
+                        None
+                    }
+                };
             }
             if is_same() {
                 return Ok((driver, files));

@@ -19,15 +19,26 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use ways::{Driver, Way};
 
-/// Prints the record of a driver, of which this process is the only user.
+/// Status of a process that prints the reason why there is no record.
+pub(crate) const NO_RECORD: u8 = 42;
+
+/// Prints the record of a driver, of which this process is the only user, or the reason why there is none.
 ///
 /// # Errors
-/// The reason why there is none.
+/// The output cannot be written.
 pub(crate) fn print(library: &OsStr) -> io::Result<ExitCode> {
     probe::be_expendable();
     let mut answers = probe::answers()?;
-    answers.write_all(&make(library)?)?;
-    Ok(ExitCode::SUCCESS)
+    match make(library) {
+        Ok(record) => {
+            answers.write_all(&record)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(reason) => {
+            answers.write_all(reason.to_string().as_bytes())?;
+            Ok(ExitCode::from(NO_RECORD))
+        }
+    }
 }
 
 /// Returns the record of a driver.
@@ -60,8 +71,8 @@ fn make(library: &OsStr) -> io::Result<Vec<u8>> {
     let opened: Vec<String> = machine::open_nodes();
     let opened = opened.into_iter().filter(|path| !nodes.contains(path));
     made.add_all(Query::Node, opened.map(String::into_bytes));
-    let profiles =
-        profiles::read(library).ok_or_else(|| io::Error::other("the profiles of drivers have an unusual form"))?;
+    let profiles = profiles::read(driver.address())
+        .ok_or_else(|| io::Error::other("its profiles select programs in an unusual way"))?;
     made.add_all(Query::Names, [profiles.names]);
     made.add_all(Query::File, profiles.files);
     made.add_all(Query::Machine, machine::memory());

@@ -29,10 +29,12 @@ pub(super) struct Profiles {
     pub(super) files: Vec<Vec<u8>>,
 }
 
-/// Reads the profiles of a driver. Returns `None` if a program cannot be recognised by a part of its name.
-pub(super) fn read(library: &str) -> Option<Profiles> {
+/// Reads the profiles of a driver, which has a function at this address. Returns `None` if a program cannot be recognised by a part of its
+/// name.
+pub(super) fn read(function: usize) -> Option<Profiles> {
     let mut files: BTreeSet<PathBuf> = USUAL.into_iter().map(PathBuf::from).collect();
-    files.extend(named_in(&fs::read(opened(library)?).ok()?));
+    let driver = library_at(function).and_then(|path| fs::read(path).ok());
+    files.extend(named_in(&driver.unwrap_or_default()));
     for folder in files.clone() {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         files.extend(entries.map(|entry| entry.path()));
@@ -61,16 +63,16 @@ pub(super) fn read(library: &str) -> Option<Profiles> {
     })
 }
 
-/// Returns the path of a library that this process has opened.
-fn opened(library: &str) -> Option<PathBuf> {
-    if library.contains('/') {
-        return Some(library.into());
-    }
+/// Returns the file that this process has mapped at an address.
+fn library_at(address: usize) -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
-    let mut paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
-    paths
-        .find(|path| path.rsplit('/').next() == Some(library))
-        .map(PathBuf::from)
+    maps.lines().find_map(|line| {
+        let (first, rest) = line.split_once('-')?;
+        let (end, rest) = rest.split_once(' ')?;
+        let number = |text: &str| usize::from_str_radix(text, 16).ok();
+        let is_here = (number(first)?..number(end)?).contains(&address);
+        is_here.then(|| rest.find('/').map(|at| PathBuf::from(&rest[at..])))?
+    })
 }
 
 /// Returns the absolute paths of profiles in the text of a driver.
@@ -171,6 +173,9 @@ mod tests {
             named_in(driver),
             ["/opt/mesa/share/drirc.d", "/opt/mesa/etc/drirc"].map(PathBuf::from)
         );
+        let own = library_at(library_at as *const () as usize);
+        assert_eq!(own, std::env::current_exe().ok());
+        assert_eq!(library_at(1), None);
         for unusual in ["[abc]", "[abc", "abc(def)?", "abc(def)*"] {
             assert_eq!(parts(unusual), None, "{unusual}");
         }

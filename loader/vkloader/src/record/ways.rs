@@ -22,6 +22,11 @@ pub(super) struct Driver {
 }
 
 impl Driver {
+    /// Address of a function in the driver's library.
+    pub(super) fn address(&self) -> usize {
+        self.look_up as *const () as usize
+    }
+
     /// Negotiates as the library does. Returns `None` for a driver that the library does not record.
     pub(super) fn negotiate(library: &Library) -> Option<Self> {
         // SAFETY: drivers export this function with this signature.

@@ -1,10 +1,10 @@
 //! The records of devices beside the catalogue.
 
 use super::asked::*;
-use super::machine::Machine;
+use super::machine::{Machine, library};
 use record::{DRIVER, Extensions, Key, Query, Record};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The files of records.
 fn records(machine: &Machine) -> Vec<PathBuf> {
@@ -63,6 +63,37 @@ fn drv_281_a_device_that_is_listed_twice_is_recorded_once() {
     let content = fs::read(path).expect("a file");
     let record = Record::again(&content).expect("a record");
     assert_eq!(record.devices(), 2);
+}
+
+#[test]
+fn drv_281_a_driver_that_is_named_without_a_folder_is_recorded() {
+    let mut machine = machine();
+    machine.driver("a", "device one");
+    let library = machine.path("libraries/libmock_a.so");
+    fs::remove_file(machine.path("data/vulkan/icd.d/a.json")).expect("a file");
+    let folder = library.parent().expect("a folder").to_owned();
+    // The name is a link, as that of NVIDIA's driver is.
+    std::os::unix::fs::symlink(&library, folder.join("libbare.so.0")).expect("a link");
+    fs::copy(library.with_extension("conf"), folder.join("libbare.so.conf")).expect("a copy");
+    machine.manifest("bare", Path::new("libbare.so.0"), "");
+    machine.variable("LD_LIBRARY_PATH", folder.to_str().expect("plain"));
+    let said = good(&machine, &["update"]);
+    assert!(driver(&written(&machine), "bare")["record"].is_string(), "{said}");
+}
+
+#[test]
+fn drv_281_the_reason_why_devices_are_not_recorded_is_printed() {
+    let machine = machine();
+    machine.driver("a", "many_devices 17");
+    let library = library();
+    let library = library.to_str().expect("plain");
+    let output = machine.run(&["catalogue", "update", "--user", "--library", library]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("its devices are not recorded: there are too many devices"),
+        "{said}"
+    );
+    assert!(driver(&written(&machine), "a")["record"].is_null());
 }
 
 #[test]
