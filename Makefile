@@ -115,7 +115,7 @@ peer:             ## run the behaviour cases on a Khronos loader: PEER=/a/librar
 differential:     ## compare all that drivers, layers and programs see with a Khronos loader: PEER as for peer, or sid
 	@make/runs.sh differential $(SCENES)
 
-test-catalogue:   ## run all behaviour cases with a valid and with a wrong driver catalogue: CASES="app layers" for some
+test-catalogue:   ## run all behaviour cases with a valid and a wrong driver catalogue, and with closed drivers: CASES="app layers" for some
 	@make/runs.sh catalogue $(CASES)
 
 clients:          ## run real programs under both loaders and compare: PEER as for peer, CLIENTS="mpv Qt" for some

@@ -26,13 +26,14 @@ differential() {
 # Modules that take long if each driver is asked once more, and those that test catalogues themselves.
 SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
 # The behaviour cases with a driver catalogue, which `vkloader` makes for each case. Each runs with a correct catalogue, and with one that has
-# only wrong entries. tests/catalogue.txt lists the cases with other results, each with its reason. Arguments are groups of cases (app,
-# drivers, layers), all if none is named. `quick` is what `make test` runs: applications and drivers, without the modules in SLOW. CASE names one
-# case.
+# only wrong entries. It also runs with recorded drivers, which stay closed. tests/catalogue.txt lists the cases with other results, each
+# with its reason. Arguments are groups of cases (app, drivers, layers), all if none is named. `quick` is what `make test` runs: applications
+# and drivers, without the modules in SLOW, and without records, which take long to make. CASE names one case.
 catalogue() {
-    local name module mode skipped=() groups=()
+    local name module mode modes=(current lying lazy) skipped=() groups=()
     if [ "${1:-}" = quick ]; then
         set -- app drivers
+        modes=(current lying)
         for module in $SLOW; do skipped+=(--skip "$module::"); done
     fi
     [ $# -gt 0 ] || set -- app drivers layers
@@ -45,7 +46,7 @@ catalogue() {
     library_built
     # Both, as make/build.sh does: fewer features of shared crates would have cargo compile these again.
     build_tools vkloader vk-loader-service
-    for mode in current lying; do
+    for mode in "${modes[@]}"; do
         say "The cases of $* with a $mode driver catalogue"
         VKL_TEST_CATALOGUE=$mode VKL_LIBRARY=$(realpath "$LIBRARY") VKL_VKLOADER=$RELEASE/vkloader \
             python3 tests/run.py -p loader-tests "${groups[@]}" -- "${skipped[@]}" || failed=1
