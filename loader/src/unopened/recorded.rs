@@ -10,7 +10,7 @@ use discovery::env::{Environment, Variable};
 use discovery::journal::{Decision, Journal, LogBits, Subject, Verdict};
 use discovery::manifest::DriverManifest;
 use discovery::manifest::file::contents;
-use os::memory::{Grow, OutOfMemory};
+use os::memory::{Grow, OutOfMemory, shortage};
 use os::{File, render, with_terminated};
 use rust_alloc::sync::Arc;
 use rust_alloc::vec::Vec;
@@ -48,7 +48,8 @@ impl Closed {
             .and_then(|(path, of_user, sum)| read(&path, of_user, sum))
         {
             Some(bytes) => Self::of_bytes(manifest, (known, bytes), drivers, journal),
-            None => Ok(None),
+            // Without memory for the file, the driver is not opened in its place.
+            None => shortage::check().map(|()| None),
         }
     }
 

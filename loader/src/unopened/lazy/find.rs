@@ -3,6 +3,7 @@
 use super::Sleeper;
 use super::table::TABLE;
 use crate::generated::dispatch::DriverTable;
+use crate::generated::lookup::row;
 use crate::generated::types::PFN_vkVoidFunction;
 use crate::handle::{Driver, InstanceHandle};
 use crate::lookup::{self, Gate, Level, Row};
@@ -51,7 +52,8 @@ pub(super) unsafe extern "system" fn look_up(
     // SAFETY: the caller promises a handle of this module, and a terminated name.
     let (sleeper, name) = unsafe { (Sleeper::of(instance), CStr::from_ptr(name)) };
     match lookup::find(name.to_bytes()) {
-        Some(row) if !sleeper.has(row) => None,
+        // The stand-in itself can always be destroyed.
+        Some(row) if row.number != row::vkDestroyInstance && !sleeper.has(row) => None,
         Some(row) if row.level == Level::Device && !is_in_table(row) => Some(present),
         Some(row) => slot(row).and_then(|slot| TABLE.get(slot)),
         None => sleeper.asks(name).then_some(present as crate::lookup::Function),
