@@ -9,7 +9,7 @@
 //! | `service` | manifests and libraries that come through a socket | a driver service |
 //!
 //! The core asks [`BeforeOpening::consider`] about each manifest, and follows the [`Answer`]. It asks [`Elsewhere::deliver`] for drivers that
-//! no folder has. A driver that answers without being open has a [`StandIn`], and [`StandIns`] finds the driver for it. [`nothing`] has
+//! no folder has. A driver that answers without being open has a [`StandIn`], and [`StandIns`] finds the driver for it. `nothing` has
 //! the replacement for each module that a build lacks.
 
 mod answer;

@@ -90,9 +90,9 @@ mod tests {
     }
 
     /// A library of a word size with two sections: five symbols, of which three are exported.
-    fn library(is_wide: bool) -> std::vec::Vec<u8> {
+    fn library(is_wide: bool) -> [u8; 512] {
         let (word, each) = if is_wide { (8, 64) } else { (4, 40) };
-        let mut bytes = std::vec![0; 512];
+        let mut bytes = [0; 512];
         bytes[4] = if is_wide { 2 } else { 1 };
         bytes[5] = 1;
         let places = |wide, narrow| if is_wide { wide } else { narrow };
@@ -125,7 +125,7 @@ mod tests {
             let bytes = library(is_wide);
             assert_eq!(count(&bytes), Some(3));
             for place in 0..64 {
-                let mut odd = bytes.clone();
+                let mut odd = bytes;
                 odd[place] ^= 0xff;
                 let _ = count(&odd);
             }

@@ -84,7 +84,7 @@ struct Device {
     /// The table from which thunks take functions.
     table: AtomicPtr<c_void>,
     sleeper: *const Sleeper,
-    /// Number in the record, or [`DRIVER`] for a device that is not recorded.
+    /// Number in the record, or [`record::DRIVER`] for a device that is not recorded.
     number: u16,
     /// The driver's handle; null until it is known. It is at the place where thunks look for it.
     real: AtomicPtr<c_void>,
