@@ -13,9 +13,8 @@ use crate::layer::{self, ActiveLayer};
 use crate::library::RealPath;
 use crate::{proc_addr, translation};
 use core::ffi::c_void;
-use discovery::journal::reason::{LayerLibraryProblem, LayerLibraryReason};
-use discovery::journal::{Decision, Journal, LogBits, Subject, Verdict};
-use discovery::log::{self, LogSink};
+use discovery::journal::LogBits;
+use discovery::log;
 use discovery::trace::Step;
 use os::Raw;
 use os::memory::OutOfMemory;
@@ -51,7 +50,14 @@ impl DeviceChain<'_> {
             if layer.functions.get_device_proc_addr.is_some() {
                 layers.try_push(layer)?;
             } else {
-                leave_out(instance, layer);
+                log::emit(
+                    Some(instance),
+                    LogBits::INFO | LogBits::LAYER,
+                    format_args!(
+                        "Failed to find vkGetDeviceProcAddr in layer \"{}\"",
+                        RealPath(layer.library_path.bytes())
+                    ),
+                );
             }
         }
         Ok(Self {
@@ -174,23 +180,6 @@ impl DeviceChain<'_> {
         proc_addr::fill_device_table(device, self.top(), handle);
         Ok(handle)
     }
-}
-
-/// Records that a layer has no device functions, so that it takes part in instances only (LAY-281).
-#[cold]
-fn leave_out(instance: &'static Instance, layer: &ActiveLayer) {
-    let reason = LayerLibraryReason {
-        problem: LayerLibraryProblem::NoDeviceFunctions,
-        requested: false,
-    };
-    let sink = LogSink(Some(instance));
-    Journal::of_call(&sink).decide(Decision {
-        subject: Subject::LayerLibrary,
-        name: layer.name.bytes().into(),
-        path: RealPath(layer.library_path.bytes()).resolve().into(),
-        verdict: Verdict::Dropped(reason.into()),
-        source: layer.source,
-    });
 }
 
 fn node(function: VkLayerFunction, u: DeviceNode, next: *const c_void) -> VkLayerDeviceCreateInfo {

@@ -5,7 +5,6 @@ use crate::alloc::{HostText, HostVec};
 use crate::generated::types::{VkExtensionProperties, VkLayerProperties};
 use crate::library::Library;
 use discovery::activation::EnabledBy;
-use discovery::journal::Source;
 
 /// Data about layers that an instance keeps.
 pub(crate) struct InstanceLayers {
@@ -35,8 +34,6 @@ pub(crate) struct ActiveLayer {
     pub manifest: HostText,
     /// Path of the library as the system reports it.
     pub library_path: HostText,
-    /// Origin of the manifest.
-    pub source: Source,
     /// `true` if it was found as an implicit layer.
     pub implicit: bool,
     /// Index among all discovered layers: libraries close in that order (LAY-201).

@@ -186,7 +186,6 @@ fn describe(
         name: text(&manifest.name)?,
         manifest: text(&manifest.manifest)?,
         library_path: text(&opened.path)?,
-        source: manifest.source,
         implicit: manifest.implicit,
         place: active.index,
         enabled_by: active.enabled_by,
