@@ -24,7 +24,7 @@ differential() {
 }
 
 # Modules that take long if each driver is asked once more, and those that test catalogues themselves.
-SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_place service_server short_memory wrong_drivers"
+SLOW="catalogue catalogue_file catalogue_image catalogue_machine catalogue_reading catalogue_verified many_devices real service service_hostile service_limits service_needs service_place service_server short_memory wrong_drivers"
 # The behaviour cases with a driver catalogue, which `vkloader` makes for each case. Each runs with a correct catalogue, and with one that has
 # only wrong entries. It also runs with recorded drivers, which stay closed. tests/catalogue.txt lists the cases with other results, each
 # with its reason. Arguments are groups of cases (app, drivers, layers), all if none is named. `quick` is what `make test` runs: applications

@@ -112,7 +112,7 @@ def mutants_listed():
     """A run of mutants can begin: each row of tests/mutants/equivalent.txt matches a mutant of the present sources."""
     if not (ROOT / ".git").exists():
         raise Skip("this is no git checkout")
-    output = run(["make", "mutants", "N=3", "JOBS=0"], HANG, cwd=ROOT)
+    output = run(["make", "--no-print-directory", "mutants", "N=3", "JOBS=0"], HANG, cwd=ROOT)
     expect("from 1 on" in output and len(output.splitlines()) == 4, output)
 
 
