@@ -1,7 +1,7 @@
 //! Functions that run when the library is loaded into and unloaded from the process.
 
 /// Makes two functions of type `extern "C" fn()` run when the library is loaded and unloaded, through its own initialisation and termination arrays.
-/// Nothing is registered elsewhere, so the last `dlclose` really unloads the library, and the next load starts from the beginning (APP-9).
+/// The C library has no other exit handler of this library, so the last `dlclose` unloads the library, and a later load starts again (APP-9).
 #[cfg(not(target_vendor = "apple"))]
 #[macro_export]
 macro_rules! at_load_and_unload {
