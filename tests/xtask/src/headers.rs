@@ -5,7 +5,7 @@ use crate::words::version;
 /// Places where a document names the current header: the document, `true` if a line begins so, the text before the number, and the text after it.
 const NAMED: [(&str, bool, &str, &str); 3] = [
     ("README.md", true, "Header ", "."),
-    ("docs/packaging.md", true, "    libvulkan.so.", ","),
+    ("docs/packaging.md", true, "| `libvulkan.so.", "`"),
     ("docs/using.md", false, "Vulkan Loader Version ", ""),
 ];
 
