@@ -72,7 +72,7 @@ mod tests {
     fn the_header_of_the_day_follows_the_pin() {
         for (page, text) in [
             ("README.md", "Header 1.4.1. More\n"),
-            ("docs/packaging.md", "    libvulkan.so.1.4.1, more\n"),
+            ("docs/packaging.md", "| `libvulkan.so.1.4.1` more\n"),
         ] {
             assert_eq!(
                 with_header(page, text, "1.4.2").expect("the page names the header"),
