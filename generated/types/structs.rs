@@ -28,7 +28,7 @@ pub struct VkAndroidSurfaceCreateInfoKHR {
 }
 
 impl VkAndroidSurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_ANDROID_SURFACE_CREATE_INFO_KHR;
 }
 
@@ -46,7 +46,7 @@ pub struct VkApplicationInfo {
 }
 
 impl VkApplicationInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_APPLICATION_INFO;
 }
 
@@ -78,7 +78,7 @@ pub struct VkCommandBufferAllocateInfo {
 }
 
 impl VkCommandBufferAllocateInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
 }
 
@@ -103,7 +103,7 @@ pub struct VkDebugMarkerMarkerInfoEXT {
 }
 
 impl VkDebugMarkerMarkerInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEBUG_MARKER_MARKER_INFO_EXT;
 }
 
@@ -119,7 +119,7 @@ pub struct VkDebugMarkerObjectNameInfoEXT {
 }
 
 impl VkDebugMarkerObjectNameInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEBUG_MARKER_OBJECT_NAME_INFO_EXT;
 }
 
@@ -137,7 +137,7 @@ pub struct VkDebugMarkerObjectTagInfoEXT {
 }
 
 impl VkDebugMarkerObjectTagInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEBUG_MARKER_OBJECT_TAG_INFO_EXT;
 }
 
@@ -153,7 +153,7 @@ pub struct VkDebugReportCallbackCreateInfoEXT {
 }
 
 impl VkDebugReportCallbackCreateInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT;
 }
@@ -169,7 +169,7 @@ pub struct VkDebugUtilsLabelEXT {
 }
 
 impl VkDebugUtilsLabelEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT;
 }
 
@@ -192,7 +192,7 @@ pub struct VkDebugUtilsMessengerCallbackDataEXT {
 }
 
 impl VkDebugUtilsMessengerCallbackDataEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CALLBACK_DATA_EXT;
 }
@@ -211,7 +211,7 @@ pub struct VkDebugUtilsMessengerCreateInfoEXT {
 }
 
 impl VkDebugUtilsMessengerCreateInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT;
 }
@@ -228,7 +228,7 @@ pub struct VkDebugUtilsObjectNameInfoEXT {
 }
 
 impl VkDebugUtilsObjectNameInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
 }
 
@@ -246,7 +246,7 @@ pub struct VkDebugUtilsObjectTagInfoEXT {
 }
 
 impl VkDebugUtilsObjectTagInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_TAG_INFO_EXT;
 }
 
@@ -267,7 +267,7 @@ pub struct VkDeviceCreateInfo {
 }
 
 impl VkDeviceCreateInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
 }
 
@@ -282,7 +282,7 @@ pub struct VkDeviceGroupDeviceCreateInfo<L: Level> {
 }
 
 impl<L: Level> VkDeviceGroupDeviceCreateInfo<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO;
 }
 
@@ -297,7 +297,7 @@ pub struct VkDeviceGroupPresentCapabilitiesKHR {
 }
 
 impl VkDeviceGroupPresentCapabilitiesKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_DEVICE_GROUP_PRESENT_CAPABILITIES_KHR;
 }
@@ -315,7 +315,7 @@ pub struct VkDeviceQueueCreateInfo {
 }
 
 impl VkDeviceQueueCreateInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
 }
 
@@ -331,7 +331,7 @@ pub struct VkDeviceQueueInfo2 {
 }
 
 impl VkDeviceQueueInfo2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2;
 }
 
@@ -346,7 +346,7 @@ pub struct VkDirectDriverLoadingInfoLUNARG<L: Level> {
 }
 
 impl<L: Level> VkDirectDriverLoadingInfoLUNARG<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DIRECT_DRIVER_LOADING_INFO_LUNARG;
 }
 
@@ -362,7 +362,7 @@ pub struct VkDirectDriverLoadingListLUNARG<L: Level> {
 }
 
 impl<L: Level> VkDirectDriverLoadingListLUNARG<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DIRECT_DRIVER_LOADING_LIST_LUNARG;
 }
 
@@ -378,7 +378,7 @@ pub struct VkDirectFBSurfaceCreateInfoEXT {
 }
 
 impl VkDirectFBSurfaceCreateInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DIRECTFB_SURFACE_CREATE_INFO_EXT;
 }
 
@@ -393,7 +393,7 @@ pub struct VkDisplayModeCreateInfoKHR {
 }
 
 impl VkDisplayModeCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_MODE_CREATE_INFO_KHR;
 }
 
@@ -415,7 +415,7 @@ pub struct VkDisplayModeProperties2KHR {
 }
 
 impl VkDisplayModeProperties2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_MODE_PROPERTIES_2_KHR;
 }
 
@@ -437,7 +437,7 @@ pub struct VkDisplayModeStereoPropertiesNV {
 }
 
 impl VkDisplayModeStereoPropertiesNV {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_MODE_STEREO_PROPERTIES_NV;
 }
 
@@ -451,7 +451,7 @@ pub struct VkDisplayPlaneCapabilities2KHR {
 }
 
 impl VkDisplayPlaneCapabilities2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_PLANE_CAPABILITIES_2_KHR;
 }
 
@@ -481,7 +481,7 @@ pub struct VkDisplayPlaneInfo2KHR {
 }
 
 impl VkDisplayPlaneInfo2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_PLANE_INFO_2_KHR;
 }
 
@@ -495,7 +495,7 @@ pub struct VkDisplayPlaneProperties2KHR {
 }
 
 impl VkDisplayPlaneProperties2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_PLANE_PROPERTIES_2_KHR;
 }
 
@@ -517,7 +517,7 @@ pub struct VkDisplayProperties2KHR {
 }
 
 impl VkDisplayProperties2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_PROPERTIES_2_KHR;
 }
 
@@ -551,7 +551,7 @@ pub struct VkDisplaySurfaceCreateInfoKHR {
 }
 
 impl VkDisplaySurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_SURFACE_CREATE_INFO_KHR;
 }
 
@@ -565,7 +565,7 @@ pub struct VkDisplaySurfaceStereoCreateInfoNV {
 }
 
 impl VkDisplaySurfaceStereoCreateInfoNV {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_DISPLAY_SURFACE_STEREO_CREATE_INFO_NV;
 }
@@ -605,7 +605,7 @@ pub struct VkExternalBufferProperties {
 }
 
 impl VkExternalBufferProperties {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
 }
 
@@ -619,7 +619,7 @@ pub struct VkExternalComputeQueueCreateInfoNV {
 }
 
 impl VkExternalComputeQueueCreateInfoNV {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_EXTERNAL_COMPUTE_QUEUE_CREATE_INFO_NV;
 }
@@ -634,7 +634,7 @@ pub struct VkExternalComputeQueueDeviceCreateInfoNV {
 }
 
 impl VkExternalComputeQueueDeviceCreateInfoNV {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_EXTERNAL_COMPUTE_QUEUE_DEVICE_CREATE_INFO_NV;
 }
@@ -651,7 +651,7 @@ pub struct VkExternalFenceProperties {
 }
 
 impl VkExternalFenceProperties {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_EXTERNAL_FENCE_PROPERTIES;
 }
 
@@ -686,7 +686,7 @@ pub struct VkExternalSemaphoreProperties {
 }
 
 impl VkExternalSemaphoreProperties {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_PROPERTIES;
 }
 
@@ -709,7 +709,7 @@ pub struct VkFormatProperties2 {
 }
 
 impl VkFormatProperties2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_2;
 }
 
@@ -723,7 +723,7 @@ pub struct VkHeadlessSurfaceCreateInfoEXT {
 }
 
 impl VkHeadlessSurfaceCreateInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT;
 }
 
@@ -738,7 +738,7 @@ pub struct VkIOSSurfaceCreateInfoMVK {
 }
 
 impl VkIOSSurfaceCreateInfoMVK {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_IOS_SURFACE_CREATE_INFO_MVK;
 }
 
@@ -763,7 +763,7 @@ pub struct VkImageFormatProperties2 {
 }
 
 impl VkImageFormatProperties2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2;
 }
 
@@ -778,7 +778,7 @@ pub struct VkImagePipeSurfaceCreateInfoFUCHSIA {
 }
 
 impl VkImagePipeSurfaceCreateInfoFUCHSIA {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_IMAGEPIPE_SURFACE_CREATE_INFO_FUCHSIA;
 }
@@ -798,7 +798,7 @@ pub struct VkInstanceCreateInfo {
 }
 
 impl VkInstanceCreateInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
 }
 
@@ -823,7 +823,7 @@ pub struct VkMacOSSurfaceCreateInfoMVK {
 }
 
 impl VkMacOSSurfaceCreateInfoMVK {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_MACOS_SURFACE_CREATE_INFO_MVK;
 }
 
@@ -854,7 +854,7 @@ pub struct VkMetalSurfaceCreateInfoEXT {
 }
 
 impl VkMetalSurfaceCreateInfoEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_METAL_SURFACE_CREATE_INFO_EXT;
 }
 
@@ -879,7 +879,7 @@ pub struct VkPhysicalDeviceDriverProperties {
 }
 
 impl VkPhysicalDeviceDriverProperties {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
 }
 
@@ -895,7 +895,7 @@ pub struct VkPhysicalDeviceExternalBufferInfo {
 }
 
 impl VkPhysicalDeviceExternalBufferInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
 }
 
@@ -909,7 +909,7 @@ pub struct VkPhysicalDeviceExternalFenceInfo {
 }
 
 impl VkPhysicalDeviceExternalFenceInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_FENCE_INFO;
 }
 
@@ -923,7 +923,7 @@ pub struct VkPhysicalDeviceExternalSemaphoreInfo {
 }
 
 impl VkPhysicalDeviceExternalSemaphoreInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO;
 }
@@ -999,7 +999,7 @@ pub struct VkPhysicalDeviceFeatures2 {
 }
 
 impl VkPhysicalDeviceFeatures2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
 }
 
@@ -1015,7 +1015,7 @@ pub struct VkPhysicalDeviceGroupProperties<L: Level> {
 }
 
 impl<L: Level> VkPhysicalDeviceGroupProperties<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES;
 }
 
@@ -1033,7 +1033,7 @@ pub struct VkPhysicalDeviceIDProperties {
 }
 
 impl VkPhysicalDeviceIDProperties {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
 }
 
@@ -1051,7 +1051,7 @@ pub struct VkPhysicalDeviceImageFormatInfo2 {
 }
 
 impl VkPhysicalDeviceImageFormatInfo2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2;
 }
 
@@ -1065,7 +1065,7 @@ pub struct VkPhysicalDeviceLayeredDriverPropertiesMSFT {
 }
 
 impl VkPhysicalDeviceLayeredDriverPropertiesMSFT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LAYERED_DRIVER_PROPERTIES_MSFT;
 }
@@ -1192,7 +1192,7 @@ pub struct VkPhysicalDeviceMaintenance5Features {
 }
 
 impl VkPhysicalDeviceMaintenance5Features {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES;
 }
@@ -1217,7 +1217,7 @@ pub struct VkPhysicalDeviceMemoryProperties2 {
 }
 
 impl VkPhysicalDeviceMemoryProperties2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2;
 }
 
@@ -1233,7 +1233,7 @@ pub struct VkPhysicalDeviceMultiviewFeatures {
 }
 
 impl VkPhysicalDeviceMultiviewFeatures {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTIVIEW_FEATURES;
 }
 
@@ -1250,7 +1250,7 @@ pub struct VkPhysicalDevicePCIBusInfoPropertiesEXT {
 }
 
 impl VkPhysicalDevicePCIBusInfoPropertiesEXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT;
 }
@@ -1280,7 +1280,7 @@ pub struct VkPhysicalDeviceProperties2 {
 }
 
 impl VkPhysicalDeviceProperties2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
 }
 
@@ -1298,7 +1298,7 @@ pub struct VkPhysicalDeviceSparseImageFormatInfo2 {
 }
 
 impl VkPhysicalDeviceSparseImageFormatInfo2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SPARSE_IMAGE_FORMAT_INFO_2;
 }
@@ -1324,7 +1324,7 @@ pub struct VkPhysicalDeviceSurfaceInfo2KHR<L: Level> {
 }
 
 impl<L: Level> VkPhysicalDeviceSurfaceInfo2KHR<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SURFACE_INFO_2_KHR;
 }
 
@@ -1342,7 +1342,7 @@ pub struct VkPhysicalDeviceToolProperties {
 }
 
 impl VkPhysicalDeviceToolProperties {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TOOL_PROPERTIES;
 }
 
@@ -1366,7 +1366,7 @@ pub struct VkQueueFamilyProperties2 {
 }
 
 impl VkQueueFamilyProperties2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2;
 }
 
@@ -1382,7 +1382,7 @@ pub struct VkScreenSurfaceCreateInfoQNX {
 }
 
 impl VkScreenSurfaceCreateInfoQNX {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SCREEN_SURFACE_CREATE_INFO_QNX;
 }
 
@@ -1405,7 +1405,7 @@ pub struct VkSparseImageFormatProperties2 {
 }
 
 impl VkSparseImageFormatProperties2 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SPARSE_IMAGE_FORMAT_PROPERTIES_2;
 }
 
@@ -1420,7 +1420,7 @@ pub struct VkStreamDescriptorSurfaceCreateInfoGGP {
 }
 
 impl VkStreamDescriptorSurfaceCreateInfoGGP {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_STREAM_DESCRIPTOR_SURFACE_CREATE_INFO_GGP;
 }
@@ -1445,7 +1445,7 @@ pub struct VkSurfaceCapabilities2EXT {
 }
 
 impl VkSurfaceCapabilities2EXT {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SURFACE_CAPABILITIES_2_EXT;
 }
 
@@ -1459,7 +1459,7 @@ pub struct VkSurfaceCapabilities2KHR {
 }
 
 impl VkSurfaceCapabilities2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SURFACE_CAPABILITIES_2_KHR;
 }
 
@@ -1490,7 +1490,7 @@ pub struct VkSurfaceCreateInfoOHOS {
 }
 
 impl VkSurfaceCreateInfoOHOS {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SURFACE_CREATE_INFO_OHOS;
 }
 
@@ -1504,7 +1504,7 @@ pub struct VkSurfaceFormat2KHR {
 }
 
 impl VkSurfaceFormat2KHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SURFACE_FORMAT_2_KHR;
 }
 
@@ -1527,7 +1527,7 @@ pub struct VkSurfacePresentModeCompatibilityKHR {
 }
 
 impl VkSurfacePresentModeCompatibilityKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_COMPATIBILITY_KHR;
 }
@@ -1542,7 +1542,7 @@ pub struct VkSurfacePresentModeKHR {
 }
 
 impl VkSurfacePresentModeKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_KHR;
 }
 
@@ -1560,7 +1560,7 @@ pub struct VkSurfacePresentScalingCapabilitiesKHR {
 }
 
 impl VkSurfacePresentScalingCapabilitiesKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType =
         VkStructureType::VK_STRUCTURE_TYPE_SURFACE_PRESENT_SCALING_CAPABILITIES_KHR;
 }
@@ -1575,7 +1575,7 @@ pub struct VkSurfaceProtectedCapabilitiesKHR {
 }
 
 impl VkSurfaceProtectedCapabilitiesKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SURFACE_PROTECTED_CAPABILITIES_KHR;
 }
 
@@ -1604,7 +1604,7 @@ pub struct VkSwapchainCreateInfoKHR<L: Level> {
 }
 
 impl<L: Level> VkSwapchainCreateInfoKHR<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR;
 }
 
@@ -1620,7 +1620,7 @@ pub struct VkUbmSurfaceCreateInfoSEC {
 }
 
 impl VkUbmSurfaceCreateInfoSEC {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_UBM_SURFACE_CREATE_INFO_SEC;
 }
 
@@ -1635,7 +1635,7 @@ pub struct VkViSurfaceCreateInfoNN {
 }
 
 impl VkViSurfaceCreateInfoNN {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_VI_SURFACE_CREATE_INFO_NN;
 }
 
@@ -1651,7 +1651,7 @@ pub struct VkWaylandSurfaceCreateInfoKHR {
 }
 
 impl VkWaylandSurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_WAYLAND_SURFACE_CREATE_INFO_KHR;
 }
 
@@ -1667,7 +1667,7 @@ pub struct VkWin32SurfaceCreateInfoKHR {
 }
 
 impl VkWin32SurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_WIN32_SURFACE_CREATE_INFO_KHR;
 }
 
@@ -1683,7 +1683,7 @@ pub struct VkXcbSurfaceCreateInfoKHR {
 }
 
 impl VkXcbSurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_XCB_SURFACE_CREATE_INFO_KHR;
 }
 
@@ -1699,6 +1699,6 @@ pub struct VkXlibSurfaceCreateInfoKHR {
 }
 
 impl VkXlibSurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_XLIB_SURFACE_CREATE_INFO_KHR;
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-/// Runs of each verb; the median counts, as the first run finds a cold cache and any run may be disturbed.
+/// Number of runs of each verb. The median counts, because the first run finds a cold cache and other load may disturb any run.
 const RUNS: usize = 11;
 /// Peak memory of each verb, in KiB.
 const MEMORY_LIMIT: u64 = 150 * 1024;
@@ -50,7 +50,7 @@ fn cases(input: &Path, output: &Path) -> Vec<Case> {
     let generated = path(output.join("generated"));
     let ms = Duration::from_millis;
     let mut cases = vec![
-        // Every run but the first finds the files of the run before; `emit, all new` removes them.
+        // Every run except the first finds the files of the previous run. `emit, all new` removes them before each run.
         (
             "emit, all new",
             ms(300),
@@ -76,7 +76,7 @@ fn cases(input: &Path, output: &Path) -> Vec<Case> {
     cases.into_iter().map(case).collect()
 }
 
-/// Runs a case and prints its figures; false when it passes a limit or fails.
+/// Runs a case and prints its figures. Returns `false` if the case exceeds a limit or fails.
 fn measure(root: &Path, case: &Case) -> bool {
     let mut times = Vec::new();
     for _ in 0..RUNS {
@@ -118,7 +118,7 @@ fn start(root: &Path, case: &Case) -> Child {
         .expect("the program runs")
 }
 
-/// The peak resident set in KiB, as the system last told before the program ended; 0 where it does not tell.
+/// Returns the peak resident set in KiB, as last read before the program ended; 0 if the system does not report it.
 fn peak_memory(mut child: Child) -> u64 {
     let path = format!("/proc/{}/status", child.id());
     let mut peak = 0;

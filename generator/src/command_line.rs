@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 /// Verb of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verb {
-    /// XML to snapshot.
+    /// Converts the XML to a snapshot.
     Import,
-    /// Snapshot and policy to output.
+    /// Converts snapshot and policy to the output.
     Emit,
-    /// Compare with what is on disk.
+    /// Compares the output with the files on disk.
     Check,
-    /// The parsed metadata as JSON.
+    /// Prints the parsed metadata as JSON.
     Dump,
     /// Prints the differences between two registries.
     Diff {
         /// The old registry.
         old: PathBuf,
-        /// The new one.
+        /// The new registry.
         new: PathBuf,
     },
-    /// Everything known about a name.
+    /// Prints everything known about a name.
     Explain {
         /// A command, extension or handle.
         name: String,
@@ -52,7 +52,7 @@ pub struct Options {
     pub verb: Verb,
     /// The registry, as `vk.xml` and `video.xml`.
     pub xml: Option<(PathBuf, PathBuf)>,
-    /// Further registries to merge into that of the XML.
+    /// Further registries to merge into the XML's registry.
     pub overlays: Vec<PathBuf>,
     /// Folder of the snapshot.
     pub snapshot: PathBuf,
@@ -62,7 +62,7 @@ pub struct Options {
     pub overlay_policies: Vec<PathBuf>,
     /// Folder of the output.
     pub generated: PathBuf,
-    /// Folder that fetched XML lies in.
+    /// Folder that contains fetched XML.
     pub input: PathBuf,
     /// The repository's root.
     pub root: PathBuf,
@@ -109,7 +109,7 @@ enum Words {
         #[command(flatten)]
         source: Source,
     },
-    /// Says what `emit` would change; exit code 1 if anything
+    /// Prints what `emit` would change; exit code 1 if anything
     Check {
         #[command(flatten)]
         output: Output,
@@ -121,7 +121,7 @@ enum Words {
         #[command(flatten)]
         source: Source,
     },
-    /// Says everything about a command, extension, handle or type, with the lines that say so
+    /// Prints everything known about a command, extension, handle or type, with the lines that define it
     Explain {
         /// Name of the command, extension, handle or type
         name: String,
@@ -130,14 +130,14 @@ enum Words {
         #[command(flatten)]
         source: Source,
     },
-    /// Says what a header changes
+    /// Prints what a header changes
     ///
     /// OLD and NEW are a vk.xml, a folder with one, a folder with a snapshot, or a header version such as 1.4.N, which is
     /// fetched.
     Diff {
         /// The old registry
         old: PathBuf,
-        /// The new one
+        /// The new registry
         new: PathBuf,
         #[command(flatten)]
         report: ReportOptions,
@@ -168,7 +168,7 @@ struct Rules {
     /// The policy [default: generator/policy.toml]
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Folder that fetched XML lies in [default: registry/input]
+    /// Folder that contains fetched XML [default: registry/input]
     #[arg(long, value_name = "DIR")]
     input: Option<PathBuf>,
 }
@@ -205,12 +205,12 @@ struct ReportOptions {
     /// A report for a browser
     #[arg(long, group = "format")]
     html: bool,
-    /// Let the exit code tell what was found
+    /// Makes the exit code depend on the differences
     #[arg(long)]
     exit_code: bool,
 }
 
-/// Parses arguments, the first of which is the program; paths that are not given lie below the repository's root.
+/// Parses arguments, of which the first is the program. Paths that are not given default to paths below the repository's root.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Asked, Error> {
     match CommandLine::try_parse_from(arguments) {
         Ok(line) => Ok(Asked::Run(Box::new(line.verb.options()))),
@@ -269,7 +269,7 @@ impl Source {
         let below = |given: Option<PathBuf>, default: &str| given.unwrap_or_else(|| root.join(default));
         let input = below(self.rules.input, "registry/input");
         let xml = match self.vk_xml.zip(self.video_xml) {
-            // The snapshot cannot be merged with: it has no text to put an overlay into.
+            // An overlay cannot be merged into the snapshot, because the snapshot has no XML text.
             None if !self.overlay.is_empty() => Some((input.join("vk.xml"), input.join("video.xml"))),
             given => given,
         };
@@ -289,8 +289,8 @@ impl Source {
     }
 }
 
-/// The closest folder upwards that holds the policy; the current one, without a name of its own, if that is it or if
-/// there is none.
+/// Returns the closest folder that holds the policy: the current folder or one above it. The path is empty for the current folder, and if
+/// there is no such folder.
 fn root() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let holds_policy = |folder: &&Path| folder.join("generator/policy.toml").is_file();

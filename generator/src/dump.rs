@@ -33,9 +33,9 @@ struct Command<'a> {
     export: bool,
     lookup: Lookup<'a>,
     special: Vec<&'static str>,
-    /// The command whose trampoline serves it.
+    /// Name of the command whose trampoline serves this command.
     trampoline: &'a str,
-    /// The command whose terminator serves it.
+    /// Name of the command whose terminator serves this command.
     terminator: Option<&'a str>,
     /// Condition under which a device's lookup returns the terminator.
     device_lookup: Lookup<'a>,
@@ -81,7 +81,7 @@ struct Platform<'a> {
     protect: &'a str,
 }
 
-/// The dump as indented JSON.
+/// Returns the dump as indented JSON.
 pub fn json(plan: &Plan<'_>) -> String {
     let registry = plan.registry;
     let dump = Dump {
@@ -105,7 +105,7 @@ pub fn json(plan: &Plan<'_>) -> String {
         reserved_extensions: registry.reserved_extensions.iter().map(String::as_str).collect(),
         unlisted_commands: &registry.unlisted_commands,
     };
-    // Serializing strings and numbers into memory has no way to fail.
+    // Serializing strings and numbers into memory cannot fail.
     serde_json::to_string_pretty(&dump).unwrap_or_default()
 }
 

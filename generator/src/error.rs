@@ -10,9 +10,9 @@ pub enum Error {
     Usage(String),
     /// A file could not be read or written.
     File(PathBuf, String),
-    /// The registry is not acceptable; one message each, already naming the place.
+    /// The registry is not acceptable. There is one message for each mistake, which already names the place.
     Registry(Vec<String>),
-    /// The policy does not fit the registry; one message each.
+    /// The policy does not fit the registry. There is one message for each problem.
     Policy(Vec<String>),
     /// A report that was printed already asks for this exit code.
     Reported(u8),
@@ -21,12 +21,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// A failed file operation.
+    /// Creates the error for a failed file operation.
     pub fn file(path: &Path, error: &std::io::Error) -> Self {
         Self::File(path.to_owned(), error.to_string())
     }
 
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Reported(code) => *code,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
 use vk_registry::{Diagnostic, MAX_BYTES, Source, mentions};
 
-/// The registry in a folder's snapshot, and the files as inputs of a manifest.
+/// Reads the registry from a folder's snapshot. Also returns the files of the snapshot as inputs of a manifest.
 pub fn snapshot(folder: &Path) -> Result<(Registry, Vec<Input>), Error> {
     let mut files = Vec::new();
     for name in vk_registry::snapshot::FILES {
@@ -40,7 +40,7 @@ pub fn overlay(path: &Path) -> Result<Input, Error> {
     })
 }
 
-/// The registry in `vk.xml` with overlays merged into it, read strictly.
+/// Reads the registry in `vk.xml` strictly, and merges overlays into it.
 pub fn xml(vk: &Path, overlays: &[PathBuf], video: &Path) -> Result<Registry, Error> {
     let (vk, video) = (XmlFile::read(vk)?, XmlFile::read(video)?);
     let overlays = overlays
@@ -55,7 +55,7 @@ pub fn xml(vk: &Path, overlays: &[PathBuf], video: &Path) -> Result<Registry, Er
     registry.map_err(|errors| refused(&errors))
 }
 
-/// The registry in `vk.xml`, and the constructs that no rule judges yet.
+/// Reads the registry in `vk.xml`. Also returns the constructs that no rule judges yet.
 pub fn xml_tolerant(vk: &Path, video: Option<&Path>) -> Result<(Registry, Vec<Diagnostic>), Error> {
     let vk = XmlFile::read(vk)?;
     let video = video.map(XmlFile::read).transpose()?;
@@ -97,7 +97,7 @@ impl XmlFile {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let mut bytes = Vec::new();
         let file = fs::File::open(path);
-        // One byte too many is enough to be refused for.
+        // Reading one byte more than the limit is enough to refuse the file.
         file.and_then(|file| file.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes))
             .map_err(|error| Error::file(path, &error))?;
         let name = path.display().to_string();

@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, Error::Reported(_)) {
-                // There is no third stream to complain to.
+                // If standard error fails too, nothing can report this.
                 let _ = writeln!(std::io::stderr(), "{error}");
             }
             ExitCode::from(error.exit_code())

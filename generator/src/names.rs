@@ -13,10 +13,10 @@ const KEYWORDS: [&str; 52] = [
     "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
     "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
-/// Keywords that cannot be written as raw identifiers; they get an underscore.
+/// Keywords that cannot be raw identifiers. These get an underscore.
 const NEVER_RAW: [&str; 3] = ["crate", "self", "super"];
 
-/// An identifier with the given C name, raw where it is a keyword.
+/// Returns an identifier with the given C name, as a raw identifier if the name is a keyword.
 pub fn ident(name: &str) -> Ident {
     if NEVER_RAW.contains(&name) {
         Ident::new(&format!("{name}_"), Span::call_site())
@@ -27,7 +27,7 @@ pub fn ident(name: &str) -> Ident {
     }
 }
 
-/// The name of the hand-written body of a command: `vkGetDeviceProcAddr` becomes `get_device_proc_addr`.
+/// Returns the name of the hand-written body of a command: `vkGetDeviceProcAddr` becomes `get_device_proc_addr`.
 pub fn body(command: &str) -> Ident {
     ident(&short(command).to_snake_case())
 }
@@ -37,7 +37,7 @@ pub fn short(command: &str) -> &str {
     command.strip_prefix("vk").unwrap_or(command)
 }
 
-/// The address of a command's reference page.
+/// Returns the address of a command's reference page.
 pub fn reference_page(command: &str) -> String {
     format!("https://registry.khronos.org/vulkan/specs/latest/man/html/{command}.html")
 }

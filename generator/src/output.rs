@@ -1,5 +1,4 @@
-//! Files on disk: written only if they changed, and only when all of them could be written (GEN-84), into a folder that
-//! holds nothing else.
+//! Files on disk. A file is written only if it changed, and only when all files could be written (GEN-84). The folder holds nothing else.
 
 use crate::error::Error;
 use std::collections::{BTreeSet, VecDeque};
@@ -44,7 +43,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     for file in &changed {
         pending.write(folder, file)?;
     }
-    // Stale files are removed before the new files get their places, because the manifest, which is the last one, lists them.
+    // Stale files are removed before the new files get their final names. The manifest, which lists all files, gets its name last.
     let is_stale = |name: &&String| !is_wanted(name) && interrupted(name).is_none();
     let stale: Vec<&String> = found.iter().filter(is_stale).collect();
     for name in &stale {
@@ -54,7 +53,7 @@ pub fn write(folder: &Path, wanted: &[Wanted<'_>], written: impl Fn(&str) -> boo
     Ok(changed.len() + stale.len())
 }
 
-/// The file that a temporary one was to become.
+/// Returns the final name of a temporary file; `None` for any other file.
 fn interrupted(name: &str) -> Option<&str> {
     name.strip_suffix(TEMPORARY)?.strip_suffix('.')
 }
@@ -65,7 +64,7 @@ fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     fs::remove_file(&path).map_err(|error| Error::file(&path, &error))?;
     let above = path.ancestors().skip(1).take_while(|above| *above != folder);
     for above in above {
-        // A folder that is not empty stays.
+        // A folder that is not empty is kept.
         if fs::remove_dir(above).is_err() {
             break;
         }
@@ -73,7 +72,7 @@ fn remove(folder: &Path, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Compares without writing: a line for each file that is absent, different or too much.
+/// Compares without writing. Returns a line for each file that is absent, different or unexpected.
 pub fn compare(folder: &Path, wanted: &[Wanted<'_>]) -> Result<Vec<String>, Error> {
     let mut lines = Vec::new();
     for file in wanted.iter().filter(|file| !is_same(folder, file)) {
@@ -107,7 +106,7 @@ fn is_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file())
 }
 
-/// Files that have been written but not renamed yet; removed if the run ends early.
+/// Files that have been written but not renamed yet. They are removed if the run ends early.
 #[derive(Default)]
 struct Pending {
     renames: VecDeque<(PathBuf, PathBuf)>,
@@ -142,13 +141,13 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         for (temporary, _) in &self.renames {
-            // The run has failed already; a leftover is reported by the next `check`.
+            // The run has failed already. The next `check` reports a temporary file that stays.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Files below the folder that are not wanted, sorted.
+/// Lists the files below the folder that are not wanted, sorted.
 fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Error> {
     let mut found = files(folder, &|_, _| Ok(()))?;
     for file in wanted {
@@ -157,11 +156,11 @@ fn surplus(folder: &Path, wanted: &[Wanted<'_>]) -> Result<BTreeSet<String>, Err
     Ok(found)
 }
 
-/// Function that returns an error for a path, and for its name below the folder of the walk, if the walk must end there.
+/// Function that may stop a walk by an error. Its arguments are a path, and the name of that path below the folder of the walk.
 type Judge<'a> = &'a dyn Fn(&Path, &str) -> Result<(), Error>;
 
-/// All files below a folder, sorted; none if it does not exist. The walk ends with the first that is refused, for a folder
-/// that was named by mistake may be a whole disk.
+/// Lists all files below a folder, sorted. The list is empty if the folder does not exist. The walk stops at the first path that `judge`
+/// refuses, because a folder that was named by mistake may be a whole disk.
 fn files(folder: &Path, judge: Judge<'_>) -> Result<BTreeSet<String>, Error> {
     let mut found = BTreeSet::new();
     if folder.is_dir() {
@@ -177,7 +176,7 @@ fn collect(folder: &Path, prefix: &str, judge: Judge<'_>, found: &mut BTreeSet<S
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        // A link to a folder does not count as a folder, so no run ever leaves the folder that it was given.
+        // A link to a folder does not count as a folder, so a run never leaves the folder that the caller named.
         if entry.file_type().map_err(fail)?.is_dir() {
             collect(&entry.path(), &format!("{name}/"), judge, found)?;
         } else {

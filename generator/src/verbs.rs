@@ -39,7 +39,7 @@ fn import(options: &Options) -> Result<(), Error> {
 fn emit(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let files = generate(options, &registry, inputs)?;
-    // Without a manifest nothing in the folder is known to be ours.
+    // Without a manifest, no file in the folder is known as the generator's own.
     let manifest = output::text(&options.generated, emit::MANIFEST);
     let listed = emit::listed(&manifest);
     let changed = output::write(&options.generated, &wanted(&files), |name| listed.contains(name))?;
@@ -50,7 +50,7 @@ fn emit(options: &Options) -> Result<(), Error> {
 fn check(options: &Options) -> Result<(), Error> {
     let (registry, inputs) = source(options)?;
     let mut differences = Vec::new();
-    // The content of an overlay is in no snapshot.
+    // No snapshot contains the content of an overlay.
     if options.xml.is_some() && options.overlays.is_empty() {
         let files = snapshot::write(&registry);
         differences.extend(output::compare(&options.snapshot, &wanted_snapshot(&files))?);
@@ -90,12 +90,12 @@ fn print_diff(options: &Options, old: &Path, new: &Path) -> Result<(), Error> {
 
 fn print_explanation(options: &Options, name: &str) -> Result<(), Error> {
     let ((registry, _), rules) = (source(options)?, Rules::read(options)?);
-    // A draft also explains commands that stop the other verbs; people ask about those.
+    // The draft includes commands that make other verbs fail, because people ask about exactly these commands.
     let (plan, _) = Plan::draft(&registry, &rules.policy);
     print(&explain::explain(options, &plan, &rules.files, name)?)
 }
 
-/// Prints to standard output, to the last byte: a full disk and a reader that went away are errors.
+/// Prints the whole text to standard output. A full disk, or a reader that closed the pipe, is an error.
 pub fn print(text: &str) -> Result<(), Error> {
     let mut output = std::io::stdout().lock();
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
@@ -114,14 +114,14 @@ impl Rules {
         Ok(Self { policy, files })
     }
 
-    /// The plan, or the problems with their places.
+    /// Returns the plan, or the problems with their places.
     fn plan<'a>(&'a self, options: &Options, registry: &'a Registry) -> Result<Plan<'a>, Error> {
         let located = |problem: &Problem| problem.located(&self.files, |name| input::place(options, name));
         Plan::new(registry, &self.policy).map_err(|problems| Error::Policy(problems.iter().map(located).collect()))
     }
 }
 
-/// All files of the output, the manifest included.
+/// Returns all files of the output, the manifest included.
 fn generate(options: &Options, registry: &Registry, mut inputs: Vec<Input>) -> Result<Vec<File>, Error> {
     let rules = Rules::read(options)?;
     let mut files = emit::all(&rules.plan(options, registry)?);
@@ -141,8 +141,8 @@ fn overlay_name(file: &PolicyFile) -> String {
     format!("overlay/{}", name.to_string_lossy())
 }
 
-/// Returns the registry, and the inputs for the manifest: the XML with its overlays, or the snapshot if the command line names no XML. Both
-/// have the same inputs, the facts, as long as the snapshot is up to date.
+/// Returns the registry, and the inputs for the manifest. The registry comes from the XML with its overlays, or from the snapshot if the
+/// command line names no XML. The inputs are the same in both cases, as long as the snapshot is up to date.
 fn source(options: &Options) -> Result<(Registry, Vec<Input>), Error> {
     let Some(registry) = from_xml(options)? else {
         return input::snapshot(&options.snapshot);
@@ -177,7 +177,7 @@ fn wanted_snapshot<'a>(files: &'a [(&'static str, String)]) -> Vec<Wanted<'a>> {
     files.iter().map(|(path, text)| Wanted { path, text }).collect()
 }
 
-/// Totals per level, and of commands that are in no table (GEN-82).
+/// Returns the totals per level, and of commands that are in no table (GEN-82).
 fn totals(registry: &Registry) -> String {
     let count = |level: Level| {
         registry

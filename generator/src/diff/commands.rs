@@ -82,7 +82,7 @@ fn became_core(before: Option<Version>, after: Option<Version>) -> Option<Change
     Some(Change::new("core", Severity::Concerns, text))
 }
 
-/// Aliases that only the first registry has, or leads elsewhere with.
+/// Lists the aliases of `here` that `there` lacks, or has with another target.
 fn aliases(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let of_there = |name: &str| there.registry.commands.get(name)?.alias.as_ref();
     let here = here.registry.commands.values();
@@ -131,7 +131,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Lists changes to the calling convention of a command. Each breaks programs that were compiled for the other header.
+/// Lists changes to the calling convention of a command. Each change breaks programs that were compiled for the other header.
 fn abi(old: &View<'_>, new: &View<'_>, before: &Command, after: &Command) -> Vec<Change> {
     let change = |text: String| Change::new("abi", Severity::Breaking, text);
     let mut found = Vec::new();
@@ -198,7 +198,7 @@ fn spelling(before: &Command, after: &Command) -> Vec<Change> {
     found
 }
 
-/// Changes to the conditions of providers that both registries have. No look-up depends on the conditions (GEN-32).
+/// Lists changes to the conditions of providers that both registries have. No look-up depends on conditions (GEN-32).
 fn conditions(before: &Command, after: &Command) -> Vec<Change> {
     let pairs = before.providers.iter().filter_map(|old| {
         let new = after.providers.iter().find(|new| new.extension == old.extension)?;

@@ -29,7 +29,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// The lists that each exported command is in.
+/// Returns each exported command with the names of the export lists that contain it.
 fn exported<'a>(view: &'a View<'_>) -> BTreeMap<&'a str, Vec<&'static str>> {
     let mut found = BTreeMap::new();
     for command in &view.plan.commands {
@@ -42,7 +42,7 @@ fn exported<'a>(view: &'a View<'_>) -> BTreeMap<&'a str, Vec<&'static str>> {
     found
 }
 
-/// Symbols that are in more lists here than there.
+/// Lists the symbols that are in an export list of `here` but not of `there`.
 fn only(here: &BTreeMap<&str, Vec<&str>>, there: &BTreeMap<&str, Vec<&str>>, severity: Severity) -> Vec<Entry> {
     let more = |(name, lists): (&&str, &Vec<&str>)| {
         let other = there.get(*name);

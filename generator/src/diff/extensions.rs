@@ -38,7 +38,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     sections
 }
 
-/// Extensions whose name the other registry reserves, and all others.
+/// Splits extensions into those whose names the other registry reserves, and all others.
 fn split(extensions: &[(&str, &Extension)], reserved: &BTreeSet<String>) -> (Vec<Entry>, Vec<Entry>) {
     let entry =
         |&(name, extension): &(&str, &Extension)| Entry::noted(name, Severity::Concerns, "about", summary(extension));
@@ -126,7 +126,7 @@ fn changes(before: &Extension, after: &Extension) -> Vec<Change> {
     .collect()
 }
 
-/// Changes of `promotedto`. They say nothing about aliases of commands (GEN-36).
+/// Lists the changes of `promotedto`, which say nothing about aliases of commands (GEN-36).
 fn promotion(before: &Extension, after: &Extension) -> Vec<Change> {
     let targets = (before.promoted_to.as_ref(), after.promoted_to.as_ref());
     let change = Change::between("promoted to", Severity::Concerns, targets, |it| or_none(it.as_ref()));

@@ -38,7 +38,7 @@ fn entries(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>, 
     entries
 }
 
-/// The files of the snapshot by name.
+/// Returns the files of the snapshot by name.
 fn facts(view: &View<'_>) -> BTreeMap<String, String> {
     let files = snapshot::write(view.registry).into_iter();
     files.map(|(name, text)| (name.to_owned(), text)).collect()

@@ -21,7 +21,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// A reviewer must notice every new dispatchable handle.
+/// Describes a handle. A reviewer must notice every new dispatchable handle.
 fn summary(handle: &Handle) -> String {
     let kind = if handle.dispatchable {
         "DISPATCHABLE"

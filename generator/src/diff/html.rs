@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: no network, no second file, and no script to be read.
+//! The report as one self-contained page: it needs no network and no second file, and is readable without scripts.
 
 use super::report::{Count, Entry, Report, Section, Severity};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// The page around the report; `{{name}}` marks a place for text.
 const PAGE: &str = include_str!("templates/page.html");
 
-/// The whole report as a self-contained page.
+/// Returns the whole report as a self-contained page.
 pub fn html(report: &Report) -> String {
     let parts = [
         ("{{old}}", escaped(&report.old)),
@@ -21,7 +21,7 @@ pub fn html(report: &Report) -> String {
     ];
     let mut page = String::with_capacity(PAGE.len() * 2);
     let mut rest = PAGE;
-    // Inserted text is never searched for marks.
+    // Marks in inserted text are not replaced.
     while let Some(start) = rest.find("{{") {
         page.push_str(&rest[..start]);
         rest = &rest[start..];
@@ -40,7 +40,7 @@ pub fn html(report: &Report) -> String {
     page
 }
 
-/// Breaking changes, followed by the entries that need a decision.
+/// Returns the breaking changes, followed by the entries that need a decision.
 fn urgent(report: &Report) -> String {
     let mut out = String::new();
     for (severity, title) in [
@@ -75,7 +75,7 @@ fn urgent(report: &Report) -> String {
     out
 }
 
-/// The summary: how many entries each section has.
+/// Returns the summary: how many entries each section has.
 fn cards(report: &Report) -> String {
     let card = |section: &Section| {
         format!(

@@ -24,14 +24,14 @@ pub fn side(operand: impl AsRef<Path>, xml_folder: &Path) -> Result<Side, Error>
     Ok(Side { registry, unknown })
 }
 
-/// A registry, and the video registry beside it if there is one.
+/// Reads a registry, and the video registry beside it if there is one.
 fn from_xml(vk: &Path) -> Result<(vk_registry::model::Registry, Vec<vk_registry::Diagnostic>), Error> {
     let video = vk.with_file_name("video.xml");
     let is_pair = video.is_file() && vk.file_name().is_some_and(|name| name == "vk.xml");
     input::xml_tolerant(vk, is_pair.then_some(video.as_path()))
 }
 
-/// `vk.xml` of a header, brought by the script that brings the pinned one.
+/// Returns the path of a header's `vk.xml`. If the file is absent, the script `fetch.sh` fetches it first.
 fn fetched(header: &str, xml_folder: &Path) -> Result<PathBuf, Error> {
     let vk = xml_folder.join(header).join("vk.xml");
     if vk.is_file() {

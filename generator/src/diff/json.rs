@@ -16,7 +16,7 @@ struct Document<'a> {
     counts: &'a [Count],
 }
 
-/// The whole report as indented JSON with a final newline.
+/// Returns the whole report as indented JSON with a final newline.
 pub fn json(report: &Report) -> String {
     let mut sections: BTreeMap<&str, BTreeMap<&str, &[Entry]>> = BTreeMap::new();
     for section in &report.sections {
@@ -34,6 +34,6 @@ pub fn json(report: &Report) -> String {
         sections,
         counts: &report.counts,
     };
-    // Serializing strings and numbers into memory has no way to fail.
+    // Serializing strings and numbers into memory cannot fail.
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// Upper bound on the length of the text. Hosts refuse comments of more than 65,536 characters, so further entries are only counted.
 const LIMIT: usize = 60_000;
 
-/// The whole report, cut where a comment would be too long.
+/// Returns the whole report, cut where a comment would be too long.
 pub fn markdown(report: &Report) -> String {
     let mut out = format!("## Vulkan registry {} → {}\n\n", report.old, report.new);
     // Writing to a string cannot fail, here and below.
@@ -75,7 +75,7 @@ fn line(entry: &Entry) -> String {
     line
 }
 
-/// A name as code; names with a backtick in them cannot occur in a registry that was read, but constructs can be odd.
+/// Formats a name as code. Names in a registry that was read have no backtick, but unknown constructs may have one.
 fn code(text: &str) -> String {
     if text.contains('`') {
         escaped(text)
@@ -84,7 +84,7 @@ fn code(text: &str) -> String {
     }
 }
 
-/// Text without accidental markup.
+/// Escapes text that Markdown would read as markup.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

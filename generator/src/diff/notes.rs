@@ -4,7 +4,7 @@ use super::report::{Change, Severity};
 use super::view::or_none;
 use vk_registry::model::{Command, Deprecation};
 
-/// Advice against a command; it never changes availability (GEN-25).
+/// Lists changes to the advice against a command. Such advice never changes availability (GEN-25).
 pub(super) fn deprecations(before: &Command, after: &Command) -> Vec<Change> {
     let only = |here: &Command, there: &Command, what: &str| -> Vec<Change> {
         let advice = here.deprecations.iter().filter(|it| !there.deprecations.contains(it));

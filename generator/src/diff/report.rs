@@ -3,7 +3,7 @@
 use crate::text::counted;
 use serde::Serialize;
 
-/// Importance of a change; the order is that of the exit code (GEN-91).
+/// Importance of a change, in the order of the exit codes (GEN-91).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
@@ -18,7 +18,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word in reports.
+    /// Returns the word in reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Informational => "informational",
@@ -49,7 +49,7 @@ impl Change {
         }
     }
 
-    /// A change from one value to another, if there is one.
+    /// Returns a change from one value to another; `None` if both values are equal.
     pub(super) fn between<T: PartialEq>(
         kind: &'static str,
         severity: Severity,
@@ -73,7 +73,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// An entry with at least this severity.
+    /// Creates an entry with at least this severity.
     pub(super) fn new(name: &str, severity: Severity, changes: Vec<Change>) -> Self {
         let severity = changes
             .iter()
@@ -86,12 +86,12 @@ impl Entry {
         }
     }
 
-    /// An entry for changed facts; none if there are none.
+    /// Creates an entry for changed facts; `None` if nothing changed.
     pub(super) fn changed(name: &str, changes: Vec<Change>) -> Option<Self> {
         (!changes.is_empty()).then(|| Self::new(name, Severity::Informational, changes))
     }
 
-    /// An entry with a remark.
+    /// Creates an entry with a remark.
     pub(super) fn noted(name: &str, severity: Severity, kind: &'static str, text: impl Into<String>) -> Self {
         Self::new(name, severity, vec![Change::new(kind, Severity::Informational, text)])
     }
@@ -122,8 +122,8 @@ impl Section {
     }
 }
 
-/// Sections whose entries break no program but stop a run: group, name, singular and plural of an entry, and the verb that
-/// refuses it.
+/// Sections whose entries break no program but stop a run: group, name, singular and plural of an entry, and the verb that refuses the
+/// entry.
 const STOPPERS: [(&str, &str, [&str; 2], &str); 2] = [
     (
         "policy",
@@ -155,7 +155,7 @@ pub struct Count {
 pub struct Report {
     /// Header version of the old registry.
     pub old: String,
-    /// Header version of the new one.
+    /// Header version of the new registry.
     pub new: String,
     /// All sections, in a fixed order.
     pub sections: Vec<Section>,
@@ -169,7 +169,7 @@ impl Report {
         self.sections.iter().all(|section| section.entries.is_empty())
     }
 
-    /// The most that any entry matters.
+    /// Returns the highest severity of all entries.
     pub fn severity(&self) -> Severity {
         self.entries()
             .map(|(_, entry)| entry.severity)
@@ -177,7 +177,7 @@ impl Report {
             .unwrap_or(Severity::Informational)
     }
 
-    /// The exit code under `--exit-code` (GEN-91).
+    /// Returns the exit code under `--exit-code` (GEN-91).
     pub fn exit_code(&self) -> u8 {
         match self.severity() {
             Severity::Informational => 0,
@@ -191,14 +191,14 @@ impl Report {
         self.sections.iter().filter(|section| !section.entries.is_empty())
     }
 
-    /// The section of a group by its name.
+    /// Returns the section of a group by its name.
     pub fn section(&self, group: &str, name: &str) -> Option<&Section> {
         self.sections
             .iter()
             .find(|section| section.group == group && section.name == name)
     }
 
-    /// Entries of this severity with their sections.
+    /// Returns the entries of this severity with their sections.
     pub fn of(&self, severity: Severity) -> impl Iterator<Item = (&Section, &Entry)> {
         self.entries().filter(move |(_, entry)| entry.severity == severity)
     }

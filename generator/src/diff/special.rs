@@ -34,7 +34,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// Commands that are special in this registry and were not in the other one. Without a row in the policy, `emit` fails.
+/// Returns the commands that are special in this registry and were not in the other one. Without a row in the policy, `emit` fails.
 fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
     let is_special_there = |name: &str| there.plan.command(name).is_some_and(|plan| !plan.special.is_empty());
     let entry = |plan: &CommandPlan<'_>| {
@@ -60,7 +60,7 @@ fn candidates(here: &View<'_>, there: &View<'_>) -> Vec<Entry> {
         .collect()
 }
 
-/// Misfits between policy and registry that the old registry did not have.
+/// Returns the misfits between policy and registry that the old registry did not have.
 fn problems(old: &View<'_>, new: &View<'_>, wanted: impl Fn(&&Problem) -> bool) -> Vec<Entry> {
     let before: BTreeSet<&Problem> = old.problems.iter().collect();
     let found = new
@@ -84,7 +84,7 @@ fn told(problem: &Problem) -> Vec<Change> {
     changes
 }
 
-/// Constructs that no list names, once per kind. `import` refuses them.
+/// Returns the constructs that no list names, once per kind. `import` refuses them.
 fn unknown(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let key = |found: &Diagnostic| format!("{}: {}", found.path, found.text);
     let before: BTreeSet<String> = old.unknown.iter().map(key).collect();

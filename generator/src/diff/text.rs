@@ -3,7 +3,7 @@
 use super::report::{Entry, Report, Section, Severity};
 use std::fmt::Write;
 
-/// The report as text, without the sections that have no entry.
+/// Returns the report as text, without the sections that have no entry.
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail, here and below.

@@ -20,7 +20,7 @@ pub(super) fn sections(old: &View<'_>, new: &View<'_>) -> Vec<Section> {
     ]
 }
 
-/// The emitted types, each with its kind.
+/// Returns the emitted types, each with its kind.
 fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
     let types = &view.plan.types;
     let lists = [
@@ -39,13 +39,13 @@ fn kinds<'a>(view: &View<'a>) -> BTreeSet<(&'a str, &'static str)> {
     named.collect()
 }
 
-/// Types that only the first side has, or has as this kind.
+/// Returns the types that only the first side has, or has as this kind.
 fn only(here: &BTreeSet<(&str, &'static str)>, there: &BTreeSet<(&str, &'static str)>) -> Vec<Entry> {
     let entry = |(name, kind): &(&str, &'static str)| Entry::noted(name, Severity::Concerns, "kind", *kind);
     here.difference(there).map(entry).collect()
 }
 
-/// Types that both registries emit, but with another meaning.
+/// Returns the types that both registries emit, but with another meaning.
 fn meanings(old: &View<'_>, new: &View<'_>) -> Vec<Entry> {
     let meaning = |view: &View<'_>, name: &str| -> Option<String> {
         let registry = view.registry;

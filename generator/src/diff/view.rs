@@ -12,7 +12,7 @@ use vk_registry::model::Registry;
 pub struct Side {
     /// Facts of this side.
     pub registry: Registry,
-    /// Constructs in it that no rule judges yet (GEN-80).
+    /// Constructs in the registry that no rule judges yet (GEN-80).
     pub unknown: Vec<Diagnostic>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Two maps side by side: elements only of the new one, only of the old one, and of both.
+/// Two maps side by side: elements only of the new map, only of the old map, and of both.
 pub(super) struct Sides<'a, T> {
     pub(super) added: Vec<(&'a str, &'a T)>,
     pub(super) removed: Vec<(&'a str, &'a T)>,
@@ -72,7 +72,7 @@ impl<'a, T> Sides<'a, T> {
     }
 }
 
-/// `none`, or the value.
+/// Returns the value as text, or `none`.
 pub(super) fn or_none<T: ToString>(value: Option<&T>) -> String {
     value.map_or_else(|| "none".to_owned(), ToString::to_string)
 }

@@ -62,7 +62,7 @@ fn tables<'p, 'a>(plan: &'p Plan<'a>) -> [Table<'p, 'a>; 4] {
 
 fn file(table: &Table<'_, '_>) -> File {
     let name = format_ident!("{}", table.name);
-    // The functions that lead into a chain are always there, those of a driver may be missing.
+    // Functions that lead into a chain always exist. Functions of a driver may be missing.
     let (place, kind, number) = match table.place {
         Place::Chain => (
             quote!(Chain),
@@ -112,7 +112,7 @@ fn mandatory<'p, 'a>(plan: &'p Plan<'a>) -> Vec<&'p CommandPlan<'a>> {
     plan.driver_table().filter(|command| command.is_mandatory()).collect()
 }
 
-/// Two names of one trampoline: which slot it enters depends on an extension (DRV-159).
+/// Emits the pairs of commands that share a trampoline. An extension decides which slot the trampoline uses (DRV-159).
 fn shared_entries(plan: &Plan<'_>, file: File) -> File {
     let shared = plan
         .instance_table()

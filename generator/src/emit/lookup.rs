@@ -24,7 +24,7 @@ pub(super) fn file(plan: &Plan<'_>) -> File {
         .rows("commands", rows)
 }
 
-/// The names that rows hold as numbers.
+/// Returns the names that rows hold as numbers.
 fn parameters(plan: &Plan<'_>) -> TokenStream {
     let names = plan.policy.checked_parameters.keys();
     let count = Literal::usize_unsuffixed(names.len() + 1);
@@ -70,14 +70,14 @@ fn row(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     quote!(#name: #level #parameter, #trampoline #core #gate #terminator #device_gate #slots #platform;)
 }
 
-/// A part of a row that lists extensions.
+/// Returns a part of a row that lists extensions.
 fn listed(part: &str, extensions: &[&str]) -> TokenStream {
     let part = ident(part);
     let extensions = extensions.iter().map(|extension| ident(extension));
     quote!(, #part(#(#extensions)*))
 }
 
-/// The parameter that a trampoline checks.
+/// Returns the parameter that a trampoline checks.
 fn parameter(command: &CommandPlan<'_>) -> TokenStream {
     match command.command.level {
         Level::Global => TokenStream::new(),
@@ -88,14 +88,14 @@ fn parameter(command: &CommandPlan<'_>) -> TokenStream {
     }
 }
 
-/// A function as a pointer of the registry's type: a body that drifted from it does not compile (GEN-73).
+/// Emits a function as a pointer of the registry's type. A body whose signature differs from the registry does not compile (GEN-73).
 fn served_by(plan: &Plan<'_>, command: &CommandPlan<'_>, target: &str, place: Place) -> TokenStream {
     let ty = pfn(plan.command(target).unwrap_or(command), place);
     let target = ident(target);
     quote!(#target as #ty)
 }
 
-/// The tables of the chain and of the driver that have a slot for it.
+/// Returns the tables of the chain and of the driver that have a slot for a command.
 fn slots(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let is_device = command.command.level == Level::Device;
     let chain = match (is_device, plan.has_slot(command, Table::Instance)) {

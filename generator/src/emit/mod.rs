@@ -23,7 +23,7 @@ pub use manifest::{Input, MANIFEST, listed, manifest};
 
 use crate::plan::Plan;
 
-/// All emitted files except the manifest, sorted by path.
+/// Returns all emitted files except the manifest, sorted by path.
 pub fn all(plan: &Plan<'_>) -> Vec<File> {
     let mut files = types::files(plan);
     files.push(pfn::file(plan));

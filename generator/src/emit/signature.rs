@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use vk_registry::model::Param;
 
-/// `name: Type` for each parameter.
+/// Returns `name: Type` for each parameter.
 pub(super) fn params(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -> Vec<TokenStream> {
     let one = |param: &Param| {
         let name = ident(&param.name);
@@ -16,12 +16,12 @@ pub(super) fn params(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -
     command.command.params.iter().map(one).collect()
 }
 
-/// `-> Type`, or nothing.
+/// Returns `-> Type`; nothing for `void`.
 pub(super) fn returned(plan: &Plan<'_>, command: &CommandPlan<'_>, place: Place) -> TokenStream {
     plan.types.returned(&command.returned, place)
 }
 
-/// The parameters as arguments of a call at the same level.
+/// Returns the parameters as arguments of a call at the same level.
 pub(super) fn arguments(command: &CommandPlan<'_>) -> Vec<TokenStream> {
     let one = |param: &Param| {
         let name = ident(&param.name);
@@ -30,7 +30,7 @@ pub(super) fn arguments(command: &CommandPlan<'_>) -> Vec<TokenStream> {
     command.command.params.iter().map(one).collect()
 }
 
-/// The parameters as arguments of a call one level down. Pointers to types that depend on the level are cast.
+/// Returns the parameters as arguments of a call one level down. Pointers to types that depend on the level are cast.
 pub(super) fn lowered_arguments(plan: &Plan<'_>, command: &CommandPlan<'_>) -> Vec<TokenStream> {
     let one = |param: &Param| {
         let name = ident(&param.name);
@@ -44,12 +44,12 @@ pub(super) fn lowered_arguments(plan: &Plan<'_>, command: &CommandPlan<'_>) -> V
     command.command.params.iter().map(one).collect()
 }
 
-/// The name of the function-pointer type.
+/// Returns the name of the function-pointer type.
 pub(super) fn pfn_name(command: &str) -> Ident {
     format_ident!("PFN_{command}")
 }
 
-/// The function-pointer type of a command at a level.
+/// Returns the function-pointer type of a command at a level.
 pub(super) fn pfn(command: &CommandPlan<'_>, place: Place) -> TokenStream {
     let name = pfn_name(&command.command.name);
     let level = match place {
@@ -62,7 +62,7 @@ pub(super) fn pfn(command: &CommandPlan<'_>, place: Place) -> TokenStream {
     quote!(#name<#level>)
 }
 
-/// A doc comment with the link to the reference page.
+/// Returns a doc comment with the link to the reference page.
 pub(super) fn doc(name: &str) -> TokenStream {
     let text = format!(" [`{name}`]({})", reference_page(name));
     quote!(#[doc = #text])

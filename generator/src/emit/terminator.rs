@@ -90,7 +90,7 @@ fn absent(absent: &Absent) -> TokenStream {
     quote!(, absent(#severity, #value) #requires)
 }
 
-/// The returned constant: an enumerant of `VkResult`, or a plain constant.
+/// Returns the constant that the terminator returns: an enumerant of `VkResult`, or a plain constant.
 fn value(name: &str) -> TokenStream {
     let ident = ident(name);
     if name.starts_with("VK_ERROR_") {

@@ -11,7 +11,7 @@ use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::Level;
 
-/// Commands by the module they are emitted into: one for each kind of first parameter.
+/// Returns the commands by the module they are emitted into: one for each kind of first parameter.
 pub(super) fn by_first_parameter<'p, 'a>(
     commands: impl Iterator<Item = &'p CommandPlan<'a>>,
 ) -> BTreeMap<String, Vec<&'p CommandPlan<'a>>>
@@ -74,7 +74,7 @@ fn uses(commands: &[&CommandPlan<'_>]) -> TokenStream {
             use crate::handle::App;
         )
     });
-    // The macros that the bodies are made by.
+    // Macros that make the bodies.
     let bodies: BTreeSet<Ident> = commands.iter().copied().filter_map(body_macro).collect();
     let bodies = bodies.into_iter();
     quote! {
@@ -104,7 +104,7 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     }
 }
 
-/// The attribute that exports a function under its own name. In a library that steps aside, the names of Linux belong to the jumps
+/// Returns the attribute that exports a function under its own name. In a library that steps aside, the names of Linux belong to the jumps
 /// in `exports/aside.rs`.
 fn export(command: &CommandPlan<'_>) -> TokenStream {
     let cfg: Option<TokenStream> = match &command.export {
@@ -125,7 +125,7 @@ fn handwritten(command: &CommandPlan<'_>) -> TokenStream {
     quote!(unsafe { crate::entry::#body(#(#arguments),*) })
 }
 
-/// The macro of the loader that makes a body, if that is not written by hand.
+/// Returns the loader's macro that makes a body; `None` for a hand-written body.
 fn body_macro(command: &CommandPlan<'_>) -> Option<Ident> {
     let name = match (command.entry, command.command.level) {
         (Entry::Handwritten, _) => return None,
@@ -147,13 +147,13 @@ fn is_jump(command: &CommandPlan<'_>) -> bool {
         && matches!(command.command.level, Level::Device | Level::PhysicalDevice)
 }
 
-/// A body that passes the call on.
+/// Returns a body that passes the call on.
 fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     let (name, arguments) = (ident(&command.command.name), lowered_arguments(plan, command));
     let output = command.command.params.iter().find(|param| plan.is_output(param));
     let objects = output.filter(|_| command.entry == Entry::OutputHandles).map(|output| {
         let pointer = ident(&output.name);
-        // An output parameter without a length is one object.
+        // An output parameter without a length returns one object.
         let count = output.len.as_deref().map_or(quote!(1), count);
         quote!(, #pointer, #count)
     });
@@ -161,7 +161,7 @@ fn passed_on(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
     quote!(#body! { #name(#(#arguments),*) #objects })
 }
 
-/// `len` as an expression: a sibling parameter or a member of one (GEN-48).
+/// Returns `len` as an expression: a sibling parameter or a member of one (GEN-48).
 fn count(len: &str) -> TokenStream {
     match len.split_once("->") {
         Some((param, member)) => {

@@ -24,7 +24,7 @@ impl Facts {
         }
     }
 
-    /// Adds a list, a line each; nothing if it is empty.
+    /// Adds a list with one line per element. Adds nothing if the list is empty.
     pub(super) fn lines<T: AsRef<str>>(&mut self, label: &str, lines: &[T]) {
         for (index, line) in lines.iter().enumerate() {
             let label = if index == 0 { label } else { "" };

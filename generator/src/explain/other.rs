@@ -84,7 +84,7 @@ fn brief(command: &Command) -> String {
     format!("{} ({})", command.name, command.level.word())
 }
 
-/// Returns the kind of type that a name has, and if the loader emits it.
+/// Returns the kind of type that a name denotes, and how the generator emits the type.
 pub(super) fn type_kind(plan: &Plan<'_>, name: &str) -> Option<String> {
     let registry = plan.registry;
     let kinds = [

@@ -1,4 +1,4 @@
-//! Places of things: lines of the emitted files, the handwritten bodies, the policy, the snapshot and the XML.
+//! Places of a name: lines of the emitted files, the hand-written bodies, the policy, the snapshot and the XML.
 
 use crate::command_line::Options;
 use crate::emit::{self, File};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use vk_registry::{Mention, mentions, snapshot};
 
-/// Everything that has lines.
+/// All texts in which a name may have a place.
 pub(super) struct Places<'a> {
     options: &'a Options,
     policy: &'a [PolicyFile],
@@ -42,7 +42,7 @@ impl<'a> Places<'a> {
         !self.xml.is_empty()
     }
 
-    /// Elements of the XML that speak of the name.
+    /// Lists the elements of the XML that mention the name.
     pub(super) fn mentions(&self, name: &str) -> Vec<String> {
         let in_file = |(path, xml): &(PathBuf, XmlFile)| {
             let found = xml
@@ -64,7 +64,7 @@ impl<'a> Places<'a> {
         self.xml.iter().flat_map(in_file).collect()
     }
 
-    /// Rows of the policy that name it.
+    /// Lists the rows of the policy that contain the name.
     pub(super) fn policy(&self, name: &str) -> Vec<String> {
         let (quoted, key) = (format!("\"{name}\""), format!("{name} = "));
         let in_file = |policy: &PolicyFile| {
@@ -76,7 +76,7 @@ impl<'a> Places<'a> {
         self.policy.iter().flat_map(in_file).collect()
     }
 
-    /// Records of the snapshot.
+    /// Lists the records of the snapshot with this name.
     pub(super) fn snapshot(&self, name: &str) -> Vec<String> {
         let mut found = Vec::new();
         for file in snapshot::FILES {
@@ -90,19 +90,19 @@ impl<'a> Places<'a> {
         found
     }
 
-    /// The emitted function in a folder of the output.
+    /// Finds the emitted function in a folder of the output.
     pub(super) fn functions(&self, folder: &str, name: &str) -> Vec<String> {
         let start = format!(" fn {name}(");
         self.find(|path| path.starts_with(folder), |line| line.contains(&start))
     }
 
-    /// The slots in dispatch tables.
+    /// Lists the slots in dispatch tables.
     pub(super) fn slots(&self, name: &str) -> Vec<String> {
         let start = format!("    {name}:");
         self.find(|path| path.starts_with("dispatch/"), |line| line.starts_with(&start))
     }
 
-    /// The row of the lookup table.
+    /// Finds the row of the lookup table.
     pub(super) fn lookup_row(&self, name: &str) -> Vec<String> {
         let start = format!("    {name}: ");
         self.find(|path| path == "lookup.rs", |line| line.starts_with(&start))
@@ -120,14 +120,14 @@ impl<'a> Places<'a> {
             .collect()
     }
 
-    /// The hand-written body: how emitted code calls it, and its place in the loader's source.
+    /// Finds the hand-written body: the call in emitted code, and the place in the loader's source.
     pub(super) fn body(&self, module: &str, command: &str) -> Vec<String> {
         let body = names::body(command).to_string();
         let mut found = vec![format!("crate::{module}::{body}")];
         let folder = self.options.root.join("loader/src");
         let text = fs::read_to_string(folder.join(module).join("mod.rs")).unwrap_or_default();
         let (home, name) = reexport(&text, &body).unwrap_or((module.to_owned(), body));
-        // A module that re-exports everything from another one does not name the body. The body is then searched for in all files.
+        // A module that re-exports everything from another module does not name the body. The body is then searched for in all files.
         for home in [&*home, ""] {
             if found.len() == 1 {
                 found.extend(self.definitions(&folder, home, module, &name, command));
@@ -136,8 +136,8 @@ impl<'a> Places<'a> {
         found
     }
 
-    /// Finds a function of the loader below a folder of its source: as a function, or as a row of a macro that defines it. The body for trampolines
-    /// has the same name as the one for terminators; files that are named after the other role are skipped.
+    /// Finds a function of the loader below a folder of the loader's source: as a function, or as a row of a macro that defines the
+    /// function. Trampolines and terminators may have bodies of the same name, so files that are named after the other role are skipped.
     fn definitions(&self, folder: &Path, home: &str, module: &str, name: &str, command: &str) -> Vec<String> {
         let other = if module == "entry" { "terminator" } else { "entry" };
         let function = format!("fn {name}(");
@@ -163,7 +163,7 @@ impl<'a> Places<'a> {
         found
     }
 
-    /// A path below the repository's root where possible.
+    /// Returns the path relative to the repository's root, if the file is below that root.
     fn short(&self, path: &Path) -> String {
         path.strip_prefix(&self.options.root)
             .unwrap_or(path)
@@ -172,7 +172,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Home of a body that a module's `use crate::home::{name as body};` takes, as a path, and its name there.
+/// Finds the statement `use crate::home::{name as body};` by which a module takes a body. Returns the home as a path, and the name of the
+/// body there.
 fn reexport(text: &str, body: &str) -> Option<(String, String)> {
     let statements = text.split(';').filter_map(|it| it.split_once("use crate::"));
     for (_, statement) in statements {
@@ -187,13 +188,13 @@ fn reexport(text: &str, body: &str) -> Option<(String, String)> {
     None
 }
 
-/// Lines with their numbers, from 1.
+/// Iterates over the wanted lines, with their numbers from 1.
 fn matching(text: &str, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.lines().enumerate().filter(move |(_, line)| wanted(line));
     numbered.map(|(index, line)| (index + 1, line))
 }
 
-/// Rust files below a folder, sorted; none if it does not exist.
+/// Returns the Rust files below a folder, sorted. The list is empty if the folder does not exist.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();

@@ -49,7 +49,7 @@ fn print(tokens: &[Token], depth: usize, suffix: &str, out: &mut String) {
     out.push_str(suffix);
 }
 
-/// Prints a line, and continues it on the next one where a space allows. The formatter does not change text in braces of a macro.
+/// Prints a line, and breaks it at spaces if it is too long. rustfmt does not change text between the braces of a macro.
 fn wrapped(line: &str, depth: usize, out: &mut String) {
     let mut rest = line;
     while depth + rest.len() > MAX_WIDTH {
@@ -86,7 +86,7 @@ fn narrow(tokens: &[Token]) -> bool {
     tokens.iter().enumerate().all(|(index, token)| {
         let before = index.checked_sub(1).map(|at| &tokens[at]);
         match token {
-            // A lone argument may fill the line.
+            // A single argument may fill the line.
             Token::Group('(', content) => {
                 let alone = elements(content).count() == 1;
                 (alone || flat::print(content).len() <= CALL_WIDTH) && narrow(content)

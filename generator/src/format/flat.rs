@@ -2,7 +2,7 @@
 
 use super::tokens::{Token, closing};
 
-/// The tokens as one line without surrounding space.
+/// Returns the tokens as one line without surrounding space.
 pub(super) fn print(tokens: &[Token]) -> String {
     let mut out = String::new();
     append(tokens, &mut out);
@@ -21,7 +21,7 @@ fn append(tokens: &[Token], out: &mut String) {
             Token::Word(text) | Token::Punct(text) => out.push_str(text),
             Token::Doc(_) => {}
             Token::Group(open, content) => {
-                // An import list is glued to its braces.
+                // The braces of an import list have no spaces inside.
                 let imports = index.checked_sub(1).is_some_and(|at| tokens[at].is_punct("::"));
                 let padded = *open == '{' && !content.is_empty() && !imports;
                 out.push(*open);

@@ -6,7 +6,7 @@ use super::list::{broken, elements};
 use super::page::{ARRAY_WIDTH, INDENT, MAX_WIDTH, pad};
 use super::tokens::{Token, closing};
 
-/// Prints items one after the other, with a blank line between them unless both are short declarations of one kind.
+/// Prints items one after the other. Blank lines separate items, except short declarations of the same kind.
 pub(super) fn print(tokens: &[Token], depth: usize, out: &mut String) {
     let mut rest = tokens;
     let mut previous: Option<Item> = None;
@@ -134,7 +134,7 @@ fn nested(tokens: &[Token], depth: usize, beside: usize, out: &mut String) {
     out.push(')');
 }
 
-/// `fn`: parameters on one line each when the signature does not fit.
+/// Prints a `fn`. If the signature does not fit on a line, each parameter gets its own line.
 fn function(tokens: &[Token], depth: usize, out: &mut String) {
     let (body, signature) = match tokens.split_last() {
         Some((Token::Group('{', body), signature)) => (Some(body.as_slice()), signature),
@@ -179,7 +179,7 @@ fn vertical_parameters(tokens: &[Token], depth: usize, out: &mut String) {
     }
 }
 
-/// A bracketed list with an element a line.
+/// Prints a bracketed list with one element per line.
 fn vertical(open: char, content: &[Token], depth: usize, out: &mut String) {
     out.push(open);
     out.push('\n');
@@ -192,7 +192,7 @@ fn vertical(open: char, content: &[Token], depth: usize, out: &mut String) {
     out.push(closing(open));
 }
 
-/// `struct`, `union` and `enum`: a member a line.
+/// Prints a `struct`, `union` or `enum` with one member per line.
 fn structure(tokens: &[Token], depth: usize, out: &mut String) {
     let Some((Token::Group('{', content), head)) = tokens.split_last() else {
         out.push_str(&flat::print(tokens));
@@ -235,7 +235,7 @@ fn member_line(member: &[Token], depth: usize, out: &mut String) {
     out.push_str(",\n");
 }
 
-/// `impl`, `mod` and `trait`: items in braces.
+/// Prints an `impl`, `mod` or `trait`, which contain items in braces.
 fn container(tokens: &[Token], depth: usize, out: &mut String) {
     let Some((Token::Group('{', content), head)) = tokens.split_last() else {
         out.push_str(&flat::print(tokens));
@@ -252,7 +252,7 @@ fn container(tokens: &[Token], depth: usize, out: &mut String) {
     out.push('}');
 }
 
-/// `type`: the right side moves to the next line if it fits there, and is broken otherwise.
+/// Prints a `type`. The right side moves to the next line if it fits there, and is broken otherwise.
 fn alias(tokens: &[Token], depth: usize, out: &mut String) {
     let line = flat::print(tokens);
     let equals = tokens.iter().position(|token| token.is_punct("="));
@@ -292,8 +292,8 @@ fn alias(tokens: &[Token], depth: usize, out: &mut String) {
     out.push(';');
 }
 
-/// Writes a function pointer whose name is too long for its line. The formatter measures the result after the opening parenthesis, and finds no room
-/// for it there. Returns `true` if the item was such a pointer.
+/// Writes a function pointer whose name is too long for its line. rustfmt measures the result after the opening parenthesis, and finds no
+/// space for it there. Returns `true` if the item was such a pointer.
 fn long_function(left: &[Token], right: &[Token], depth: usize, out: &mut String) -> bool {
     let parameters = right.iter().position(|token| token.group('(').is_some());
     let (Some(at), [function @ .., _semicolon]) = (parameters, right) else {

@@ -3,7 +3,7 @@
 use super::page::pad;
 use super::tokens::Token;
 
-/// The parts between commas; commas inside angle brackets do not count.
+/// Returns the parts between commas. Commas inside angle brackets do not count.
 pub(super) fn elements(content: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut angles = 0usize;
     content
@@ -18,7 +18,7 @@ pub(super) fn elements(content: &[Token]) -> impl Iterator<Item = &[Token]> {
         .filter(|element| !element.is_empty())
 }
 
-/// Elements of a broken list, one a line.
+/// Prints the elements of a broken list, one per line.
 pub(super) fn broken(elements: &[String], depth: usize, out: &mut String) {
     for element in elements {
         pad(out, depth);

@@ -1,8 +1,8 @@
 //! Prints tokens as the Rust formatter would, for the few shapes that the emitters build.
 //!
-//! The emitters use a small part of the language: constants, type aliases, structures, tables, and functions whose body is
-//! a call or a `match` around one. This module knows the formatter's rules for exactly that part; a test runs the
-//! formatter over everything that is emitted. Why not the formatter itself, or another: docs/architecture/generated.md, with figures.
+//! The emitters use a small part of the language: constants, type aliases, structures, tables, and functions whose body is a call or a
+//! `match` around a call. This module knows the formatter's rules for exactly that part. A test runs rustfmt on all emitted text.
+//! docs/architecture/generated.md says, with figures, why the generator does not use rustfmt or another formatter.
 
 mod expression;
 mod flat;
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use quote::quote;
 
-    /// Formats and compares with text whose first line feed is not part of it.
+    /// Formats the tokens, and compares the result with text whose first line feed is ignored.
     #[track_caller]
     fn assert_items(tokens: TokenStream, expected: &str) {
         assert_eq!(items(tokens), expected.trim_start_matches('\n'));

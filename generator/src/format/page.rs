@@ -1,8 +1,8 @@
-//! The formatter's measures.
+//! The widths that rustfmt uses.
 
 /// Width of a line, as in `rustfmt.toml`.
 pub const MAX_WIDTH: usize = 120;
-/// A call whose arguments are wider is broken: 60 % of the line (`fn_call_width`).
+/// Upper bound on the width of arguments on one line: 60 % of the line (`fn_call_width`).
 pub(super) const CALL_WIDTH: usize = 72;
 /// Upper bound on the width of arrays on one line (`array_width`).
 pub(super) const ARRAY_WIDTH: usize = 72;

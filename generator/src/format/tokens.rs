@@ -1,4 +1,4 @@
-//! Tokens with multi-character punctuation joined, because the spaces depend on it.
+//! Tokens with multi-character punctuation joined, because the spaces around punctuation depend on the whole operator.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
@@ -24,7 +24,7 @@ impl Token {
         matches!(self, Self::Punct(punct) if punct == text)
     }
 
-    /// The content, if this is a group that opens with `open`.
+    /// Returns the content, if this token is a group that opens with `open`.
     pub(super) fn group(&self, open: char) -> Option<&[Token]> {
         match self {
             Self::Group(found, content) if *found == open => Some(content),
@@ -33,7 +33,7 @@ impl Token {
     }
 }
 
-/// The closing bracket of an opening one.
+/// Returns the closing bracket of an opening one.
 pub(super) fn closing(open: char) -> char {
     match open {
         '(' => ')',
@@ -72,7 +72,7 @@ pub(super) fn lower(stream: TokenStream) -> Vec<Token> {
     tokens
 }
 
-/// Adds punctuation; two angle brackets are not a shift, since nothing emitted shifts.
+/// Adds punctuation. Two angle brackets become two tokens and not a shift, because emitted code contains no shifts.
 fn push_punct(text: String, tokens: &mut Vec<Token>) {
     if text.len() > 1 && text.chars().all(|c| c == '<' || c == '>') {
         tokens.extend(text.chars().map(|c| Token::Punct(c.to_string())));
@@ -107,7 +107,7 @@ fn push(tree: TokenTree, tokens: &mut Vec<Token>) {
     }
 }
 
-/// The text of a `doc = "…"` attribute.
+/// Returns the text of a `doc = "…"` attribute.
 fn doc(content: &[Token]) -> Option<String> {
     let [name, equals, Token::Word(literal)] = content else {
         return None;

@@ -6,10 +6,10 @@ use crate::policy::Policy;
 use vk_registry::model::{CType, Registry};
 
 const POINTER: &str = "pointer";
-/// More typedefs in a row than this are a cycle.
+/// Upper bound on typedefs in a row; a longer chain is a cycle.
 const TYPEDEF_LIMIT: u32 = 16;
 
-/// The class of a parameter or return type by the table of GEN-40, as words.
+/// Returns the class of a parameter or return type by the table of GEN-40, as words.
 ///
 /// Two types of one class are passed alike. All pointers are of one class. A dispatchable handle has its own class, because it decides
 /// which function answers.

@@ -8,11 +8,11 @@ use vk_registry::model::{Member, Struct, StructKind};
 pub struct ChainMember<'a> {
     /// The name of the structure.
     pub name: &'a str,
-    /// The value of its `sType`.
+    /// The value of `sType` in this structure.
     pub kind: i64,
-    /// Number of 32-bit words that come next.
+    /// Number of 32-bit words after `sType` and `pNext`.
     pub words: u32,
-    /// Number of pointers after those.
+    /// Number of pointers after those words.
     pub pointers: u32,
 }
 
@@ -54,7 +54,7 @@ impl Plan<'_> {
         Some(member)
     }
 
-    /// Returns the number of 32-bit words of a member; `None` if it is anything else.
+    /// Returns the number of 32-bit words of a member; `None` if the member does not consist of such words.
     fn words(&self, member: &Member) -> Option<u32> {
         let (size, align) = self.extent(&member.ty)?;
         (align == 4 && member.ty.bits.is_none() && member.ty.pointers.is_empty()).then_some(size / 4)

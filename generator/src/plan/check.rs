@@ -1,4 +1,4 @@
-//! Check that registry and policy fit together (GEN-70, GEN-83).
+//! Checks that registry and policy fit together (GEN-70, GEN-83).
 
 use super::command::CommandPlan;
 use super::problem::{Advice, Code, Problem, Problems};
@@ -10,7 +10,7 @@ use crate::policy::{End, Entry, Policy, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 use vk_registry::model::{Command, Level, Param, Registry};
 
-/// Names in the policy that the registry must know.
+/// Checks that the registry knows all names in the policy.
 pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problems) {
     let commands: [(&str, Vec<&String>); 2] = [
         ("lifecycle", policy.lifecycle.iter().collect()),
@@ -60,7 +60,7 @@ pub(super) fn names(registry: &Registry, policy: &Policy, problems: &mut Problem
     }
 }
 
-/// Structure types that the policy lists are there, and no emitted structure brings them along.
+/// Checks the structure types that the policy lists. Each must exist in the registry, and must not be the `sType` of an emitted structure.
 pub(super) fn structure_types(registry: &Registry, policy: &Policy, types: &TypePlan<'_>, problems: &mut Problems) {
     let enumerants = registry.enums.values().flat_map(|found| &found.enumerants);
     let known: BTreeSet<&str> = enumerants.map(|enumerant| enumerant.name.as_str()).collect();
@@ -76,7 +76,7 @@ pub(super) fn structure_types(registry: &Registry, policy: &Policy, types: &Type
     }
 }
 
-/// The treatment of each command that has one.
+/// Returns the treatment of each command that has one.
 pub(super) fn treatments<'a>(
     registry: &Registry,
     policy: &'a Policy,
@@ -100,7 +100,7 @@ pub(super) fn treatments<'a>(
     rows
 }
 
-/// GEN-70: a special command has a row, a row has a special command, and the row makes sense.
+/// GEN-70: checks that a special command has a row, that a row has a special command, and that the row makes sense.
 pub(super) fn command(
     (registry, policy, types): (&Registry, &Policy, &TypePlan<'_>),
     plan: &CommandPlan<'_>,
@@ -153,7 +153,7 @@ pub(super) fn command(
     problems.extend(broken.map(|(_, code, text)| Problem::new(code, name, text)));
 }
 
-/// Rules about the answer for drivers that lack a command: `true` if the rule is broken, and the message.
+/// Returns the rules about the answer for drivers that lack a command. Each rule is `true` if it is broken, with the message for that case.
 fn emulation(plan: &CommandPlan<'_>) -> [(bool, &'static str); 3] {
     let answers = matches!(plan.end, End::Handwritten | End::Shared);
     [
@@ -183,7 +183,7 @@ pub(super) fn parameters(registry: &Registry, policy: &Policy, commands: &[Comma
         let listed = policy.checked_parameters.get(&param.name);
         let handle = plan.command.first_handle.as_deref();
         let (text, advice) = match listed {
-            // The policy may name the handle by a name that is an alias now.
+            // The policy may name the handle by an old name that is now an alias.
             Some(name) if Some(resolve(registry, name)) == handle => continue,
             Some(other) => (
                 format!("but trampolines check a parameter of that name as a {other}"),
@@ -212,7 +212,7 @@ fn passes_wrapped_by_value(registry: &Registry, policy: &Policy, command: &Comma
     command.params.iter().skip(1).any(by_value) || is_wrapped(&command.return_type)
 }
 
-/// GEN-49: names stay distinct when they become identifiers.
+/// GEN-49: checks that names stay distinct when they become identifiers.
 pub(super) fn collisions(commands: &[CommandPlan<'_>], problems: &mut Problems) {
     let mut bodies: BTreeMap<String, &str> = BTreeMap::new();
     for plan in commands {

@@ -30,7 +30,7 @@ pub enum DeviceGate<'a> {
 pub enum Export<'a> {
     /// Nowhere.
     No,
-    /// On every target.
+    /// Exported on every target.
     Everywhere,
     /// Exported if the `cfg` predicate holds, in these lists.
     Where(&'a str, &'a [ExportList]),
@@ -41,11 +41,11 @@ pub enum Export<'a> {
 pub struct CommandPlan<'a> {
     /// The command.
     pub command: &'a Command,
-    /// `true` if the policy has a treatment for it.
+    /// `true` if the policy has a treatment for the command.
     pub has_row: bool,
-    /// Reason why the policy treats it as it does.
+    /// Reason that the policy gives for the treatment.
     pub reason: Option<&'a str>,
-    /// Reason why it is special; empty for most.
+    /// Reasons why the command is special; empty for most commands.
     pub special: BTreeSet<Reason>,
     /// The reasons of `special`, each with the steps that lead to handles.
     pub facts: Facts<'a>,
@@ -63,18 +63,19 @@ pub struct CommandPlan<'a> {
     pub gate: Gate<'a>,
     /// Device-level lookup of the terminator.
     pub device_gate: DeviceGate<'a>,
-    /// Exported or not.
+    /// Condition under which the command is exported.
     pub export: Export<'a>,
-    /// The `cfg` predicate of its platform, if it belongs to one; that of a platform which no target builds never holds.
+    /// The `cfg` predicate of the command's platform, if the command belongs to a platform. If no target builds the platform, the predicate
+    /// never holds.
     pub platform: Option<&'a str>,
     /// Return type.
     pub returned: CType,
-    /// `true` if its type has a level parameter.
+    /// `true` if the type of the command's function pointer has a level parameter.
     pub generic: bool,
 }
 
 impl CommandPlan<'_> {
-    /// Returns `true` if it travels the instance chain.
+    /// Returns `true` if calls of the command go through the instance chain.
     pub fn is_instance_chain(&self) -> bool {
         matches!(self.command.level, Level::Instance | Level::PhysicalDevice)
     }
@@ -84,12 +85,12 @@ impl CommandPlan<'_> {
         self.end != End::None
     }
 
-    /// The command whose trampoline serves it.
+    /// Returns the name of the command whose trampoline serves this command.
     pub fn trampoline(&self) -> &str {
         self.served_by(self.entry == Entry::Shared)
     }
 
-    /// The command whose terminator serves it, if there is one.
+    /// Returns the name of the command whose terminator serves this command, if there is one.
     pub fn terminator(&self) -> Option<&str> {
         self.has_terminator().then(|| self.served_by(self.end == End::Shared))
     }
@@ -99,14 +100,14 @@ impl CommandPlan<'_> {
         alias.unwrap_or(&self.command.name)
     }
 
-    /// Returns `true` if a driver without it is rejected (GEN-62).
+    /// Returns `true` if the loader rejects a driver that lacks the command (GEN-62).
     pub fn is_mandatory(&self) -> bool {
         self.command
             .core
             .is_some_and(|version| version.major == 1 && version.minor == 0)
     }
 
-    /// Returns `true` if it is in the given export list.
+    /// Returns `true` if the command is in the given export list.
     pub fn is_in(&self, list: ExportList) -> bool {
         match self.export {
             Export::No => false,

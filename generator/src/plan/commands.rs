@@ -13,13 +13,13 @@ use vk_registry::model::{CType, Command, ExtensionKind, Level, Registry};
 /// The `cfg` predicate that holds on no target.
 const NOWHERE: &str = "any()";
 
-/// A platform that the policy does not list: no target builds it.
+/// Data for a platform that the policy does not list, and that no target builds.
 static UNLISTED: PlatformPolicy = PlatformPolicy {
     cfg: None,
     lists: Vec::new(),
 };
 
-/// Plans all commands; whatever does not fit is added to `problems`.
+/// Plans all commands. Adds each conflict to `problems`.
 pub(super) fn plan<'a>(
     registry: &'a Registry,
     policy: &'a Policy,
@@ -95,7 +95,8 @@ impl<'a> Context<'a> {
         self.registry.extensions.get(extension).map(|extension| extension.kind)
     }
 
-    /// GEN-52: core and device extensions are always found, instance extensions when enabled.
+    /// Returns the look-up condition of a command (GEN-52). Commands of core versions and of device extensions are always found; commands
+    /// of instance extensions, only if enabled.
     fn gate(&self, command: &'a Command) -> Gate<'a> {
         let exception = self
             .policy
@@ -145,9 +146,9 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The platform that a command belongs to.
+    /// Returns the platform that a command belongs to.
     fn platform(&self, command: &Command) -> Option<&'a PlatformPolicy> {
-        // Provisional is a maturity, not an operating system (GEN-54).
+        // `provisional` is a maturity, not an operating system (GEN-54).
         let platform = command.platform.as_ref().filter(|word| *word != "provisional")?;
         Some(self.policy.platforms.get(platform).unwrap_or(&UNLISTED))
     }

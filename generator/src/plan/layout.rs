@@ -20,11 +20,11 @@ pub struct Layout {
 /// Size and alignment.
 type Extent = (u32, u32);
 
-/// A pointer, and anything that is one.
+/// Extent of a pointer.
 const POINTER: Extent = (8, 8);
 
 impl Plan<'_> {
-    /// The layout of an emitted structure or union; none if a constant or type in it is unknown.
+    /// Returns the layout of an emitted structure or union; `None` if a constant or type in the structure is unknown.
     pub fn layout(&self, name: &str) -> Option<Layout> {
         let structure = self.registry.structs.get(name)?;
         let mut layout = Layout {
@@ -89,7 +89,7 @@ impl Plan<'_> {
     }
 }
 
-/// An integer constant of the registry, such as `256U`.
+/// Returns an integer constant of the registry, such as `256U`.
 fn constant(registry: &Registry, name: &str) -> Option<u32> {
     registry
         .constants
@@ -100,7 +100,7 @@ fn constant(registry: &Registry, name: &str) -> Option<u32> {
         .ok()
 }
 
-/// Members one by one, and bit fields in runs that share storage.
+/// Iterates over members one by one, and over bit fields in runs that share storage.
 pub fn runs(members: &[Member]) -> impl Iterator<Item = (&[Member], bool)> {
     let mut rest = members;
     std::iter::from_fn(move || {

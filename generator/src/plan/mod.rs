@@ -1,4 +1,4 @@
-//! Every decision that the emitters need, taken once. The emitters only print it.
+//! Every decision that the emitters need. The plan takes each decision once, and the emitters only print it.
 
 mod abi;
 mod chains;
@@ -51,13 +51,14 @@ impl<'a> Plan<'a> {
     /// Takes all decisions.
     ///
     /// # Errors
-    /// All problems: contradictions between registry and policy, and missing decisions.
+    /// Returns all problems: contradictions between registry and policy, and missing decisions.
     pub fn new(registry: &'a Registry, policy: &'a Policy) -> Result<Self, Vec<Problem>> {
         let (plan, problems) = Self::draft(registry, policy);
         if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 
-    /// Takes all possible decisions and lists the problems, for reports on any pair of registry and policy. Emitting needs [`Plan::new`].
+    /// Takes all possible decisions and lists the problems, for reports on any pair of registry and policy. The emitters need a plan from
+    /// [`Plan::new`].
     pub fn draft(registry: &'a Registry, policy: &'a Policy) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let types = TypePlan::new(registry, policy, &mut problems);
@@ -79,7 +80,7 @@ impl<'a> Plan<'a> {
         (plan, problems)
     }
 
-    /// The plan of one command.
+    /// Returns the plan of one command.
     pub fn command(&self, name: &str) -> Option<&CommandPlan<'a>> {
         let at = self
             .commands
@@ -93,8 +94,8 @@ impl<'a> Plan<'a> {
         output::is_output(self.registry, param)
     }
 
-    /// Returns the emitted enumerants of an enumeration. They are all if the policy lists the enumeration; otherwise those that distinguish emitted
-    /// structures and those that the policy lists one by one.
+    /// Returns the emitted enumerants of an enumeration. These are all enumerants if the policy lists the enumeration. Otherwise they are
+    /// those that distinguish emitted structures, and those that the policy lists one by one.
     pub fn enumerants<'e>(&self, found: &'e Enum) -> Vec<&'e Enumerant> {
         if self.policy.types.enumerants.contains(&found.name) {
             return found.enumerants.iter().collect();
@@ -103,22 +104,22 @@ impl<'a> Plan<'a> {
         found.enumerants.iter().filter(is_named).collect()
     }
 
-    /// Commands with a slot in the instance table.
+    /// Returns the commands with a slot in the instance table.
     pub fn instance_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
         self.table(Table::Instance)
     }
 
-    /// Commands with a slot in the device table.
+    /// Returns the commands with a slot in the device table.
     pub fn device_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
         self.table(Table::Device)
     }
 
-    /// Commands with a slot in a driver's table.
+    /// Returns the commands with a slot in a driver's table.
     pub fn driver_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
         self.table(Table::Driver)
     }
 
-    /// Device commands whose terminator needs the driver's function.
+    /// Returns the device commands whose terminator needs the driver's function.
     pub fn device_terminator_table(&self) -> impl Iterator<Item = &CommandPlan<'a>> {
         self.table(Table::DeviceTerminator)
     }

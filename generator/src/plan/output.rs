@@ -1,4 +1,4 @@
-//! Handles that a command returns through a parameter, and their number (GEN-48).
+//! Handles that a command returns through a parameter, and the number of these handles (GEN-48).
 
 use super::reach::resolve;
 use super::types::TypePlan;

@@ -23,14 +23,14 @@ pub enum Code {
     StructByValue,
     /// A trampoline that would check an object of a kind that the policy does not list.
     UnknownParameter,
-    /// Two names that become one.
+    /// Two names that would become the same identifier.
     Collision,
-    /// More of something than fits.
+    /// More extensions than a set can hold.
     Limit,
 }
 
 impl Code {
-    /// The word between brackets in a printed message.
+    /// Returns the word between brackets in a printed message.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unclassified => "unclassified-command",
@@ -67,7 +67,7 @@ const RECIPE: &str = "docs/recipes.md#a-special-command";
 /// A conflict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// The command, type or extension it is about.
+    /// The command, type or extension that has the conflict.
     pub name: String,
     /// Kind of the conflict.
     pub code: Code,
@@ -106,8 +106,8 @@ impl Problem {
         }
     }
 
-    /// The message in the style of a compiler, pointing to the first place where a policy file has the name; else to where
-    /// the registry has it, which `registry` finds.
+    /// Returns the message in the style of a compiler. The message points to the first place where a policy file has the name; otherwise to
+    /// the place in the registry, which `registry` finds.
     pub fn located(&self, files: &[PolicyFile], registry: impl Fn(&str) -> Option<String>) -> String {
         let holder = files.iter().find_map(|file| Some((file, self.find(&file.text)?)));
         let in_policy = holder.map(|(file, at)| {

@@ -4,7 +4,7 @@ use super::Plan;
 use super::reach::resolve;
 use vk_registry::model::{Struct, StructKind};
 
-/// The structures that queries fill, with the one inside, and the word for the query in the rows.
+/// The structures that queries fill, each with the structure inside it, and the word for the query in the rows.
 const QUERIES: [(&str, &str, &str); 5] = [
     (
         "VkPhysicalDeviceProperties2",
@@ -26,7 +26,7 @@ const QUERIES: [(&str, &str, &str); 5] = [
 pub struct QueryMember<'a> {
     /// The word for the query.
     pub query: &'static str,
-    /// The value of its `sType`; zero for the structure that the others extend.
+    /// The value of `sType` in this structure; zero for the structure that the others extend.
     pub kind: i64,
     /// Size in bytes on a 64-bit target.
     pub size: u32,
@@ -37,8 +37,8 @@ pub struct QueryMember<'a> {
 }
 
 impl Plan<'_> {
-    /// The structures that extend a query, by query and number. A structure with a pointer or a handle is left out, because its content has
-    /// no meaning in another process.
+    /// Returns the structures that extend a query, by query and number. A structure with a pointer or a handle is left out, because its
+    /// content has no meaning in another process.
     pub fn query_members(&self) -> Vec<QueryMember<'_>> {
         let mut members = Vec::new();
         for (base, inner, query) in QUERIES {

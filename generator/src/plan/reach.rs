@@ -1,4 +1,4 @@
-//! Types that lead to a handle through members, chains and callbacks, and the steps on the way (GEN-71).
+//! Types that lead to a handle through members, chains and callbacks, and the steps that lead there (GEN-71).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,8 +24,7 @@ pub struct Step<'a> {
     pub(super) target: &'a str,
     /// `true` if the registry marks the value as a raw handle, or a sibling gives the object type.
     pub(super) is_raw: bool,
-    /// `true` if the callee may write through the pointer; `None` for a value without a pointer, which is as writable as its
-    /// owner.
+    /// `true` if the callee may write through the pointer; `None` for a value without a pointer, which is writable if its owner is.
     written: Option<bool>,
 }
 
@@ -37,7 +36,7 @@ impl Step<'_> {
 }
 
 impl fmt::Display for Step<'_> {
-    /// Writes the step as in `reviewed` of a treatment: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
+    /// Writes the step in the form that `reviewed` of a treatment has: `VkDeviceCreateInfo.pNext -> VkDeviceGroupDeviceCreateInfo`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.owner.is_empty() {
             write!(f, "{}.", self.owner)?;
@@ -153,7 +152,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Base types that are typedefs of another type in the registry.
+/// Returns the base types that are typedefs of another type in the registry.
 fn typedefs(registry: &Registry) -> BTreeMap<&str, &str> {
     let target = |text: &String| known(registry, &text.parse::<CType>().ok()?.base);
     let bases = registry.base_types.values();
@@ -185,7 +184,7 @@ pub(super) struct RawHandles {
 }
 
 impl RawHandles {
-    /// Examines all siblings: the type of each, and `true` if the registry marks it as a handle.
+    /// Examines all siblings. Each item is the type of a sibling, and `true` if the registry marks the sibling as a handle.
     pub(super) fn new<'t>(mut siblings: impl Iterator<Item = (&'t CType, bool)> + Clone) -> Self {
         let is_kind = |ty: &CType| ty.pointers.is_empty() && OBJECT_KINDS.contains(&ty.base.as_str());
         let has_kind = siblings.clone().any(|(ty, _)| is_kind(ty));
@@ -206,7 +205,7 @@ pub(super) struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    /// Collects the types with a step that `is_end` accepts, and those that lead to one of them.
+    /// Collects the types with a step that `is_end` accepts, and all types that lead to one of these types.
     pub(super) fn new(graph: &Graph<'a>, is_end: impl Fn(&Step<'a>) -> bool) -> Self {
         let mut into: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut pending = Vec::new();
@@ -265,7 +264,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// The final target of a type's name.
+/// Returns the final target of a type's name.
 pub(super) fn resolve<'a>(registry: &'a Registry, name: &'a str) -> &'a str {
     registry.type_aliases.get(name).map_or(name, String::as_str)
 }

@@ -8,32 +8,32 @@ use vk_registry::model::{Command, ExtensionKind, Level, Param, Registry};
 /// Reason why a command needs a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// GEN-71a: no dispatchable first parameter.
+    /// GEN-71a: the command has no dispatchable first parameter.
     Global,
-    /// GEN-71b: returns a dispatchable handle, by itself or in a structure.
+    /// GEN-71b: the command returns a dispatchable handle, directly or in a structure.
     OutputsDispatchable,
-    /// GEN-71c: one instance, several drivers.
+    /// GEN-71c: the command acts on an instance, which may have several drivers.
     InstanceLevel,
-    /// GEN-71d: a wrapped handle inside a parameter.
+    /// GEN-71d: a parameter contains a wrapped handle.
     WrappedHandle,
-    /// GEN-71e: a raw 64-bit value whose kind is said elsewhere.
+    /// GEN-71e: a parameter contains a raw 64-bit handle, whose object type another value gives.
     RawHandle,
-    /// GEN-71f: further dispatchable handles after the first.
+    /// GEN-71f: the command has further dispatchable handles after the first parameter.
     FurtherDispatchable,
-    /// GEN-71g: about objects that the loader implements.
+    /// GEN-71g: the command works on objects that the loader implements.
     Implemented,
-    /// GEN-71h: emulated when a driver lacks it.
+    /// GEN-71h: the loader emulates the command if a driver lacks it.
     Emulated,
-    /// GEN-71i: lifetimes and lookup.
+    /// GEN-71i: the command concerns lifetimes or look-up.
     Lifecycle,
     /// GEN-51: an instance extension adds a command on an object of one driver, and the driver may lack the command.
     InstanceExtension,
-    /// GEN-71j: another name of a command whose treatment is not the default.
+    /// GEN-71j: the command is another name of a command whose treatment is not the default.
     OtherName,
 }
 
 impl Reason {
-    /// The word used in dumps and messages.
+    /// Returns the word used in dumps and messages.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -56,7 +56,7 @@ impl Reason {
         !matches!(self, Self::Emulated | Self::Lifecycle | Self::OtherName)
     }
 
-    /// The reason as a sentence for people.
+    /// Returns the reason as a sentence for people.
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::Global => "S1: it is called before there is an object to dispatch on",
@@ -107,7 +107,7 @@ impl<'a> Predicates<'a> {
         }
     }
 
-    /// All reasons why the command is special.
+    /// Returns all reasons why the command is special.
     pub(super) fn reasons(&self, command: &'a Command, treatment: Option<&Treatment>) -> Facts<'a> {
         let checks = [
             (Reason::Global, command.level == Level::Global),
@@ -130,7 +130,7 @@ impl<'a> Predicates<'a> {
         facts
     }
 
-    /// The first steps from a command: `params` and the return value.
+    /// Returns the first steps from a command: `params` and the return value.
     fn steps(&self, command: &'a Command, params: &'a [Param]) -> Vec<Step<'a>> {
         let raw = RawHandles::new(command.params.iter().map(|it| (&it.ty, it.object_type.is_some())));
         let step = |param: &'a Param| {
@@ -212,8 +212,8 @@ fn is_dispatchable(registry: &Registry, step: &Step<'_>) -> bool {
         .is_some_and(|handle| handle.dispatchable)
 }
 
-/// Commands that share a prototype with a command whose treatment is not the default. The decision made there may apply to them
-/// too.
+/// Returns the commands that share a prototype with a command whose treatment is not the default. The decision about that command may apply
+/// to all of them.
 fn other_names<'a>(registry: &'a Registry, treatments: &BTreeMap<&'a str, &'a Treatment>) -> BTreeSet<&'a str> {
     let target = |command: &'a Command| command.alias.as_deref().unwrap_or(&command.name);
     let mut treated: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

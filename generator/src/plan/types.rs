@@ -12,7 +12,7 @@ use vk_registry::model::{CType, Command, Registry};
 /// The level at which a type is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// With the level as a parameter `L`.
+    /// Any level, as a type parameter `L`.
     Any,
     /// Above the loader.
     App,
@@ -39,7 +39,7 @@ pub struct TypePlan<'a> {
     policy: &'a Policy,
     /// Structures and unions with all members.
     pub structs: BTreeSet<&'a str>,
-    /// Types that are only pointed to.
+    /// Types that occur only as targets of pointers.
     pub opaque: BTreeSet<&'a str>,
     /// Enumerations.
     pub enums: BTreeSet<&'a str>,
@@ -142,7 +142,7 @@ impl<'a> TypePlan<'a> {
 
     fn take_command(&mut self, command: &'a Command, problems: &mut Problems) {
         for param in &command.params {
-            // An array parameter is a pointer, so its elements need a size but the rest of the type does not (GEN-40).
+            // An array parameter is a pointer. Its elements need a size, but the rest of the type does not (GEN-40).
             let is_value = param.ty.pointers.is_empty();
             if is_value && param.ty.array.is_empty() && self.is_struct(&param.ty.base) {
                 let text = format!("parameter {} is a structure by value (GEN-45)", param.name);
@@ -245,7 +245,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// The values that distinguish emitted structures from each other.
+    /// Returns the values that distinguish emitted structures from each other.
     pub(super) fn member_values(&self) -> BTreeSet<&'a str> {
         let structs = self.structs.iter().map(|name| &self.registry.structs[*name]);
         let members = structs.flat_map(|found| &found.members);
@@ -268,7 +268,7 @@ impl<'a> TypePlan<'a> {
         command.params.iter().any(|param| self.is_generic(&param.ty.base)) || self.is_generic(&command.return_type)
     }
 
-    /// A named type, without pointers and arrays.
+    /// Returns a named type, without pointers and arrays.
     fn base(&self, name: &str, place: Place) -> TokenStream {
         if let Some((rust, _)) = primitive(name) {
             let rust = ident(rust);
@@ -283,7 +283,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// A member's type.
+    /// Returns a member's type.
     pub fn member(&self, ty: &CType, place: Place) -> TokenStream {
         let element = self.pointers(ty, self.base(&ty.base, place));
         ty.array.iter().rev().fold(element, |inner, bound| {
@@ -292,7 +292,7 @@ impl<'a> TypePlan<'a> {
         })
     }
 
-    /// A parameter's type: an array is a pointer to its elements (GEN-40).
+    /// Returns a parameter's type: an array is a pointer to its elements (GEN-40).
     pub fn param(&self, ty: &CType, place: Place) -> TokenStream {
         let element = self.pointers(ty, self.base(&ty.base, place));
         match (ty.array.is_empty(), ty.is_const) {
@@ -302,7 +302,7 @@ impl<'a> TypePlan<'a> {
         }
     }
 
-    /// A return type with its arrow; nothing for `void`.
+    /// Returns a return type with its arrow; nothing for `void`.
     pub fn returned(&self, ty: &CType, place: Place) -> TokenStream {
         if ty.base == "void" && ty.pointers.is_empty() {
             return TokenStream::new();

@@ -19,7 +19,7 @@ pub struct PolicyOverlay {
 }
 
 impl PolicyOverlay {
-    /// Parses the text of `file`; a complaint names the place.
+    /// Parses the text of `file`. Error messages name the place.
     pub fn parse(file: &str, text: &str) -> Result<Self, String> {
         let overlay: Self = syntax(file, text)?;
         reasons(file, text, &overlay.treatments, &overlay.gates, &[])?;
@@ -28,7 +28,7 @@ impl PolicyOverlay {
 }
 
 impl Policy {
-    /// Adds rows; two rows for one command are found when the plan is made.
+    /// Adds rows. The plan finds two rows for one command.
     pub fn add(&mut self, overlay: PolicyOverlay) {
         self.treatments.extend(overlay.treatments);
         self.gates.extend(overlay.gates);

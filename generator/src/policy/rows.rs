@@ -21,7 +21,7 @@ pub struct Policy {
     pub implemented_extensions: Vec<String>,
     /// Extensions whose commands are exported beside those of core (GEN-53).
     pub exports: Exports,
-    /// Operating systems of the registry's platforms.
+    /// Targets that build the platforms of the registry.
     #[serde(default)]
     pub platforms: BTreeMap<String, PlatformPolicy>,
     /// Types that are emitted with all members.
@@ -47,7 +47,7 @@ pub struct Policy {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Exports {
-    /// Extensions without a platform, or with one that a target builds.
+    /// Extensions whose commands are exported. Each has no platform, or a platform that a target builds.
     pub extensions: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ pub struct PlatformPolicy {
     /// The Rust `cfg` predicate, absent if no target builds the platform.
     #[serde(default)]
     pub cfg: Option<String>,
-    /// The export lists it belongs to.
+    /// Export lists that contain the platform's commands.
     #[serde(default)]
     pub lists: Vec<ExportList>,
 }
@@ -67,7 +67,7 @@ pub struct PlatformPolicy {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExportList {
-    /// ELF, as on Linux.
+    /// The list for ELF systems such as Linux.
     Linux,
     /// A module-definition file.
     Windows,
@@ -83,10 +83,10 @@ pub struct TypePolicy {
     pub structs: Vec<String>,
     /// Enumerations whose enumerants are emitted.
     pub enumerants: Vec<String>,
-    /// Enumerants of `VkStructureType` that no emitted structure brings along.
+    /// Enumerants of `VkStructureType` that no emitted structure has as its `sType`.
     #[serde(default)]
     pub structure_types: Vec<String>,
-    /// Structures with a chain from which the runtime also copies members that it does not know.
+    /// Structures with a chain of which the runtime copies all members, known or not.
     #[serde(default)]
     pub copied_chains: Vec<String>,
     /// Rust types of platform types that occur by value (GEN-43).
@@ -108,7 +108,7 @@ pub struct ByValue {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry {
-    /// Check, unwrap, call the slot.
+    /// The generated body: check, unwrap, and call the slot.
     #[default]
     Generated,
     /// The runtime supplies the body.
@@ -123,7 +123,7 @@ pub enum Entry {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// Unwrap and call the driver.
+    /// The generated body: unwrap, and call the driver.
     Generated,
     /// The runtime supplies the body.
     Handwritten,
@@ -137,7 +137,7 @@ pub enum End {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
-    /// The instance extension without which the driver is not even looked at (DRV-164).
+    /// The instance extension that must be enabled; otherwise the driver is not asked at all (DRV-164).
     #[serde(default)]
     pub requires: Option<String>,
     /// Returned value, as a constant's name.
@@ -162,7 +162,7 @@ pub enum Severity {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Treatment {
-    /// Commands that are treated so.
+    /// Commands with this treatment.
     pub commands: Vec<String>,
     /// Kind of trampoline of the commands.
     #[serde(default)]
@@ -170,13 +170,14 @@ pub struct Treatment {
     /// End of the commands' chain; by default generated for physical-device commands, and none for device commands.
     #[serde(default)]
     pub end: Option<End>,
-    /// Behaviour of a generated terminator if the driver lacks them; by default it ends the process.
+    /// Behaviour of a generated terminator if the driver lacks the commands. By default, the terminator ends the process.
     #[serde(default)]
     pub absent: Option<Absent>,
-    /// `true` if a hand-written terminator answers when the driver lacks them (GEN-71h); `absent` says the same of a generated one.
+    /// `true` if a hand-written terminator answers when the driver lacks the commands (GEN-71h). For generated terminators, `absent` has
+    /// this purpose.
     #[serde(default)]
     pub emulated: bool,
-    /// `true` if an absent target is tolerated by doing nothing (GEN-51).
+    /// `true` if the command does nothing when its target is absent (GEN-51).
     #[serde(default)]
     pub null_tolerant: bool,
     /// Extensions. If one of them is enabled, the device-level lookup returns the terminator (APP-45).
@@ -196,7 +197,7 @@ impl Treatment {
         is_plain && !self.is_emulated() && !self.null_tolerant && self.needs.is_empty()
     }
 
-    /// Returns `true` if a driver's lack is made good, by a generated terminator or a hand-written one.
+    /// Returns `true` if a terminator, generated or hand-written, answers for a driver that lacks the commands.
     pub fn is_emulated(&self) -> bool {
         self.emulated || self.absent.is_some()
     }
@@ -216,16 +217,16 @@ pub enum Table {
     DeviceTerminator,
 }
 
-/// A command with a slot where its level has none, or without one where its level has.
+/// A command whose slots differ from those of its level.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SlotException {
     /// The command.
     pub command: String,
-    /// Tables that have it all the same.
+    /// Further tables that have a slot for the command.
     #[serde(default, rename = "in")]
     pub also_in: Vec<Table>,
-    /// Tables that lack it all the same.
+    /// Tables of its level that have no slot for the command.
     #[serde(default)]
     pub not_in: Vec<Table>,
     /// Reason for the row.
@@ -236,7 +237,7 @@ pub struct SlotException {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GateException {
-    /// The commands it is about.
+    /// Commands with this condition.
     pub commands: Vec<String>,
     /// Instance extensions. One of them must be enabled.
     pub extensions: Vec<String>,

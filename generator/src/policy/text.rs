@@ -1,4 +1,4 @@
-//! The text of a policy file, and complaints that point into it.
+//! The text of a policy file, and error messages that point into it.
 
 use super::rows::{GateException, SlotException, Treatment};
 use crate::error::Error;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// A policy file's name and text, for messages that point into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
-    /// Name by which the user called it.
+    /// Name of the file as the user gave it.
     pub name: String,
     /// Content of the file.
     pub text: String,
@@ -23,7 +23,7 @@ impl PolicyFile {
     }
 }
 
-/// Reads TOML; a complaint names the place.
+/// Reads TOML. Error messages name the place.
 pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, String> {
     toml::from_str(text).map_err(|error| {
         let (line, column) = place(text, error.span().map_or(0, |span| span.start));
@@ -32,7 +32,7 @@ pub(super) fn syntax<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, S
     })
 }
 
-/// Every row says why.
+/// Checks that every row has a reason.
 pub(super) fn reasons(
     file: &str,
     text: &str,
@@ -56,7 +56,7 @@ pub(super) fn reasons(
     }
 }
 
-/// Line and column of a byte offset, both counted from one.
+/// Returns the line and column of a byte offset, both counted from one.
 pub fn place(text: &str, offset: usize) -> (usize, usize) {
     let before = text.get(..offset).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);

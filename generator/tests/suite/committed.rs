@@ -61,14 +61,14 @@ fn gen_53_only_exported_trampolines_have_public_symbols() {
         let lines: Vec<&str> = file.text.lines().collect();
         for (number, _) in lines.iter().enumerate().filter(|(_, line)| line.contains("no_mangle")) {
             assert!(file.path.starts_with("trampoline/"), "{}: a public symbol", file.path);
-            // A long attribute goes on for some lines.
+            // A long attribute continues on further lines.
             let function = lines[number..].iter().find_map(|line| line.split(" fn ").nth(1));
             let name = function.and_then(|rest| rest.split('(').next()).expect("a function");
             marked.insert(name.to_owned());
         }
     }
     assert!(marked.is_superset(&listed));
-    // The other commands belong to systems that have no list.
+    // The other commands belong to systems that have no export list.
     let others: Vec<&str> = marked.difference(&listed).map(String::as_str).collect();
     let expected = [
         "vkCreateAndroidSurfaceKHR",
@@ -83,7 +83,7 @@ fn gen_53_only_exported_trampolines_have_public_symbols() {
 #[test]
 fn gen_64_every_command_has_a_row_and_a_trampoline() {
     let (registry, files) = (committed_registry(), files());
-    // Counted in the text of the output, independently of how it was made.
+    // Counts rows in the text of the output, independently of the generator.
     let rows = text(&files, "lookup.rs")
         .lines()
         .filter(|line| line.starts_with("    vk") && line.contains(": "))
@@ -126,7 +126,7 @@ fn gen_50_tables_have_a_slot_for_each_command_of_their_levels() {
     let chain = pinned("level.instance") + pinned("level.physical-device");
     // All commands of level instance and physical device, except `vkCreateDevice`.
     assert_eq!(slots("dispatch/instance.rs"), chain - 1);
-    // With the function that finds device functions, and without the two commands that the loader does not request from a driver.
+    // Includes the function that finds device functions, and excludes the two commands that the loader does not request from a driver.
     assert_eq!(slots("dispatch/driver.rs"), chain + 1 - 2);
     let policy = policy(&committed_policy());
     let with_driver_function = policy.treatments.iter().filter(|row| !row.needs.is_empty());
@@ -183,8 +183,8 @@ fn gen_95_the_formatter_changes_nothing() {
     }
 }
 
-/// The text as rustfmt would have it; none where rustfmt is not installed. Text from standard input has no neighbours,
-/// so modules that it declares are not followed.
+/// Returns the text as rustfmt formats it; `None` if rustfmt is not installed. Text from standard input has no neighbours, so rustfmt does
+/// not follow the modules that the text declares.
 fn formatted(text: &str, configuration: &std::path::Path) -> Option<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use vkgen::diff::{self, Report, Severity, Side, View};
 use vkgen::policy::Policy;
 
-/// Each fetched header, read once.
+/// Returns each fetched header, read once.
 fn sides() -> &'static BTreeMap<&'static str, Side> {
     static SIDES: OnceLock<BTreeMap<&str, Side>> = OnceLock::new();
     SIDES.get_or_init(|| {
@@ -21,7 +21,7 @@ fn sides() -> &'static BTreeMap<&'static str, Side> {
     })
 }
 
-/// The facts of each fetched header under the committed policy.
+/// Returns the facts of each fetched header under the committed policy.
 fn views() -> &'static BTreeMap<&'static str, View<'static>> {
     static POLICY: OnceLock<Policy> = OnceLock::new();
     static VIEWS: OnceLock<BTreeMap<&str, View<'_>>> = OnceLock::new();
@@ -32,7 +32,7 @@ fn views() -> &'static BTreeMap<&'static str, View<'static>> {
     })
 }
 
-/// The report between two headers, if both were fetched. Each is made once for all cases.
+/// Returns the report between two headers, if both were fetched. Each report is made once for all tests.
 fn report(old: &str, new: &str) -> Option<&'static Report> {
     type Pair = (&'static str, &'static str);
     static REPORTS: OnceLock<BTreeMap<Pair, OnceLock<Report>>> = OnceLock::new();
@@ -116,7 +116,7 @@ fn gen_92_319_to_366_crosses_the_split_of_the_core_features() {
     assert_eq!(count(report, "handles", "added"), 2);
     let became_alias = names(report, "promotions", "commands");
     assert_eq!(became_alias, ["vkCmdEndRendering2EXT", "vkReleaseSwapchainImagesEXT"]);
-    // The split changes which features require a command, never its core version.
+    // The split changes which features require a command, but never the command's core version.
     assert_eq!(count(report, "core_versions", "added"), 0);
     assert_eq!(
         count(report, "exports", "added") + count(report, "exports", "removed"),

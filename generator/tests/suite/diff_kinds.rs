@@ -1,10 +1,10 @@
-//! Each kind of change lands in its section with its weight (GEN-90, GEN-91), shown by changing one fact.
+//! Tests that each kind of change is in its section with its severity (GEN-90, GEN-91). Each test changes one fact.
 
 use crate::common::changed;
 use vk_registry::model::{Extension, Registry, Version};
 use vkgen::diff::{self, Report, Severity};
 
-/// Asserts that a section has one entry with this name, weight and a change with this text.
+/// Asserts that a section has one entry with this name and severity, and that the entry has a change with this text.
 fn assert_entry(report: &Report, section: (&str, &str), name: &str, severity: Severity, text: &str) {
     let entries = &report.section(section.0, section.1).expect("the section").entries;
     let found = entries.iter().find(|entry| entry.name == name);
@@ -44,7 +44,7 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         "(vertexCount): u32 -> u64",
     );
     assert_eq!(report.exit_code(), 4);
-    // An enumeration travels like the number it is.
+    // An enumeration is passed like the number that represents it.
     let report = class("uint32_t", "VkBool32");
     assert_entry(
         &report,
@@ -53,7 +53,7 @@ fn gen_91_a_change_of_the_calling_convention_breaks() {
         Severity::Informational,
         "VkBool32 vertexCount",
     );
-    // Nothing breaks, but the emitted signature changes.
+    // No program breaks, but the emitted signature changes.
     assert_eq!(report.exit_code(), 1);
 
     let report = changed(|new| {

@@ -4,7 +4,7 @@ use crate::common::{committed_policy, committed_registry, policy, skip};
 use std::process::{Command, Output};
 use vkgen::diff::{self, Report, Side};
 
-/// The report between the committed registry and itself.
+/// Returns the report between the committed registry and itself.
 fn unchanged() -> Report {
     let side = || Side {
         registry: committed_registry(),
@@ -126,7 +126,7 @@ fn gen_3_what_cannot_be_compared_is_refused() {
         2,
         "error[not-well-formed]",
     );
-    // A header that was not fetched is fetched by the script beside the XML; here there is none.
+    // The script beside the XML fetches a header that is absent. This folder has no script.
     let scratch = crate::common::Scratch::new();
     let input = scratch.path().join("input");
     let input = input.to_str().expect("UTF-8");

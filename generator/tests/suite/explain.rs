@@ -82,13 +82,13 @@ fn a_hand_written_body_is_found_in_the_source() {
             "crate::terminator::create_instance",
             "fn create_instance",
         ),
-        // The terminators hand it on with all of a module.
+        // The terminators re-export this body with everything else of a module.
         (
             "vkGetPhysicalDeviceSurfaceCapabilities2KHR",
             "crate::terminator::get_physical_device_surface_capabilities2_khr",
             "fn get_physical_device_surface_capabilities2_khr",
         ),
-        // Macros write these from rows.
+        // Macros define these functions from rows.
         (
             "vkCreateXcbSurfaceKHR",
             "crate::terminator::create_xcb_surface_khr",
@@ -190,7 +190,7 @@ fn every_contributing_element_has_its_line() {
         };
         let (number, path) = rest.split_once(": ").expect("LINE: PATH");
         let number: usize = number.parse().expect("a line");
-        // The first line of the definition has only the start tag. The name is in one of the next lines.
+        // The first line of the definition has only the start tag. The name is on one of the next lines.
         assert!(
             lines[number - 1..number + 2].concat().contains("vkGetDeviceQueue2"),
             "{line}"

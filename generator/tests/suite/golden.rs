@@ -11,7 +11,8 @@ use toml::{Table, Value};
 use vk_registry::snapshot;
 use vkgen::policy::Policy;
 
-/// APP-158: trampolines write the dispatch word of a returned object. GEN-63: functions that the XML does not name.
+/// The reduced registry gives the expected files, with these two promises in them. APP-158: trampolines write the dispatch word of a
+/// returned object. GEN-63: the output has functions that the XML does not name.
 #[test]
 fn gen_61_a_reduced_registry_gives_the_expected_files() {
     let folder = reduced();
@@ -29,7 +30,8 @@ fn gen_61_a_reduced_registry_gives_the_expected_files() {
     assert_eq!(found, names, "an expectation without a file");
 }
 
-/// GEN-71: commands that need a decision, each with what was decided; GEN-50: slots; GEN-52: gates; GEN-69: object types.
+/// Each kind of addition changes the expected lines: commands that need a decision (GEN-71), slots (GEN-50), gates (GEN-52), and object
+/// types (GEN-69).
 #[test]
 fn gen_61_each_kind_adds_the_expected_lines() {
     let base = base();
@@ -54,7 +56,7 @@ fn gen_61_each_kind_adds_the_expected_lines() {
     assert_eq!(emitters, BTreeSet::new(), "no kind shows what they emit");
 }
 
-/// Returns the emitter of a file, by the file's path: files that are named after the first parameter have the same one.
+/// Returns the emitter of a file, by the file's path. Files that are named after the first parameter have the same emitter.
 fn emitter(path: &str) -> &str {
     match path.split_once('/') {
         Some((folder @ ("trampoline" | "terminator"), _)) => folder,
@@ -62,10 +64,10 @@ fn emitter(path: &str) -> &str {
     }
 }
 
-/// Texts of a snapshot, by file.
+/// Texts of a snapshot, by file name.
 type Snapshot = BTreeMap<&'static str, String>;
 
-/// The reduced registry and its policy.
+/// Returns the reduced registry and its policy.
 fn base() -> (Snapshot, Table) {
     let read = |path: &str| fs::read_to_string(reduced().join(path)).expect(path);
     let snapshot = snapshot::FILES.map(|file| (file, read(&format!("snapshot/{file}"))));
@@ -83,7 +85,7 @@ fn emitted(snapshot: &Snapshot, rows: &Table) -> BTreeMap<String, String> {
     files.into_iter().map(|file| (file.path, file.text)).collect()
 }
 
-/// Adds records to the files of their kinds. A record that exists already gets further facts.
+/// Adds records to the files of their kinds. Adds further facts to a record that exists already.
 fn add_records(snapshot: &mut Snapshot, records: &str) {
     let (mut file, mut end) = ("", 0);
     for line in records.lines().filter(|line| !line.starts_with('#')) {
@@ -113,7 +115,7 @@ fn add_records(snapshot: &mut Snapshot, records: &str) {
     }
 }
 
-/// Adds rows: lists grow, tables gain keys.
+/// Adds rows: elements to lists, and keys to tables.
 fn add_rows(base: &mut Table, rows: Table) {
     for (key, added) in rows {
         match (base.get_mut(&key), added) {

@@ -1,10 +1,10 @@
-//! Registry and policy that do not fit together (GEN-70, GEN-83): each kind is named with its place.
+//! Tests of a registry and a policy that do not fit together (GEN-70, GEN-83). Each kind of problem is reported with its place.
 
 use crate::common::{committed_policy, committed_registry, edited, problems};
 use vk_registry::model::{Command, ExtensionKind, Registry};
 use vkgen::policy::Policy;
 
-/// The single complaint about an edited policy.
+/// Returns the single complaint about an edited policy.
 fn complaint(from: &str, to: &str) -> String {
     let found = problems(&committed_registry(), &edited(&committed_policy(), from, to));
     assert_eq!(found.len(), 1, "{found:#?}");
@@ -15,14 +15,14 @@ fn command_of<'r>(registry: &'r mut Registry, name: &str) -> &'r mut Command {
     registry.commands.get_mut(name).expect("the command")
 }
 
-/// A copy of a structure under another name.
+/// Adds a copy of a structure under another name.
 fn add_structure(registry: &mut Registry, like: &str, name: &str) {
     let mut structure = registry.structs[like].clone();
     structure.name = name.to_owned();
     registry.structs.insert(name.to_owned(), structure);
 }
 
-/// GEN-71a to GEN-71i
+/// GEN-70, GEN-71a to GEN-71i: the committed policy fits the committed registry.
 #[test]
 fn gen_70_the_committed_policy_fits() {
     assert_eq!(
@@ -37,7 +37,7 @@ fn gen_70_a_special_command_without_a_row_is_refused() {
         &committed_registry(),
         &edited(&committed_policy(), "    \"vkCreateSampler\",\n", ""),
     );
-    // The other problem is the stale step: no command of the row has it any more.
+    // The other problem is the stale step, which no command of the row has any more.
     assert_eq!(found.len(), 2, "{found:#?}");
     let text = &found[1];
     assert!(
@@ -116,7 +116,7 @@ fn gen_65_a_first_parameter_of_an_unlisted_kind_is_refused() {
     );
     let text = complaint("queue = \"VkQueue\"\n", "queue = \"VkQueue\"\nsword = \"VkQueue\"\n");
     assert!(text.contains("error[stale-policy]: sword"), "{text}");
-    // A known parameter name with another handle type: the trampoline would check the wrong type.
+    // A known parameter name gets another handle type, so the trampoline would check the wrong type.
     command_of(&mut registry, "vkQueueSubmit").params[0].name = "device".to_owned();
     let found = problems(&registry, &committed_policy());
     assert!(
@@ -333,7 +333,7 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
         text.contains("error[stale-policy]: ") && text.contains("has `pSwords -> VkSword`; remove it"),
         "{text}"
     );
-    // A renamed structure counts as the structure that was reviewed.
+    // A renamed structure counts as the structure that was reviewed under the old name.
     let mut registry = committed_registry();
     add_structure(&mut registry, "VkSamplerCreateInfo", "VkSwordCreateInfo");
     registry.structs.remove("VkSamplerCreateInfo");
@@ -355,9 +355,9 @@ fn gen_74_what_was_reviewed_and_is_gone_is_stale() {
 #[test]
 fn gen_71_handles_that_a_command_returns_are_seen_wherever_they_lie() {
     let mut registry = committed_registry();
-    // A handle as the return value.
+    // The command returns a handle.
     command_of(&mut registry, "vkQueueWaitIdle").return_type = "VkQueue".to_owned();
-    // A handle in a structure that the driver fills.
+    // The driver writes a handle into a structure.
     let structure = registry.structs.get_mut("VkMemoryRequirements2").expect("it");
     let mut member = structure.members[0].clone();
     (member.name, member.ty.base, member.values) = ("queue".to_owned(), "VkQueue".to_owned(), None);

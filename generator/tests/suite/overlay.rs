@@ -1,4 +1,4 @@
-//! A loader for an extension that is not public yet: `--overlay` and `--overlay-policy` on the pinned registry.
+//! Tests of `--overlay` and `--overlay-policy` on the pinned registry, for an extension that is not public yet.
 
 use crate::common::{Scratch, repository, xml_folder};
 use std::fs;
@@ -39,7 +39,7 @@ reviewed = ["wrapped_handle", "surface -> VkSurfaceKHR"]
 reason = "the driver of this loader unwraps surfaces itself"
 "#;
 
-/// A folder with the overlay and its rows; none, with a message, when the pinned XML was not fetched.
+/// Returns a folder with the overlay and its rows. If the pinned XML was not fetched, prints a message and returns `None`.
 fn prepared() -> Option<Scratch> {
     let vk = xml_folder().join("vk.xml");
     if !vk.is_file() {
@@ -124,7 +124,7 @@ fn a_special_command_of_an_overlay_needs_a_row_too() {
         errors(&output)
     );
     assert!(!scratch.path().join("generated").exists(), "nothing is written");
-    // Rows for commands that nobody brings are stale, and the message points into the file that has them.
+    // Rows for unknown commands are stale, and the message points into the file that has these rows.
     let output = run(scratch.path(), &["emit"], false, true);
     assert_eq!(code(&output), 2);
     assert!(

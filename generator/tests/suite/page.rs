@@ -1,11 +1,12 @@
-//! The page of `diff --html`, looked at in a real browser: headless Chromium, where it is installed.
+//! Tests of the page of `diff --html` in headless Chromium, if that is installed.
 
 use crate::common::{policy, reduced, registry, skip};
 use browser::{Page, Scheme};
 use std::fs;
 use vkgen::diff::{self, Side};
 
-/// A page between the reduced registry and one with a command less, a changed one and a new extension.
+/// Returns the page between the reduced registry and a changed one. The changed registry lacks a command, has a changed command, and a new
+/// extension.
 fn page() -> String {
     let old = registry(&reduced().join("snapshot"));
     let mut new = old.clone();

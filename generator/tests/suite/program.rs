@@ -23,7 +23,7 @@ fn check(folder: &Path) -> Output {
     run(folder, &["check", "--generated", "generated"])
 }
 
-/// A folder with the reduced snapshot and its policy.
+/// Returns a folder with the reduced snapshot and its policy.
 fn prepared() -> Scratch {
     let scratch = Scratch::new();
     let snapshot = scratch.path().join("snapshot");
@@ -77,7 +77,7 @@ fn gen_93_check_lists_changed_absent_and_surplus_files() {
     assert_eq!(code(&check(scratch.path())), 0);
 }
 
-/// Runs `emit` with a file of a caller's own in the folder: it must be named, and everything stay.
+/// Runs `emit` with a foreign file in the output folder. `emit` must name that file, and change nothing.
 fn assert_stranger_stops(scratch: &Scratch, stranger: &str) {
     let generated = scratch.path().join("generated");
     let path = generated.join(stranger);
@@ -401,7 +401,7 @@ fn gen_93_place_time_and_language_leave_no_trace() {
         ("de_DE.UTF-8", "America/Lima"),
         ("", ""),
     ];
-    // All runs at once, each in its own folder and environment.
+    // Starts all runs at the same time, each in its own folder and environment.
     let runs: Vec<_> = folders
         .iter()
         .zip(languages)

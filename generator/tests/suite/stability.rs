@@ -1,11 +1,11 @@
-//! A change to the registry changes the necessary output and little else (GEN-93, GEN-94).
+//! Tests that a change to the registry changes only the necessary output (GEN-93, GEN-94).
 
 use crate::common::{committed_policy, committed_registry, generate, policy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 use vkgen::plan::{Gate, Plan};
 
-/// Lines by file.
+/// Returns the lines of each file.
 fn lines(files: &[vkgen::emit::File]) -> BTreeMap<&str, BTreeSet<&str>> {
     files
         .iter()
@@ -27,7 +27,7 @@ fn gen_94_a_new_command_adds_lines_and_renumbers_nothing() {
     assert!(old.keys().eq(new.keys()));
     for (path, old) in &old {
         let gone: Vec<&&str> = old.difference(&new[path]).collect();
-        // Displacements of the hash may move; they are numbers without meaning to a reader.
+        // Displacements of the hash may change. They are numbers without a meaning for readers.
         let limit = if *path == "lookup.rs" { 16 } else { 0 };
         assert!(gone.len() <= limit, "{path}: {gone:?}");
     }

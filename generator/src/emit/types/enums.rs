@@ -1,4 +1,4 @@
-//! Enumerations and flags: integers with a name, and constants where the policy wants them.
+//! Enumerations and flags: integers with a name, and constants where the policy lists them.
 
 use crate::emit::file::File;
 use crate::emit::signature::doc;
@@ -33,7 +33,7 @@ pub(super) fn flags(plan: &Plan<'_>) -> File {
         .items(quote!(#(#flags)*))
 }
 
-/// A number type with its own name.
+/// Returns a number type with its own name.
 fn integer(name: &str, width: &TokenStream) -> TokenStream {
     let (doc, name) = (doc(name), ident(name));
     quote! {

@@ -1,4 +1,4 @@
-//! Handles. Those that the loader wraps are hand-written and only get their C name here.
+//! Handles. Handles that the loader wraps are hand-written, and only get their C name here.
 
 use crate::emit::file::File;
 use crate::emit::signature::doc;

@@ -1,4 +1,4 @@
-//! Assertions that the compiler lays structures out as C does.
+//! Assertions that the Rust compiler gives structures the same layout as C.
 
 use crate::emit::file::File;
 use crate::names::ident;

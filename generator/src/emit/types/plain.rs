@@ -36,7 +36,7 @@ pub(super) fn constants(plan: &Plan<'_>) -> File {
         })
 }
 
-/// A constant from its C text: a number with a suffix, or the complement of one in parentheses.
+/// Returns a constant from its C text: a number with a suffix, or the complement of one in parentheses.
 fn constant(constant: &Constant) -> Option<TokenStream> {
     let name = ident(&constant.name);
     let text = constant.value.trim_start_matches('(').trim_end_matches(')');

@@ -3,7 +3,7 @@
 use crate::emit::file::File;
 use quote::quote;
 
-/// A file of types, which may use all other types.
+/// Returns a file of types, which may use all other types.
 pub(super) fn file(name: &str, doc: &str) -> File {
     File::rust(&format!("types/{name}.rs")).doc(doc).items(quote!(
         use super::*;

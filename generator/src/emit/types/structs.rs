@@ -41,7 +41,7 @@ fn one(plan: &Plan<'_>, found: &Struct) -> TokenStream {
             let value = ident(value);
             quote! {
                 impl #declared #name #used {
-                    #[doc = " What its `sType` must hold."]
+                    #[doc = " Value that `sType` must have in this structure."]
                     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::#value;
                 }
             }
@@ -55,7 +55,7 @@ fn one(plan: &Plan<'_>, found: &Struct) -> TokenStream {
     }
 }
 
-/// Bit fields share 32-bit words; the member is named after all of them.
+/// Emits the member for bit fields that share 32-bit words. The member is named after all of these fields.
 fn bit_field(members: &[vk_registry::model::Member]) -> TokenStream {
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     let name = format_ident!("{}", names.join("_"));

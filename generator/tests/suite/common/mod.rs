@@ -10,12 +10,12 @@ use vkgen::emit::{self, File};
 use vkgen::plan::{Plan, Problem};
 use vkgen::policy::{Policy, PolicyFile};
 
-/// The folder of the crate.
+/// Returns the folder of the crate.
 pub(crate) fn crate_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub(crate) fn repository() -> PathBuf {
     crate_root()
         .parent()
@@ -23,24 +23,24 @@ pub(crate) fn repository() -> PathBuf {
         .to_owned()
 }
 
-/// The folder of the reduced registry.
+/// Returns the folder of the reduced registry.
 pub(crate) fn reduced() -> PathBuf {
     crate_root().join("tests/golden/reduced")
 }
 
-/// A registry from the folder of its snapshot.
+/// Reads a registry from the folder of its snapshot.
 pub(crate) fn registry(folder: &Path) -> Registry {
     let read = |name: &'static str| (name, fs::read_to_string(folder.join(name)).expect(name));
     let files: Vec<_> = snapshot::FILES.into_iter().map(read).collect();
     snapshot::read(&files).expect("a good snapshot")
 }
 
-/// The committed registry.
+/// Returns the committed registry.
 pub(crate) fn committed_registry() -> Registry {
     registry(&repository().join("registry/snapshot"))
 }
 
-/// The committed registry as a side of a comparison, whose files are emitted once for all cases.
+/// Returns the committed registry as a side of a comparison. Its files are emitted once for all tests.
 pub(crate) fn committed_view() -> &'static View<'static> {
     static PARTS: OnceLock<(Side, Policy)> = OnceLock::new();
     static VIEW: OnceLock<View<'_>> = OnceLock::new();
@@ -52,7 +52,7 @@ pub(crate) fn committed_view() -> &'static View<'static> {
     VIEW.get_or_init(|| View::new(side, policy))
 }
 
-/// The report between the committed registry and one with something changed.
+/// Returns the report between the committed registry and a changed copy.
 pub(crate) fn changed(change: impl FnOnce(&mut Registry)) -> Report {
     let (mut registry, unknown) = (committed_registry(), Vec::new());
     change(&mut registry);
@@ -60,23 +60,23 @@ pub(crate) fn changed(change: impl FnOnce(&mut Registry)) -> Report {
     diff::between(committed_view(), &View::new(&side, &policy(&committed_policy())))
 }
 
-/// The text of the committed policy.
+/// Returns the text of the committed policy.
 pub(crate) fn committed_policy() -> String {
     fs::read_to_string(crate_root().join("policy.toml")).expect("the policy")
 }
 
-/// Parses a policy that must be good in form.
+/// Parses a policy that must have a valid form.
 pub(crate) fn policy(text: &str) -> Policy {
     Policy::parse("policy.toml", text).expect("a policy of good form")
 }
 
-/// All files that the registry and the policy give.
+/// Returns all files that follow from the registry and the policy.
 pub(crate) fn generate(registry: &Registry, policy: &Policy) -> Vec<File> {
     let plan = Plan::new(registry, policy).unwrap_or_else(|problems| panic!("{problems:#?}"));
     emit::all(&plan)
 }
 
-/// The misfits between a registry and a policy's text, as printed.
+/// Returns the misfits between a registry and a policy's text, as printed.
 pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
     let policy = policy(text);
     let file = PolicyFile {
@@ -89,7 +89,7 @@ pub(crate) fn problems(registry: &Registry, text: &str) -> Vec<String> {
         .map_or_else(Vec::new, |found| found.iter().map(located).collect())
 }
 
-/// The policy's text with one part replaced, which must occur exactly once.
+/// Returns the policy's text with one part replaced. The part must occur exactly once.
 pub(crate) fn edited(text: &str, from: &str, to: &str) -> String {
     assert_eq!(text.matches(from).count(), 1, "`{from}` must occur once");
     text.replace(from, to)
@@ -114,7 +114,7 @@ impl Drop for Scratch {
     }
 }
 
-/// A count of the pinned header, such as `level.device`; counted without the parser.
+/// Returns a count of the pinned header, such as `level.device`. `count.awk` counted it without the parser.
 pub(crate) fn pinned(key: &str) -> usize {
     let text = fs::read_to_string(repository().join("registry/pin.toml")).expect("the pin");
     let pin: toml::Table = text.parse().expect("TOML");
@@ -133,12 +133,12 @@ pub(crate) fn skip(reason: impl std::fmt::Display) {
 /// The headers that the tests know, oldest first.
 pub(crate) const HEADERS: [&str; 5] = ["1.4.319", "1.4.335", "1.4.346", "1.4.359", "1.4.366"];
 
-/// The folder that fetched XML lies in: `VK_REGISTRY_DIR`, or `registry/input`.
+/// Returns the folder that fetched XML lies in: `VK_REGISTRY_DIR`, or `registry/input`.
 pub(crate) fn xml_folder() -> PathBuf {
     env::var_os("VK_REGISTRY_DIR").map_or_else(|| repository().join("registry/input"), PathBuf::from)
 }
 
-/// `vk.xml` of a header. None, with a message that counts as a skip, when it was not fetched.
+/// Returns the path of a header's `vk.xml`. If the header was not fetched, prints a message that counts as a skip, and returns `None`.
 pub(crate) fn fixture(header: &str) -> Option<PathBuf> {
     let path = xml_folder().join(header).join("vk.xml");
     if path.is_file() {

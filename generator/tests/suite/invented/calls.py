@@ -13,7 +13,7 @@ from ctypes import POINTER, Structure, byref, c_char_p, c_float, c_int32, c_uint
 
 BUILT, PLACE, LIST = sys.argv[1:]
 COMMANDS = [(name, handle, int(count)) for name, handle, count in map(str.split, open(LIST))]
-# The mock driver records nine arguments after the handle.
+# The mock driver records the nine arguments after the handle.
 NOTED = 9
 VALUES = [11, 22, 33, 44, 55, 66, 77, 88, 99]
 

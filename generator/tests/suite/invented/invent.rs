@@ -48,12 +48,12 @@ const KINDS: [&str; 14] = [
 const VENDOR: &str = "JUGGLE";
 
 impl Invention {
-    /// The tag in every invented name. It ends in a letter, so that no tag is a prefix of another.
+    /// Returns the tag in every invented name. It ends in a letter, so that no tag is a prefix of another.
     pub(crate) fn tag(&self) -> String {
         format!("{}x{VENDOR}", self.number)
     }
 
-    /// A device extension with these types, commands and required elements.
+    /// Creates a device extension with these types, commands and required elements.
     pub(crate) fn of(types: &str, commands: &str, requires: &str) -> Self {
         Self {
             types: types.to_owned(),
@@ -68,7 +68,7 @@ impl Invention {
         self.attributes.contains("type=\"instance\"")
     }
 
-    /// The `<extension>` element.
+    /// Returns the `<extension>` element.
     pub(crate) fn extension(&self) -> String {
         let (tag, number) = (self.tag(), 5000 + self.number);
         let name = format!("VK_{VENDOR}_trick_{}x", self.number);
@@ -100,7 +100,7 @@ impl Invention {
         let _ = write!(self.requires, "<type name=\"{name}\"/>");
     }
 
-    /// Adds a structure with these members; it extends `base` unless `base` is empty.
+    /// Adds a structure with these members. The structure extends `base`, unless `base` is empty.
     fn structure(&mut self, name: &str, base: &str, next: &str, members: &str) {
         let value = format!("VK_STRUCTURE_TYPE_{}", name.to_uppercase());
         self.enumerant("VkStructureType", &value);
@@ -130,7 +130,7 @@ impl Invention {
         self.define_type(name, &text);
     }
 
-    /// A member that may hold a handle, in one of several forms.
+    /// Returns a member that may hold a handle, in one of several forms.
     fn payload(&mut self, random: &mut Random) -> String {
         let kind = random.of(&KINDS);
         let number = "<member><type>uint32_t</type> <name>count</name></member>";
@@ -150,7 +150,7 @@ impl Invention {
         format!("{number}<member{attributes}>{before}<type>{kind}</type>{behind}</member>")
     }
 
-    /// A member whose type is invented too and may lead to a handle.
+    /// Returns a member whose type is invented too and may lead to a handle.
     fn hidden(&mut self, kind: &str, random: &mut Random) -> String {
         let tag = self.tag();
         let (name, text, behind) = match random.below(5) {
@@ -352,7 +352,7 @@ fn plain_command(new: &mut Invention, random: &mut Random) {
     new.command(&name, "", returned, &params);
 }
 
-/// A command name after the dispatched handle, as in the registry.
+/// Returns a command name after the dispatched handle, as in the registry.
 fn command_name(new: &Invention, handle: &str) -> String {
     let verb = if handle == "VkCommandBuffer" {
         "vkCmdThrow"
@@ -417,7 +417,7 @@ fn core(new: &mut Invention, random: &mut Random) {
     );
 }
 
-/// The text of the registry with the inventions added.
+/// Returns the text of the registry with the inventions added.
 pub(crate) fn with(text: &str, inventions: &[Invention]) -> String {
     let all = |part: fn(&Invention) -> String| inventions.iter().map(part).collect::<String>();
     let parts = [

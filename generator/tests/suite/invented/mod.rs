@@ -1,5 +1,5 @@
-//! Unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. An accepted extension
-//! has the tables that the XML alone asks for; a refusal names the commands that need a decision.
+//! Unpublished headers (GEN-75): each of a hundred invented extensions is either accepted or stops the run. For an accepted extension, the
+//! tables have the rows that follow from the XML alone. A refusal names the commands that need a decision.
 //!
 //! `VK_INVENTED=1000` tries a thousand inventions, each in its own registry, and `VK_INVENTED_SEED=7` tries others.
 //! `VK_INVENTED_BUILD=1` builds the library with all accepted inventions, and calls each invented command through it on the mock
@@ -42,7 +42,7 @@ struct Ground {
     video: String,
     facts: Facts,
     policy: Policy,
-    /// Commands whose treatment is more than a note of a review.
+    /// Commands whose row in the policy has more than a review.
     treated: BTreeSet<String>,
 }
 
@@ -101,7 +101,7 @@ impl Ground {
     }
 }
 
-/// The complete text of a problem.
+/// Returns the complete text of a problem.
 fn told(problem: &Problem) -> String {
     let (help, lines) = problem.help("policy.toml").unwrap_or_default();
     format!("{}: {}; {help}\n{}", problem.name, problem.text, lines.join("\n"))
@@ -114,7 +114,7 @@ fn shown(inventions: &[Invention]) -> String {
         .collect()
 }
 
-/// Commands whose row has more keys than the commands, the review and the reason.
+/// Returns the commands in policy rows that have a key other than `commands`, `reviewed` and `reason`.
 fn treated() -> BTreeSet<String> {
     let policy: toml::Table = committed_policy().parse().expect("TOML");
     let rows = policy["treatment"].as_array().expect("rows").iter();
@@ -129,7 +129,7 @@ fn treated() -> BTreeSet<String> {
     commands.map(|name| name.as_str().expect("a name").to_owned()).collect()
 }
 
-/// Compares the files emitted for the inventions with the rows that the XML alone asks for.
+/// Compares the files emitted for the inventions with the rows that follow from the XML alone.
 fn check_rows(files: &[File], rows: &BTreeMap<String, Row>) {
     let text = |path: &str| {
         &files
@@ -186,7 +186,7 @@ fn check_rows(files: &[File], rows: &BTreeMap<String, Row>) {
     }
 }
 
-/// The file with the trampolines of a handle.
+/// Returns the file with the trampolines of a handle.
 fn module(handle: &str) -> &str {
     match handle {
         "VkDevice" => "device",

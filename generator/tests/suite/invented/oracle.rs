@@ -1,9 +1,9 @@
 //! The expected results for invented extensions, judged from the XML alone.
 //!
-//! The oracle shares no code with the crates under test: it reads elements by name, and collects the types that each command can
-//! reach. Its inputs are the text of the registry with and without the inventions, the handles that the loader wraps, and the
-//! first parameters that are checked. It also knows the rules of GEN-50 (levels), GEN-52 and GEN-53 (look-up, exports), GEN-54
-//! (platforms) and GEN-71 (special commands). Finally, it knows the commands whose treatment is more than a note of a review.
+//! The oracle shares no code with the crates under test: it reads elements by name, and collects the types that each command can reach. Its
+//! inputs are the text of the registry with and without the inventions, the handles that the loader wraps, and the first parameters that
+//! are checked. The oracle has its own copy of these rules: GEN-50 (levels), GEN-52 and GEN-53 (look-up, exports), GEN-54 (platforms) and
+//! GEN-71 (special commands). Finally, it knows the commands whose policy row has more than a review.
 
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -227,7 +227,7 @@ impl Facts {
         }
     }
 
-    /// Structures that others extend, as in the XML.
+    /// Returns the structures that others extend, as in the XML.
     pub(crate) fn bases(&self) -> Vec<String> {
         let bases = self.extended_by.keys().filter(|name| self.parts.contains_key(*name));
         bases.cloned().collect()
@@ -280,7 +280,7 @@ impl Facts {
         self.is_sensitive(&part, seen)
     }
 
-    /// Structures that may lie in the chain of this structure.
+    /// Returns the structures that may lie in the chain of this structure.
     fn chained<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a str> {
         let spelled = self
             .extended_by
@@ -289,7 +289,7 @@ impl Facts {
         spelled.flat_map(|(_, names)| names.iter().map(String::as_str))
     }
 
-    /// All types that a command leads to.
+    /// Returns all types that a command leads to.
     fn reached(&self, entry: &Entry) -> BTreeSet<String> {
         let mut pending: Vec<&str> = entry.params.iter().map(|it| it.kind.as_str()).collect();
         let mut found = BTreeSet::new();
@@ -343,8 +343,7 @@ impl Facts {
         }
     }
 
-    /// Returns `true` if the XML makes a command special. `treated` are the commands whose treatment is more than a note of a
-    /// review.
+    /// Returns `true` if the XML makes a command special. `treated` lists the commands whose policy row has more than a review.
     fn is_special(&self, name: &str, treated: &BTreeSet<String>) -> bool {
         let (own, entry) = (&self.commands[name], self.prototype(name));
         let level = self.level(entry);
@@ -386,7 +385,7 @@ impl Facts {
         self.level(entry) != "Global" && !first.is_some_and(|first| CHECKED.contains(&first))
     }
 
-    /// The commands that must stop the run: invented commands that need a decision, and known commands that lead to a handle
+    /// Returns the commands that must stop the run: invented commands that need a decision, and known commands that lead to a handle
     /// through an invented type.
     pub(crate) fn stopping(&self, before: &Self, treated: &BTreeSet<String>) -> BTreeSet<String> {
         let fresh: BTreeSet<&String> = self
@@ -414,7 +413,7 @@ impl Facts {
         self.commands.keys().filter(stops).cloned().collect()
     }
 
-    /// The expected rows of the invented commands if no command stops the run.
+    /// Returns the expected rows of the invented commands if no command stops the run.
     pub(crate) fn rows(&self, before: &Self) -> BTreeMap<String, Row> {
         let fresh = self
             .commands

@@ -40,7 +40,7 @@ pub struct VkApplicationInfo {
 }
 
 impl VkApplicationInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_APPLICATION_INFO;
 }
 
@@ -65,7 +65,7 @@ pub struct VkCommandBufferAllocateInfo {
 }
 
 impl VkCommandBufferAllocateInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
 }
 
@@ -80,7 +80,7 @@ pub struct VkDeviceGroupDeviceCreateInfo<L: Level> {
 }
 
 impl<L: Level> VkDeviceGroupDeviceCreateInfo<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_DEVICE_GROUP_DEVICE_CREATE_INFO;
 }
 
@@ -104,7 +104,7 @@ pub struct VkFormatProperties3 {
 }
 
 impl VkFormatProperties3 {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_FORMAT_PROPERTIES_3;
 }
 
@@ -123,7 +123,7 @@ pub struct VkInstanceCreateInfo {
 }
 
 impl VkInstanceCreateInfo {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
 }
 
@@ -139,7 +139,7 @@ pub struct VkPhysicalDeviceGroupProperties<L: Level> {
 }
 
 impl<L: Level> VkPhysicalDeviceGroupProperties<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GROUP_PROPERTIES;
 }
 
@@ -168,7 +168,7 @@ pub struct VkSwapchainCreateInfoKHR<L: Level> {
 }
 
 impl<L: Level> VkSwapchainCreateInfoKHR<L> {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR;
 }
 
@@ -191,6 +191,6 @@ pub struct VkXcbSurfaceCreateInfoKHR {
 }
 
 impl VkXcbSurfaceCreateInfoKHR {
-    /// What its `sType` must hold.
+    /// Value that `sType` must have in this structure.
     pub const STRUCTURE_TYPE: VkStructureType = VkStructureType::VK_STRUCTURE_TYPE_XCB_SURFACE_CREATE_INFO_KHR;
 }
