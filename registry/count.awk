@@ -1,9 +1,9 @@
-# Counts what a vk.xml provides to API `vulkan`, without a parser: a second opinion on what the registry crate finds.
+# Counts what a vk.xml provides to API `vulkan`, without a parser. The tests compare these counts with those of the registry crate.
 #
 #   awk -f count.awk vk.xml
 #
-# Prints the [counts] of pin.toml. Each record is a tag and the text behind it. Nothing here is shared with the crate,
-# so that one mistake cannot confirm itself.
+# Prints the [counts] of pin.toml. Each record is a tag and the text after it. The script shares nothing with the crate, so both cannot have
+# the same mistake.
 
 BEGIN { RS = "<" }
 
@@ -17,7 +17,7 @@ function attribute(name,    at, rest) {
 
 function has(name) { return index(tag, " " name "=\"") > 0 }
 
-# Whether a comma-separated list of APIs names vulkan; an absent one means all.
+# Returns true if a comma-separated list of APIs names vulkan. An absent list means all APIs.
 function ours(name) { return !has(name) || index("," attribute(name) ",", ",vulkan,") > 0 }
 
 function show(key, value) { printf "%s = %d\n", key, value }
@@ -39,7 +39,7 @@ name ~ /^!/ || name ~ /^\?/ || end == 0 { next }
 name == "types" || name == "commands" { chapter = name; next }
 name == "/types" || name == "/commands" { chapter = ""; next }
 
-# Types: what stands between <type category="..."> and its end, one level deep.
+# Types: the elements and text between <type category="..."> and its end, one level deep.
 chapter == "types" && name == "type" && has("category") {
     category = attribute("category")
     is_ours = ours("api")
@@ -82,7 +82,7 @@ chapter == "commands" && name == "name" && in_proto {
 }
 chapter == "commands" && name == "param" && !skipping && ours("api") { arguments++; of_type = ""; next }
 chapter == "commands" && name == "type" && arguments == 1 && of_type == "" { of_type = text; next }
-# What follows the type of the first argument: a star makes it a pointer.
+# The text after the type of the first argument. A star makes it a pointer.
 chapter == "commands" && name == "/type" && arguments == 1 && of_type != "" {
     if (index(text, "*") == 0) first[command] = of_type
     arguments = 1.5
@@ -121,7 +121,7 @@ name == "command" {
     next
 }
 
-# The object a first argument stands for: up the parents to an instance, physical device or device.
+# Returns the level of a command by the type of its first argument: follows the parents up to an instance, physical device or device.
 function level(type,    next_type, steps) {
     if (handle[type] != "dispatchable") return "global"
     if (type == "VkInstance") return "instance"
@@ -133,14 +133,14 @@ function level(type,    next_type, steps) {
     return "lost"
 }
 
-# Whether all extensions that provide a command are of one kind, or ask for one platform.
+# Returns true if all extensions that provide a command have the same kind, or need the same platform.
 function all_are(command, table, value,    names, n, i) {
     n = split(all[command], names, " ")
     for (i = 1; i <= n; i++) if (table[names[i]] != value) return 0
     return n > 0
 }
 
-# Whether one of the extensions that provide a command is in a list.
+# Returns true if one of the extensions that provide a command is in a list.
 function any_of(command, list,    names, n, i) {
     n = split(all[command], names, " ")
     for (i = 1; i <= n; i++) if (index(list, " " names[i] " ")) return 1
@@ -200,7 +200,7 @@ END {
     show("physical-device", levels["physical-device"])
     show("device", levels["device"])
     print "\n[counts.device-level-handle]"
-    # Most used first, then by name, so that the order never depends on how a table is walked.
+    # Sorts by use and then by name, so that the order of a table does not matter.
     while (1) {
         best = ""
         for (type in by_handle)

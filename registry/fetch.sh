@@ -4,7 +4,8 @@
 #   fetch.sh --fixtures      every header that the tests read
 #   fetch.sh VERSION...      any header, for a difference or a bump
 #
-# What is there is not fetched again, unless it lacks a known checksum. XML with a wrong one is never put in place.
+# A header that is already there is not fetched again, unless its files differ from known checksums. XML with a wrong checksum is never put
+# in place.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,7 +13,7 @@ input=${VK_REGISTRY_DIR:-$here/input}
 pin=$here/pin.toml
 fixtures=$here/fixtures.sha256
 
-# The value of `key = "value"` or `"key" = "value"` in the pin.
+# Prints the value of `key = "value"` or `"key" = "value"` in the pin.
 pinned() { sed -n "s/^\"\{0,1\}$1\"\{0,1\} = \"\(.*\)\"$/\1/p" "$pin"; }
 
 # intact FOLDER LIST: succeeds if all files of the list are in the folder and have the listed checksums.
@@ -22,12 +23,13 @@ pin_list() {
     printf '%s  vk.xml\n%s  video.xml\n' "$(pinned vk.xml)" "$(pinned video.xml)"
 }
 
-# Lines of the fixture list for one version, with names relative to its folder; the pin's for the pinned header.
+# Prints the lines of the fixture list for one version, with names relative to the folder of that version. For the pinned header, prints the
+# pin's lines.
 version_list() {
     if [ "$1" = "$(pinned header)" ]; then pin_list; else sed -n "s|  $1/|  |p" "$fixtures"; fi
 }
 
-# fetch VERSION FOLDER: the XML of a header, complete or not at all.
+# fetch VERSION FOLDER: fetches the XML of a header, complete or not at all.
 fetch() {
     version=$1 folder=$2
     work=$(mktemp -d)

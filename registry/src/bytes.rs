@@ -3,11 +3,11 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
 
-/// The longest file that is read, in bytes; a registry has less than a tenth of that (GEN-85).
+/// Upper bound on the length of a file, in bytes (GEN-85). A registry has less than a tenth of that.
 pub const MAX_BYTES: usize = 64 << 20;
 
 impl<'a> Source<'a> {
-    /// Takes the bytes of a file, at most [`MAX_BYTES`]; anything but UTF-8 is a diagnostic that names the first bad byte.
+    /// Reads the bytes of a file, at most [`MAX_BYTES`]. Bytes that are not UTF-8 give a diagnostic that names the first bad byte.
     pub fn from_bytes(name: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
         if bytes.len() > MAX_BYTES {
             let text = format!("the file has more than {} MiB", MAX_BYTES >> 20);

@@ -1,4 +1,4 @@
-//! C declarations: taking them apart and writing them in normal form (GEN-12, GEN-13).
+//! Takes C declarations apart, and writes them in normal form (GEN-12, GEN-13).
 
 use crate::model::CType;
 use std::fmt;
@@ -109,7 +109,7 @@ fn identifier(text: &str) -> Result<&str, BadDeclaration> {
     is_name.then_some(text).ok_or(BadDeclaration)
 }
 
-/// Splits off leading `const` and `struct`, returning them and the rest.
+/// Splits off leading `const` and `struct`. Returns these words and the rest.
 fn split_qualifiers(text: &str) -> (&str, &str) {
     let mut rest = text.trim_start();
     while let Some(after) = ["const", "struct"].iter().find_map(|word| {
@@ -130,7 +130,7 @@ fn split_identifier(text: &str) -> (&str, &str) {
     )
 }
 
-/// Takes a plain-text declaration such as `const VkX* pName` apart; the name is empty for a mere type.
+/// Takes a plain-text declaration such as `const VkX* pName` apart. The name is empty if the text is only a type.
 pub(crate) fn named(text: &str) -> Result<(&str, CType), BadDeclaration> {
     let (before, rest) = split_qualifiers(text.trim());
     let (base, rest) = split_identifier(rest);
@@ -157,7 +157,7 @@ pub(crate) fn named(text: &str) -> Result<(&str, CType), BadDeclaration> {
 }
 
 impl fmt::Display for CType {
-    /// The normal form (GEN-13): `const float[4]`, `const uint32_t* const*`, `void**`.
+    /// Writes the normal form (GEN-13): `const float[4]`, `const uint32_t* const*`, `void**`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.pointers.first().copied().unwrap_or(self.is_const) {
             f.write_str("const ")?;
@@ -185,7 +185,7 @@ impl fmt::Display for CType {
 impl FromStr for CType {
     type Err = BadDeclaration;
 
-    /// Reads the normal form back.
+    /// Reads a type in normal form.
     fn from_str(text: &str) -> Result<Self, BadDeclaration> {
         match named(text)? {
             ("", ty) => Ok(ty),

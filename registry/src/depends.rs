@@ -36,14 +36,14 @@ impl fmt::Display for Term {
     }
 }
 
-/// Reason why a condition cannot be read; positions are bytes into its text.
+/// Reason why a condition cannot be read. Positions are byte offsets into the text of the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependsError {
     /// A name or an opening parenthesis was expected.
     ExpectedName(usize),
-    /// A closing parenthesis without an opening one, a missing one, or text after the end.
+    /// A parenthesis without its counterpart, or text after the end.
     Unbalanced(usize),
-    /// Longer or deeper than any condition could reasonably be.
+    /// The condition is longer or deeper than the limit.
     TooComplex,
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for DependsError {
 
 impl std::error::Error for DependsError {}
 
-/// Bounds depth and length, as the tree is walked and dropped by recursion.
+/// Upper bound on depth and length, because recursive functions walk and drop the tree.
 const MAX_TERMS: usize = 256;
 
 impl Depends {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
-/// The most diagnostics one run reports (GEN-3).
+/// Upper bound on the number of reported diagnostics (GEN-3).
 pub const MAX_DIAGNOSTICS: usize = 100;
 
 const SNIPPET_CHARS: usize = 160;
@@ -21,7 +21,7 @@ macro_rules! codes {
             /// Every code, for tables and tests.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The word between brackets in a printed diagnostic.
+            /// Returns the word between brackets in a printed diagnostic.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }
@@ -34,15 +34,15 @@ codes! {
     BadEncoding = "bad-encoding",
     /// The text is not well-formed XML, or has a document type declaration.
     NotWellFormed = "not-well-formed",
-    /// A size, nesting or attribute count that no registry comes near (GEN-85).
+    /// A size, nesting or attribute count far above that of any registry (GEN-85).
     InputLimit = "input-limit",
     /// An element that no list names (GEN-80).
     UnknownElement = "unknown-element",
     /// An attribute that no list names (GEN-80).
     UnknownAttribute = "unknown-attribute",
-    /// Text in an element that holds none.
+    /// Text in an element that must not contain text.
     UnexpectedText = "unexpected-text",
-    /// An API token that nothing describes.
+    /// An unknown API token.
     UnknownApi = "unknown-api",
     /// An attribute or child that the element needs is absent.
     Missing = "missing",
@@ -92,7 +92,7 @@ codes! {
     ParentCycle = "parent-cycle",
     /// The first parameter is a dispatchable handle that leads neither to an instance nor to a device (GEN-50).
     NoLevel = "no-level",
-    /// Declarations of one enumerant that disagree, or a value that cannot be computed (GEN-69).
+    /// Declarations of one enumerant disagree, or a value cannot be computed (GEN-69).
     EnumerantConflict = "enumerant-conflict",
     /// The core commands and the commands that `export` lists differ (GEN-27).
     ExportMismatch = "export-mismatch",
@@ -115,7 +115,7 @@ impl Code {
         )
     }
 
-    /// Returns advice, if the text does not say how to proceed.
+    /// Returns advice for codes whose text does not say how to proceed.
     const fn help(self) -> Option<&'static str> {
         Some(match self {
             Self::UnknownElement | Self::UnknownAttribute | Self::UnexpectedText => {
@@ -149,7 +149,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A diagnostic from before there are elements.
+    /// Creates a diagnostic for a text that has no parsed elements yet.
     pub(crate) fn in_text(file: &str, line: u32, column: u32, code: Code, text: String) -> Self {
         Self {
             file: file.to_owned(),
@@ -196,9 +196,9 @@ pub(crate) struct Reporter<'a> {
     document: &'a Document<'a>,
     origins: Origins<'a>,
     found: Vec<Diagnostic>,
-    /// Kept apart from `found`, which is capped.
+    /// `true` if any mistake was reported. `found` does not show this, because its length is limited.
     is_broken: bool,
-    /// Unknown constructs seen so far by path and text, if each kind is to be reported once.
+    /// Unknown constructs seen so far, by path and text, if each kind is to be reported once.
     kinds: Option<HashSet<String>>,
 }
 
@@ -215,7 +215,7 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    /// Reports each kind of unknown construct once, so that a frequent one cannot fill the report.
+    /// Makes the reporter report each kind of unknown construct once, so that a frequent kind cannot fill the report.
     pub(crate) fn once_a_kind(mut self) -> Self {
         self.kinds = Some(HashSet::new());
         self
@@ -260,7 +260,7 @@ impl<'a> Reporter<'a> {
         });
     }
 
-    /// Returns `true` if anything but unknown constructs was found, so that going on would only breed follow-up errors.
+    /// Returns `true` if anything except unknown constructs was found, so that further steps would only report consequences.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
@@ -274,7 +274,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// Path and extent of the innermost element that holds byte `at`.
+/// Returns the path and the extent of the innermost element that holds byte `at`.
 fn element_at(document: &Document<'_>, at: usize) -> (String, Range<usize>) {
     let holds = |node: &roxmltree::Node<'_, '_>| node.is_element() && node.range().contains(&at);
     let mut names = Vec::new();
@@ -288,7 +288,7 @@ fn element_at(document: &Document<'_>, at: usize) -> (String, Range<usize>) {
     (names.join("/"), range)
 }
 
-/// A text as one line, cut at 160 characters.
+/// Returns a text as one line, cut at 160 characters.
 pub(crate) fn snippet(text: &str) -> String {
     let mut line = String::new();
     let mut count = 0;

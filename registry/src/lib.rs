@@ -26,7 +26,7 @@ pub use load::{load, load_tolerant, load_with_overlays};
 pub use mentions::{Mention, mentions};
 pub use source::Source;
 
-/// The attributes that are read, as (path of the element, attribute); everything else that may occur is listed as
+/// Returns the attributes that are read, as pairs of an element's path and an attribute. All other attributes that may occur are listed as
 /// informational or irrelevant (GEN-80).
 pub fn used_attributes() -> impl Iterator<Item = (&'static str, &'static str)> {
     parse::schema::used()

@@ -7,8 +7,7 @@ use crate::{overlay, parse, resolve};
 
 /// Reads `vk.xml`, and `video.xml` to check that it holds no entry point.
 ///
-/// Errors are all mistakes found, at most 100 a file, in file order. A construct that no rule judges yet is one of
-/// them (GEN-80).
+/// The errors are all mistakes in file order, at most 100 per file. A construct that no rule judges yet is a mistake too (GEN-80).
 pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnostic>> {
     let (registry, mut found) = read_vulkan(vk.body(), vk.name, Origins::one(vk), Unknown::Each);
     found.extend(check_video(video));
@@ -18,10 +17,9 @@ pub fn load(vk: Source<'_>, video: Source<'_>) -> Result<Registry, Vec<Diagnosti
     }
 }
 
-/// Like [`load`], but hands unknown constructs back beside the model, for reports that must work on any registry.
+/// Like [`load`], but returns unknown constructs beside the model, for reports that must work on any registry.
 ///
-/// Each kind is named once, where it first occurs. Old headers may come without a video registry, which then goes
-/// unchecked.
+/// Each kind of construct is returned once, at its first place. Old headers may come without a video registry, which is then not checked.
 pub fn load_tolerant<'a>(
     vk: Source<'_>,
     video: impl Into<Option<Source<'a>>>,

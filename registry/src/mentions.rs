@@ -22,10 +22,10 @@ pub struct Mention {
 
 /// Finds all elements with `name` as name, alias, parent, condition or other attribute, in file order.
 ///
-/// Uses of a type in parameters and members do not count; some handles would have thousands.
+/// Uses of a type in parameters and members do not count, because some handles have thousands of them.
 ///
 /// # Errors
-/// The text is not well-formed. Unknown constructs are searched like known ones.
+/// Returns a diagnostic if the text is not well-formed. Unknown constructs are searched like known ones.
 pub fn mentions(source: Source<'_>, name: &str) -> Result<Vec<Mention>, Diagnostic> {
     let document = parse::document(source)?;
     let text = source.body();

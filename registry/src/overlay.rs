@@ -1,14 +1,14 @@
-//! Additional registry files, such as that of an extension which is not public yet.
+//! Additional registry files, such as the file of an extension that is not public yet.
 //!
-//! The chapters of an overlay are appended to those of the registry, in one text. Every rule then holds for the whole as it does for one file, and a
-//! conflict is an ordinary duplicate definition.
+//! The chapters of an overlay are appended to the registry's chapters, in one text. Every rule then holds for the whole text as it does for
+//! one file, and a conflict is an ordinary duplicate definition.
 
 use crate::diagnostic::{Code, Diagnostic, Reporter};
 use crate::parse;
 use crate::source::{Origins, Piece, Source};
 use std::ops::Range;
 
-/// The text of the registry with the overlays in it, and where its pieces come from.
+/// Merges the overlays into the registry. Returns the text, and the origin of each piece of the text.
 pub(crate) fn merge<'a>(base: Source<'a>, overlays: &[Source<'a>]) -> Result<(String, Origins<'a>), Vec<Diagnostic>> {
     let end = inside(base).map_err(|diagnostic| vec![diagnostic])?.end;
     let (head, tail) = base.body().split_at(end);

@@ -10,7 +10,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The text without a byte-order mark.
+    /// Returns the text without a byte-order mark.
     pub(crate) fn body(&self) -> &'a str {
         self.text.strip_prefix('\u{feff}').unwrap_or(self.text)
     }
@@ -27,11 +27,11 @@ pub(crate) struct Place<'a> {
     pub(crate) column: u32,
 }
 
-/// The files that a text consists of. An error message uses them to name the file and line that the author wrote.
+/// The files that a text consists of. Error messages use them to name the file and line in which the author wrote the text.
 #[derive(Debug)]
 pub(crate) struct Origins<'a> {
     files: Vec<(Source<'a>, LineTable)>,
-    /// Sorted by start; the first starts at 0.
+    /// Pieces, sorted by start. The first piece starts at 0.
     pieces: Vec<Piece>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> Origins<'a> {
         }
     }
 
-    /// A text that is one file.
+    /// Creates the origins of a text that is one file.
     pub(crate) fn one(source: Source<'a>) -> Self {
         let whole = Piece {
             start: 0,
@@ -65,7 +65,7 @@ impl<'a> Origins<'a> {
         Self::new(&[source], vec![whole])
     }
 
-    /// The place of a byte offset of the text.
+    /// Returns the place of a byte offset of the text.
     pub(crate) fn place(&self, at: usize) -> Place<'a> {
         let index = self.pieces.partition_point(|piece| piece.start <= at).saturating_sub(1);
         let piece = self.pieces[index];
@@ -79,7 +79,7 @@ impl<'a> Origins<'a> {
     }
 }
 
-/// Byte offsets of line starts, so that a place costs a binary search and not a scan (GEN-14).
+/// Byte offsets of line starts, so that a place costs a binary search instead of a scan (GEN-14).
 #[derive(Debug)]
 pub(crate) struct LineTable {
     starts: Vec<usize>,
@@ -92,7 +92,7 @@ impl LineTable {
         Self { starts }
     }
 
-    /// Line and column of a byte offset, both from 1; columns count characters.
+    /// Returns line and column of a byte offset, both counted from 1. Columns count characters.
     pub(crate) fn place(&self, text: &str, at: usize) -> (u32, u32) {
         let line = self.starts.partition_point(|start| *start <= at).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or(0);

@@ -1,8 +1,8 @@
-//! Commands and who provides them.
+//! Commands, and the versions and extensions that provide them.
 
 use super::{CType, Version};
 
-/// The object a command is dispatched on (GEN-50).
+/// Object on which a command is dispatched (GEN-50).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The first parameter is not a dispatchable object, so the command can be called before an instance exists.
@@ -16,7 +16,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word used in dumps and snapshots.
+    /// Returns the word used in dumps and snapshots.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Global => "global",
@@ -26,7 +26,7 @@ impl Level {
         }
     }
 
-    /// The level of a word.
+    /// Returns the level of a word.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Global, Self::Instance, Self::PhysicalDevice, Self::Device]
             .into_iter()
@@ -47,17 +47,17 @@ pub struct Command {
     pub core: Option<Version>,
     /// Extensions that provide the command, sorted by name.
     pub providers: Vec<Provider>,
-    /// The command whose prototype this one shares, at the end of any chain.
+    /// The command whose prototype this command shares, with chains of aliases resolved.
     pub alias: Option<String>,
-    /// Platform word of the XML, unless some provider has none (GEN-54). `provisional` is a maturity, not a system.
+    /// Platform word of the XML; `None` if a provider needs no platform (GEN-54). `provisional` is a maturity, not a system.
     pub platform: Option<String>,
     /// Parameters in order, after the API filter.
     pub params: Vec<Param>,
     /// Return type as written, such as `VkResult` or `void`.
     pub return_type: String,
-    /// `true` if the definition lists `vulkan` in `export` (GEN-27); not the loader's export list.
+    /// `true` if the definition lists `vulkan` in `export` (GEN-27). This differs from the loader's export list.
     pub export: bool,
-    /// Providers that deprecate the command, sorted; it stays available (GEN-25).
+    /// Providers that deprecate the command, sorted. A deprecated command stays available (GEN-25).
     pub deprecations: Vec<Deprecation>,
 }
 
@@ -70,7 +70,7 @@ pub struct Deprecation {
     pub superseded_by: Option<String>,
 }
 
-/// An extension that provides a command, and under which condition.
+/// An extension that provides a command, and the condition under which it does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Provider {
     /// Extension name.

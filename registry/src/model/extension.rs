@@ -1,6 +1,6 @@
 //! Extensions and platforms.
 
-/// `true` if an extension is enabled on an instance or on a device.
+/// Object on which an extension is enabled: an instance or a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ExtensionKind {
     /// Enabled at instance creation.
@@ -14,7 +14,7 @@ pub enum ExtensionKind {
 pub struct Extension {
     /// Name, such as `VK_KHR_surface`.
     pub name: String,
-    /// The registry's extension number, which enumerant values are computed from.
+    /// The registry's extension number, from which enumerant values are computed.
     pub number: u32,
     /// Instance or device.
     pub kind: ExtensionKind,

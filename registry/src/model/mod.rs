@@ -1,6 +1,6 @@
 //! The resolved registry: immutable facts, keyed and ordered by name.
 //!
-//! Everything here has already passed the API filter (only what API `vulkan` sees remains), aliases are resolved, and each command has its
+//! All facts here have already passed the API filter, so only facts of API `vulkan` remain. Aliases are resolved, and each command has its
 //! level. The committed snapshot stores this model, and the generator reads it.
 
 mod command;

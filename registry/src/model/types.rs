@@ -3,9 +3,9 @@
 /// A C type as used by a parameter, member or return value, taken apart (GEN-12).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CType {
-    /// The named type at its heart, such as `VkInstance` or `uint32_t`.
+    /// The named type without pointers and arrays, such as `VkInstance` or `uint32_t`.
     pub base: String,
-    /// Pointers from the inside out: one entry for each `*`, `true` if its target is const.
+    /// Pointers from the inside out: one entry for each `*`, which is `true` if the pointer's target is const.
     ///
     /// `const uint32_t* const*` is `[true, true]`; `VkInstance*` is `[false]`.
     pub pointers: Vec<bool>,
@@ -50,7 +50,7 @@ pub struct Struct {
     pub kind: StructKind,
     /// Members in order, after the API filter.
     pub members: Vec<Member>,
-    /// Structures it may extend through `pNext`.
+    /// Structures that this structure may extend through `pNext`.
     pub extends: Vec<String>,
 }
 
@@ -76,9 +76,9 @@ pub struct Enum {
     pub name: String,
     /// Width in bits: 32, or 64 if the registry requires it.
     pub bits: u32,
-    /// `true` if its enumerants are flag bits.
+    /// `true` if the enumerants are flag bits.
     pub bitmask: bool,
-    /// Enumerants, sorted by name; those of disabled extensions are absent.
+    /// Enumerants, sorted by name. Enumerants of disabled extensions are absent.
     pub enumerants: Vec<Enumerant>,
 }
 
@@ -89,7 +89,7 @@ pub struct Enumerant {
     pub name: String,
     /// Value; for an alias the value of its target.
     pub value: i128,
-    /// Target, when it is an alias.
+    /// Target, if the enumerant is an alias.
     pub alias: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub struct Bitmask {
     pub name: String,
     /// 32 or 64, from the typedef text (GEN-41).
     pub bits: u32,
-    /// The enumeration with its bits, if one exists.
+    /// The enumeration with the bits of this type, if there is one.
     pub bits_enum: Option<String>,
 }
 
@@ -113,7 +113,7 @@ pub struct BaseType {
     pub target: Option<String>,
 }
 
-/// A function-pointer type: the loader needs its name and that it is a pointer (GEN-42).
+/// A function-pointer type. The loader needs only the type's name, and the fact that it is a pointer (GEN-42).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPointer {
     /// Name, such as `PFN_vkAllocationFunction`.

@@ -28,7 +28,7 @@ impl<'a> ApiList<'a> {
     }
 }
 
-/// The entries of a comma-separated list.
+/// Returns the entries of a comma-separated list.
 pub(crate) fn tokens(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|token| !token.is_empty())
 }
@@ -50,7 +50,7 @@ pub(super) fn apis<'a>(
     ApiList(list)
 }
 
-/// Reads an attribute that must be there.
+/// Reads an attribute, and reports an absent one.
 pub(super) fn required<'a>(node: Element<'a>, attribute: &str, report: &mut Reporter<'_>) -> Option<&'a str> {
     let value = node.attribute(attribute);
     if value.is_none() {
@@ -69,7 +69,7 @@ pub(super) fn required_name<'a>(node: Element<'a>, attribute: &str, report: &mut
     checked_name(node, name, report)
 }
 
-/// Reads a number; absent is `None`, unreadable is reported.
+/// Reads a number. Returns `None` for an absent attribute. Reports an invalid number.
 pub(super) fn number(node: Element<'_>, attribute: &str, report: &mut Reporter<'_>) -> Option<u32> {
     let text = node.attribute(attribute)?;
     let value = text.parse().ok();
@@ -97,7 +97,7 @@ pub(super) fn bad_value(node: Element<'_>, attribute: &str, value: &str, report:
     );
 }
 
-/// The name of a definition: an attribute, or a child reached by `path` (GEN-11).
+/// Returns the name of a definition, from an attribute or from the child at `path` (GEN-11).
 pub(super) fn definition_name<'a>(node: Element<'a>, path: &[&str], report: &mut Reporter<'_>) -> Option<&'a str> {
     let attribute = node.attribute("name");
     let child = path
@@ -123,7 +123,7 @@ pub(super) fn definition_name<'a>(node: Element<'a>, path: &[&str], report: &mut
     }
 }
 
-/// Passes a name on if it is a C identifier.
+/// Returns the name if it is a C identifier, and reports any other name.
 pub(super) fn checked_name<'a>(node: Element<'_>, name: &'a str, report: &mut Reporter<'_>) -> Option<&'a str> {
     if is_identifier(name) {
         return Some(name);

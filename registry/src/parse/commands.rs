@@ -13,7 +13,7 @@ pub(crate) struct RawCommand<'a> {
     pub(crate) body: CommandBody<'a>,
 }
 
-/// Either a prototype, or the name of the command that this one is an alias of.
+/// A prototype, or the name of the command that this command is an alias of.
 pub(crate) enum CommandBody<'a> {
     Alias(&'a str),
     Prototype {
@@ -46,7 +46,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
     })
 }
 
-/// An alias takes prototype and API list from its target; one with its own is an error (GEN-35).
+/// Reads an alias, which takes its prototype and API list from its target. An alias that has its own is an error (GEN-35).
 fn alias<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<CommandBody<'a>> {
     let own =
         node.children().any(|child| child.is_element()) || node.has_attribute("api") || node.has_attribute("export");
@@ -97,7 +97,7 @@ fn read_param<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<RawPar
     })
 }
 
-/// A flag per indirection level (GEN-48).
+/// Reads the `optional` attribute: one flag per indirection level (GEN-48).
 fn optional(node: Element<'_>, report: &mut Reporter<'_>) -> Vec<bool> {
     let Some(list) = node.attribute("optional") else {
         return Vec::new();

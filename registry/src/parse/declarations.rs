@@ -6,7 +6,7 @@ use crate::declaration::Pieces;
 use crate::diagnostic::{Code, Reporter};
 use crate::model::CType;
 
-/// Text of a node with that of its children spliced in; `<comment>` children are prose and left out.
+/// Returns the text of a node, with the text of its children inserted. `<comment>` children are left out, because they are prose.
 pub(super) fn spliced(node: Element<'_>) -> String {
     let mut text = String::new();
     let is_prose = |child: &Element<'_>| child.is_element() && child.tag_name().name() == "comment";
@@ -41,7 +41,8 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<(
     checked_name(node, name, report).map(|name| (name, ty))
 }
 
-/// The text before `<type>`, its name, the text between it and `<name>`, and the text after that.
+/// Splits a declaration into four texts: before `<type>`, in `<type>`, between `<type>` and `<name>`, and after `<name>`. Also returns the
+/// declared name.
 fn split(node: Element<'_>) -> Option<([String; 4], &str)> {
     let mut pieces = <[String; 4]>::default();
     let mut place = 0;

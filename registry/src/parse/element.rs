@@ -5,13 +5,13 @@ use roxmltree::Node;
 /// An element, or text, of the tree.
 pub(super) type Element<'a> = Node<'a, 'a>;
 
-/// Children of `node` with the given name.
+/// Iterates over the children of `node` with the given name.
 pub(super) fn named<'a>(node: Element<'a>, name: &'static str) -> impl Iterator<Item = Element<'a>> {
     node.children()
         .filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
-/// Grandchildren of `root` by exact path.
+/// Iterates over the grandchildren of `root` with this exact path.
 pub(super) fn chapter<'a>(
     root: Element<'a>,
     outer: &'static str,

@@ -80,7 +80,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
     })
 }
 
-/// Reads an `<enum>` of either home.
+/// Reads an `<enum>`, which may be in a block or in a `<require>`.
 pub(super) fn enumerant<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<RawEnumerant<'a>> {
     let apis = apis(node, "api", None, report);
     let name = required_name(node, "name", report)?;

@@ -1,4 +1,4 @@
-//! A look at the text before the XML crate sees it (GEN-85).
+//! Checks of the text before the XML crate reads it (GEN-85).
 //!
 //! The crate recurses over elements and compares each attribute of an element with all others, so nesting and attribute
 //! counts are bounded here, in one pass without recursion.
@@ -6,7 +6,7 @@
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{LineTable, Source};
 
-/// Deepest nesting accepted; the registry needs seven.
+/// Upper bound on the nesting of elements; the registry needs seven.
 const MAX_DEPTH: usize = 64;
 /// Upper bound on the attributes of one element; the registry needs fourteen.
 const MAX_ATTRIBUTES: usize = 64;
@@ -29,8 +29,8 @@ pub(super) struct End<'a> {
 }
 
 impl End<'_> {
-    /// Returns the diagnostic for a text that was cut off: its end, and the open elements. `at` is the place at which the XML crate gave up, if it
-    /// reported one; a failure before the last construct has another reason.
+    /// Returns the diagnostic for a text that was cut off, with its end and the open elements. `at` is the place where the XML crate
+    /// stopped, if it reported one. A failure before the last construct has another reason.
     pub(super) fn cut_off(&self, name: &str, at: Option<usize>) -> Option<Diagnostic> {
         let is_cut = self.complete < self.text.len() || !self.open.is_empty();
         if !is_cut || at.is_some_and(|at| at < self.complete) {
@@ -93,20 +93,20 @@ fn scan(text: &str) -> Result<End<'_>, Fault> {
     Ok(End { text, complete, open })
 }
 
-/// The length up to the end of `end`, if it occurs.
+/// Returns the length up to and including `end`, if `end` occurs.
 fn until(text: &str, end: &str) -> Option<usize> {
     text.find(end).map(|offset| offset + end.len())
 }
 
 struct Tag {
-    /// `None` for a tag that does not end.
+    /// Length of the tag; `None` for a tag that does not end.
     length: Option<usize>,
     attributes: usize,
     is_empty_element: bool,
 }
 
 impl Tag {
-    /// Reads a start tag, minding that quoted values may hold `>`.
+    /// Reads a start tag, whose quoted values may contain `>`.
     fn read(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut tag = Self {

@@ -30,7 +30,7 @@ pub(crate) struct Raw<'a> {
     pub(crate) providers: Vec<providers::RawProvider<'a>>,
 }
 
-/// Parses the text into a tree. Before that it checks the text, so that the XML crate gets no input that it cannot handle.
+/// Parses the text into a tree. First checks the text, so that the XML crate never gets input that it cannot handle.
 pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnostic> {
     let end = guard::check(source)?;
     Document::parse(source.body()).map_err(|error| {
@@ -54,7 +54,7 @@ pub(crate) fn document<'a>(source: Source<'a>) -> Result<Document<'a>, Diagnosti
     })
 }
 
-/// The byte at a line and column, both from 1.
+/// Returns the byte offset of a line and column, both counted from 1.
 fn offset(text: &str, place: roxmltree::TextPos) -> usize {
     let before = text.split_inclusive('\n').take((place.row as usize).saturating_sub(1));
     before.map(str::len).sum::<usize>() + (place.col as usize).saturating_sub(1)

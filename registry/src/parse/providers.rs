@@ -61,7 +61,7 @@ pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<R
         let apis = apis(node, "api", None, report);
         (apis, version(node, "number", report).map(ProviderKind::Feature))
     } else {
-        // An absent list would mean all APIs elsewhere; here it is a mistake (GEN-20).
+        // Elsewhere, an absent list means all APIs. For an extension, it is a mistake (GEN-20).
         required(node, "supported", report);
         (
             apis(node, "supported", Some(DISABLED), report),
@@ -125,7 +125,7 @@ fn require<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> RawRequire<'a> {
     }
 }
 
-/// Header names are types too, so a reference need not be an identifier.
+/// Reads a reference by name. Header names are types too, so a name need not be an identifier.
 fn reference<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<Named<'a>> {
     required(node, "name", report).map(|name| Named {
         at: node.range().start,

@@ -20,7 +20,7 @@ pub(super) enum Content {
     Elements,
     /// Text, with or without elements.
     Text,
-    /// A subtree that does not concern entry points and is not descended into.
+    /// A subtree that does not concern entry points, and that is not read.
     Skipped,
 }
 
@@ -121,7 +121,7 @@ const EXTENSION_IRRELEVANT: Names = &["author", "contact", "comment", "nofeature
 const SUPERSEDED: Names = &["name", "supersededby"];
 const MEMBER_REFERENCE: Names = &["name", "struct"];
 
-/// Attributes of the used group with the paths of their elements, for tests that take them away.
+/// Returns the attributes of the used group with the paths of their elements, for tests that remove attributes.
 pub(crate) fn used() -> impl Iterator<Item = (&'static str, &'static str)> {
     VULKAN
         .iter()

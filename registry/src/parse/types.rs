@@ -57,7 +57,7 @@ pub(crate) struct RawMember<'a> {
     pub(crate) member: Member,
 }
 
-/// Types that C has without any header; registries up to 1.4.335 list `int` with a name only.
+/// Types that C has without any header. Registries up to 1.4.335 list `int` with only a name.
 const BUILTIN_TYPES: [&str; 5] = ["void", "char", "int", "float", "double"];
 
 pub(super) fn read<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<RawType<'a>> {
@@ -139,7 +139,8 @@ fn bad<T>(node: Element<'_>, report: &mut Reporter<'_>) -> Option<T> {
     None
 }
 
-/// `typedef X name;`, `struct name;`, or either of them in an Objective-C conditional. Only the C branch of a conditional counts (GEN-44).
+/// Reads a base type: `typedef X name;`, `struct name;`, or one of these in an Objective-C conditional. Only the C branch of a conditional
+/// counts (GEN-44).
 fn base<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<TypeBody<'a>> {
     let text = declarations::spliced(node);
     let c_branch = match text.split_once("#else") {
@@ -189,7 +190,7 @@ fn handle<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<TypeBody<'
     }
 }
 
-/// `<proto>` and `<param>` children, or flat text as in older registries (GEN-42).
+/// Reads a function pointer from `<proto>` and `<param>` children, or from flat text as in older registries (GEN-42).
 fn function_pointer<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<TypeBody<'a>> {
     if let Some(proto) = named(node, "proto").next() {
         let params: Option<Vec<_>> = named(node, "param")
@@ -209,7 +210,7 @@ fn function_pointer<'a>(node: Element<'a>, report: &mut Reporter<'_>) -> Option<
 
 type FlatPointer = (CType, Vec<(String, CType)>);
 
-/// `typedef R (VKAPI_PTR *PFN_x)(A a, B b);`
+/// Reads `typedef R (VKAPI_PTR *PFN_x)(A a, B b);`.
 fn flat_function_pointer(text: &str) -> Option<FlatPointer> {
     let text = text.trim().strip_prefix("typedef ")?.strip_suffix(");")?;
     let (return_type, rest) = text.split_once("(VKAPI_PTR *")?;

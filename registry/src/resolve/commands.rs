@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 struct Sources<'a> {
     at: usize,
     core: Option<Version>,
-    /// Extension, condition, platform.
+    /// Name, condition and platform of each extension.
     extensions: Vec<(&'a str, Option<&'a str>, Option<&'a str>)>,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn build(
     found
 }
 
-/// Definitions that pass the API filter, aliases included, one a name.
+/// Returns the definitions that pass the API filter, including aliases: one definition per name.
 pub(super) fn definitions<'a>(raw: &'a Raw<'a>, report: &mut Reporter<'_>) -> BTreeMap<&'a str, &'a RawCommand<'a>> {
     let admitted = raw.commands.iter().filter(|raw| match &raw.body {
         CommandBody::Alias(_) => true,
@@ -91,7 +91,7 @@ pub(super) fn definitions<'a>(raw: &'a Raw<'a>, report: &mut Reporter<'_>) -> BT
     unique(admitted.map(|raw| (raw.name, raw.at, raw)), report)
 }
 
-/// Core version and extensions of each command that a provider in scope requires (GEN-26, GEN-30).
+/// Returns the core version and the extensions of each command that a provider in scope requires (GEN-26, GEN-30).
 fn sources<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, Sources<'a>> {
     let mut found: BTreeMap<&str, Sources<'_>> = BTreeMap::new();
     for (provider, require) in scope.requires() {
@@ -150,7 +150,7 @@ fn providers(sources: &Sources<'_>) -> Vec<Provider> {
     providers
 }
 
-/// The platform all providers need; core commands, and those with a provider that needs none, have none (GEN-54).
+/// Returns the platform that all providers need; `None` for core commands, and if a provider needs no platform (GEN-54).
 fn platform(raw: &RawCommand<'_>, sources: &Sources<'_>, report: &mut Reporter<'_>) -> Option<String> {
     let words: HashSet<_> = sources.extensions.iter().map(|(_, _, platform)| *platform).collect();
     if sources.core.is_some() || words.contains(&None) {
@@ -188,7 +188,7 @@ fn prototype<'a>(raw: &'a RawCommand<'a>, report: &mut Reporter<'_>) -> Option<P
     })
 }
 
-/// Level and handle type, from the first parameter when it is a dispatchable handle by value (GEN-50).
+/// Returns level and handle type of a command, from the first parameter if it is a dispatchable handle by value (GEN-50).
 fn dispatch(
     raw: &RawCommand<'_>,
     prototype: &Prototype<'_>,

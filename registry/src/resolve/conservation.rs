@@ -1,4 +1,4 @@
-//! Check that no command is lost: each is available, or is listed with the reason why not (GEN-82, GEN-27).
+//! Checks that no command is lost. Each is available, or is listed with the reason why it is not (GEN-82, GEN-27).
 
 use super::scope::Scope;
 use crate::diagnostic::{Code, Reporter};
@@ -8,7 +8,7 @@ use crate::parse::attributes::{DISABLED, tokens};
 use crate::parse::commands::CommandBody;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The commands that a feature requires are exactly those whose definition lists the API in `export`.
+/// Checks that features require exactly the commands whose definition lists the API in `export`.
 pub(super) fn exports(raw: &Raw<'_>, commands: &BTreeMap<String, Command>, report: &mut Reporter<'_>) {
     let places: HashMap<&str, usize> = raw.commands.iter().map(|raw| (raw.name, raw.at)).collect();
     for command in commands
@@ -30,7 +30,7 @@ pub(super) fn exports(raw: &Raw<'_>, commands: &BTreeMap<String, Command>, repor
     }
 }
 
-/// Commands that pass the API filter but that nothing in scope provides, each with the reason.
+/// Returns the commands that pass the API filter but that nothing in scope provides, each with the reason.
 pub(super) fn unlisted(
     raw: &Raw<'_>,
     scope: &Scope<'_>,

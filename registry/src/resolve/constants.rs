@@ -8,7 +8,7 @@ use crate::parse::Raw;
 use crate::parse::enums::{EnumsKind, RawEnumerant, RawValue};
 use std::collections::{BTreeMap, HashSet};
 
-/// Builds the constants, an alias as a constant with type and value of its target.
+/// Builds the constants. An alias becomes a constant with the type and value of its target.
 pub(super) fn build(raw: &Raw<'_>, scope: &Scope<'_>, report: &mut Reporter<'_>) -> BTreeMap<String, Constant> {
     let own = raw
         .enums
@@ -57,7 +57,7 @@ fn constant(name: &str, target: &RawEnumerant<'_>, report: &mut Reporter<'_>) ->
     }
 }
 
-/// An `<enum>` with nothing but a name asks for something that must exist.
+/// Checks references: an `<enum>` that has only a name requires something that must exist.
 fn check_references(
     raw: &Raw<'_>,
     scope: &Scope<'_>,

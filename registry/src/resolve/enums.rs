@@ -11,7 +11,7 @@ use crate::parse::providers::ProviderKind;
 use crate::parse::types::TypeBody;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A declaration of an enumerant, with the extension number its offset counts from.
+/// A declaration of an enumerant, with the extension number from which its offset counts.
 #[derive(Clone, Copy)]
 struct Declaration<'a> {
     entry: &'a RawEnumerant<'a>,
@@ -111,13 +111,13 @@ fn collect<'a>(
     found
 }
 
-/// A block declares an enumerant once, though several providers may declare it alike.
+/// Reports enumerants that a block declares twice. Several providers may declare one enumerant in the same way.
 fn once_each<'r, 'a: 'r>(entries: impl Iterator<Item = &'r RawEnumerant<'a>>, report: &mut Reporter<'_>) {
     let declared = entries.filter(|entry| entry.apis.admits_loader());
     super::scope::unique(declared.map(|entry| (entry.name, entry.at, ())), report);
 }
 
-/// C knows an enumerant by its name alone, so that two enumerations cannot share one.
+/// Reports enumerants that two enumerations share, because C knows an enumerant by its name alone.
 fn in_one_enumeration<'a>(found: &HashMap<&'a str, Declarations<'a>>, report: &mut Reporter<'_>) {
     let first = |declarations: &[Declaration<'a>]| declarations.first().map(|it| it.entry.at);
     let mut all: Vec<(usize, &str)> = found

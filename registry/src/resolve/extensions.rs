@@ -9,7 +9,7 @@ use crate::parse::enums::RawValue;
 use crate::parse::providers::{ProviderKind, RawExtension, RawProvider};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names that exist but provide nothing; a later registry may enable them (GEN-23).
+/// Returns names of extensions that exist but provide nothing. A later registry may enable these extensions (GEN-23).
 pub(super) fn reserved(raw: &Raw<'_>) -> BTreeSet<String> {
     let disabled = |provider: &&RawProvider<'_>| {
         provider

@@ -1,4 +1,4 @@
-//! Handles, and which object a command is dispatched on (GEN-47, GEN-50).
+//! Handles, and the object on which each command is dispatched (GEN-47, GEN-50).
 
 use super::types::TypeTable;
 use crate::diagnostic::{Code, Reporter};
@@ -49,7 +49,7 @@ pub(super) fn build(
     found
 }
 
-/// The macro decides (GEN-47).
+/// Returns `true` if the macro declares a dispatchable handle (GEN-47). Reports an unknown macro.
 fn dispatchable(raw: &RawType<'_>, macro_name: &str, report: &mut Reporter<'_>) -> Option<bool> {
     match macro_name {
         "VK_DEFINE_HANDLE" => Some(true),
@@ -77,7 +77,7 @@ fn check_parents(places: &[&RawType<'_>], handles: &BTreeMap<String, Handle>, re
     }
 }
 
-/// All handles above `name`, nearest first; each at most as often as there are handles, so a cycle ends.
+/// Returns all handles above `name`, nearest first. Each handle is visited once, so a cycle ends.
 fn ancestors<'h>(name: &str, handles: &'h BTreeMap<String, Handle>) -> impl Iterator<Item = &'h str> {
     let mut found: Vec<&str> = Vec::new();
     let mut pending = vec![name];
@@ -92,7 +92,7 @@ fn ancestors<'h>(name: &str, handles: &'h BTreeMap<String, Handle>) -> impl Iter
     found.into_iter()
 }
 
-/// Level of commands whose first parameter is this handle; `None` when it reaches no object that dispatches.
+/// Returns the level of commands whose first parameter is this handle; `None` if the handle leads to no object with a level.
 pub(super) fn level(handle: &Handle, handles: &BTreeMap<String, Handle>) -> Option<Level> {
     match handle.name.as_str() {
         "VkInstance" => Some(Level::Instance),

@@ -1,6 +1,7 @@
 //! Converts raw records to the model, with one pass for each file.
 //!
-//! Each pass uses the records and the results of earlier passes. It reports faults and continues, so that a run shows all of them (GEN-3).
+//! Each pass uses the records and the results of earlier passes. A pass reports mistakes and continues, so that a run shows all mistakes
+//! (GEN-3).
 
 mod aliases;
 mod commands;
@@ -62,7 +63,7 @@ pub(crate) fn resolve(raw: &Raw<'_>, report: &mut Reporter<'_>) -> Option<Regist
     (!report.is_broken()).then_some(registry)
 }
 
-/// Versions by `number`; the names of features, internal ones above all, mean nothing (GEN-26).
+/// Returns the core versions, from the attribute `number`. The names of features, above all of internal ones, have no meaning (GEN-26).
 fn core_versions(scope: &Scope<'_>) -> BTreeSet<Version> {
     scope
         .requires()

@@ -1,15 +1,15 @@
-//! The API filter: which providers count, and which names they make available (GEN-20 to GEN-24).
+//! The API filter: selects the providers that count, and the names that they make available (GEN-20 to GEN-24).
 
 use crate::diagnostic::{Code, Reporter};
 use crate::parse::Raw;
 use crate::parse::providers::{Named, ProviderKind, RawProvider, RawRequire};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Names of one kind, by who asks for them.
+/// Names of one kind, by the providers that require them.
 #[derive(Default)]
 pub(super) struct Wanted<'a> {
     here: HashSet<&'a str>,
-    /// Asked for only by disabled extensions or under another API, with the provider that does, by name the first.
+    /// Names that only disabled extensions or providers of another API require. For each, the first such provider in the order of names.
     elsewhere: HashMap<&'a str, &'a str>,
 }
 
@@ -40,12 +40,12 @@ impl<'a> Wanted<'a> {
         self.here.contains(name)
     }
 
-    /// Required, or a name that providers do not list at all, such as `uint32_t`.
+    /// Returns `true` if the name is required, or if providers never list it, such as `uint32_t`.
     pub(super) fn keeps(&self, name: &str) -> bool {
         self.here.contains(name) || !self.elsewhere.contains_key(name)
     }
 
-    /// The provider that asks for a name which is not available.
+    /// Returns the provider that asks for a name which is not available.
     pub(super) fn elsewhere(&self, name: &str) -> Option<&'a str> {
         self.elsewhere.get(name).copied()
     }
@@ -56,7 +56,7 @@ pub(super) struct Scope<'a> {
     providers: Vec<&'a RawProvider<'a>>,
     pub(super) commands: Wanted<'a>,
     pub(super) types: Wanted<'a>,
-    /// Enumerants that a provider in scope takes away.
+    /// Enumerants that a provider in scope removes.
     pub(super) removed_enumerants: HashSet<&'a str>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    /// A remove counts only inside a provider that passes the filter itself (GEN-24).
+    /// Applies removes. A remove counts only inside a provider that passes the filter itself (GEN-24).
     fn apply_removes(&mut self, report: &mut Reporter<'_>) {
         for provider in &self.providers {
             for removed in &provider.removed_commands {
@@ -106,7 +106,7 @@ impl<'a> Scope<'a> {
         self.providers.iter().copied()
     }
 
-    /// Each require block that passes the filter, with its provider.
+    /// Iterates over the require blocks that pass the filter, each with its provider.
     pub(super) fn requires(&self) -> impl Iterator<Item = (&'a RawProvider<'a>, &'a RawRequire<'a>)> + '_ {
         self.providers().flat_map(|provider| {
             let blocks = provider.requires.iter().filter(|require| require.apis.admits_loader());
@@ -114,7 +114,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// The highest version among features in scope.
+    /// Returns the highest version among features in scope.
     pub(super) fn highest_version(&self) -> Option<crate::model::Version> {
         self.providers()
             .filter_map(|provider| match provider.kind {
@@ -132,7 +132,7 @@ fn duplicates(raw: &Raw<'_>, report: &mut Reporter<'_>) {
     );
 }
 
-/// Collects definitions by name; a second one of a name is a mistake that names both lines (GEN-22).
+/// Collects definitions by name. Reports a second definition of a name, with the lines of both (GEN-22).
 pub(super) fn unique<'a, T>(
     definitions: impl Iterator<Item = (&'a str, usize, T)>,
     report: &mut Reporter<'_>,

@@ -26,7 +26,7 @@ pub(super) fn build(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMa
     found
 }
 
-/// Reports two members of one name that remain after the filter, because they would shift everything after them (GEN-22).
+/// Reports two members of one name that remain after the filter, because a second member would shift all members after it (GEN-22).
 fn check_names(raw: &RawType<'_>, members: &[&RawMember<'_>], report: &mut Reporter<'_>) {
     let mut names = HashSet::new();
     for member in members {
@@ -37,7 +37,7 @@ fn check_names(raw: &RawType<'_>, members: &[&RawMember<'_>], report: &mut Repor
     }
 }
 
-/// The structures of `structextends`, after aliases; those that only another API has are left out.
+/// Returns the structures in `structextends`, with aliases resolved. Structures that only another API has are left out.
 fn extended(table: &TypeTable<'_>, raw: &RawType<'_>, list: &str, report: &mut Reporter<'_>) -> Vec<String> {
     let mut found = Vec::new();
     for name in tokens(list) {

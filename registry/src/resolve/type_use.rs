@@ -1,4 +1,4 @@
-//! Every type that a parameter or member uses is known (GEN-43, GEN-45).
+//! Checks that every type of a parameter or member is known (GEN-43, GEN-45).
 
 use super::types::TypeTable;
 use crate::diagnostic::{Code, Reporter};
@@ -56,7 +56,7 @@ impl Uses<'_, '_, '_> {
         self.report.report(at, code, text);
     }
 
-    /// The base is a type of the model or of C, and an array bound is a number or a constant.
+    /// Checks a type: the base must be a type of the model or of C, and an array bound must be a number or a constant.
     fn known(&mut self, owner: &str, what: &str, ty: &CType) {
         let is_model_type = self.table.get(&ty.base).is_some_and(|raw| {
             let ends_here = self

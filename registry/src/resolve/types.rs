@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The pseudo-header for the types that C itself defines.
 const C_TYPES: &str = "vk_platform";
 
-/// Types by name, one definition each.
+/// Types by name, with one definition of each.
 pub(super) struct TypeTable<'a> {
     /// All types that pass the API filter.
     all: BTreeMap<&'a str, &'a RawType<'a>>,
-    /// Available ones among them, including aliases.
+    /// Names of available types, including aliases.
     kept: BTreeSet<&'a str>,
 }
 
@@ -74,17 +74,17 @@ impl<'a> TypeTable<'a> {
         })
     }
 
-    /// Available types, sorted by name.
+    /// Iterates over the available types, sorted by name.
     pub(super) fn kept(&self) -> impl Iterator<Item = &'a RawType<'a>> + '_ {
         self.kept.iter().filter_map(|name| self.all.get(name).copied())
     }
 
-    /// An available type by name.
+    /// Returns an available type by name.
     pub(super) fn get(&self, name: &str) -> Option<&'a RawType<'a>> {
         self.all.get(name).copied().filter(|_| self.kept.contains(name))
     }
 
-    /// A type by name after aliases, available or not.
+    /// Returns the type at the end of a name's aliases, available or not.
     pub(super) fn end(&self, name: &str) -> Option<&'a RawType<'a>> {
         let start = self.all.get(name)?.name;
         let end = follow(start, self.all.len(), |name| self.step(name)).ok()?;
@@ -135,7 +135,7 @@ pub(super) fn function_pointers(table: &TypeTable<'_>) -> BTreeMap<String, Funct
     found
 }
 
-/// Types of platform headers; the header must be one the registry lists.
+/// Returns the types of platform headers. The registry must list the header of each type.
 pub(super) fn platform_types(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMap<String, PlatformType> {
     let mut found = BTreeMap::new();
     for raw in table.kept() {
@@ -155,7 +155,7 @@ pub(super) fn platform_types(table: &TypeTable<'_>, report: &mut Reporter<'_>) -
     found
 }
 
-/// Alias to final target, for aliases that resolve.
+/// Returns the final target of each alias that can be resolved.
 pub(super) fn aliases(table: &TypeTable<'_>) -> BTreeMap<String, String> {
     let aliases = table.kept().filter(|raw| matches!(raw.body, TypeBody::Alias(_)));
     aliases
@@ -163,7 +163,7 @@ pub(super) fn aliases(table: &TypeTable<'_>) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Flags types; their width is that of the type in the typedef, never taken from the name (GEN-41).
+/// Returns the flags types. The width of each is the width of the type in the typedef, never taken from the name (GEN-41).
 pub(super) fn bitmasks(table: &TypeTable<'_>, report: &mut Reporter<'_>) -> BTreeMap<String, Bitmask> {
     let mut found = BTreeMap::new();
     for raw in table.kept() {

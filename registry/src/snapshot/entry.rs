@@ -11,7 +11,7 @@ pub const HEADING: &str = "# Facts of the Vulkan registry. Written by `vkgen imp
 pub struct SnapshotError {
     /// File name within the snapshot.
     pub file: &'static str,
-    /// Line, from 1; 0 when the file itself is at fault.
+    /// Line, from 1; 0 if the whole file is at fault.
     pub line: usize,
     /// Fault of the line.
     pub fault: SnapshotFault,
@@ -72,7 +72,7 @@ impl Text {
         }
     }
 
-    /// A fact about the fact written last.
+    /// Adds a detail to the fact that was written last.
     pub(super) fn detail(&mut self, key: &str, value: Option<impl fmt::Display>) {
         if let Some(value) = value {
             self.line("    ", key, &value.to_string());
@@ -102,7 +102,7 @@ pub(super) struct Entry<'t> {
     pub(super) below: Entries<'t>,
 }
 
-/// Lines of one indentation that nothing has taken yet.
+/// Lines of one indentation that have not been read yet.
 pub(super) struct Entries<'t> {
     file: &'static str,
     /// Line of the record that these entries belong to.
@@ -163,7 +163,7 @@ impl<'t> Entries<'t> {
         taken
     }
 
-    /// Takes the line with this key; a second one stays and is reported as unexpected.
+    /// Takes the line with this key. A second line with the key stays, and is reported as unexpected.
     pub(super) fn optional(&mut self, key: &str) -> Option<Entry<'t>> {
         let index = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(index))
@@ -178,12 +178,12 @@ impl<'t> Entries<'t> {
         self.optional(key).ok_or(fault)
     }
 
-    /// Takes the text with this key, if there.
+    /// Takes the text with this key, if there is one.
     pub(super) fn optional_text(&mut self, key: &str) -> Result<Option<String>, SnapshotError> {
         self.optional(key).map(Entry::text).transpose()
     }
 
-    /// Reads all records of a kind; each must be read completely.
+    /// Reads all records of a kind. Each record must be read completely.
     pub(super) fn records<T>(
         &mut self,
         kind: &str,
@@ -232,13 +232,13 @@ impl<'t> Entries<'t> {
 }
 
 impl Entry<'_> {
-    /// The value, with nothing below the line.
+    /// Returns the value. Lines below this line are an error.
     pub(super) fn text(self) -> Result<String, SnapshotError> {
         self.below.finish()?;
         Ok(self.value.to_owned())
     }
 
-    /// The value as read by `parse`, with nothing below the line.
+    /// Returns the value as `parse` reads it. Lines below this line are an error.
     pub(super) fn value_by<T>(self, parse: impl Fn(&str) -> Option<T>) -> Result<T, SnapshotError> {
         let (value, _) = self.with_details(parse, |_| Ok(()))?;
         Ok(value)

@@ -1,7 +1,7 @@
 //! The model as committed text, so that a new header is a readable difference.
 //!
-//! A record is an unindented line `kind name`; its facts follow as `key value` lines indented by two spaces, and facts
-//! about a parameter or member by four. Lines that start with `#` are prose. Records are sorted by name in each file.
+//! A record is an unindented line `kind name`. The record's facts follow as lines `key value`, indented by two spaces. Facts about a
+//! parameter or member are indented by four spaces. Lines that start with `#` are prose. Records are sorted by name in each file.
 //!
 //! | file | records |
 //! |---|---|
@@ -51,7 +51,7 @@ pub fn write(registry: &Registry) -> Vec<(&'static str, String)> {
 /// Reads the model back from `(file name, text)` pairs; files that are not in [`FILES`] are ignored.
 ///
 /// # Errors
-/// The first line that cannot be read, or the first fact that is absent, by file and line.
+/// Returns the first line that cannot be read, or the first absent fact, with file and line.
 pub fn read<N: AsRef<str>, T: AsRef<str>>(files: &[(N, T)]) -> Result<Registry, SnapshotError> {
     let file = |name: &'static str| -> Result<Entries<'_>, SnapshotError> {
         let text = files.iter().find(|(other, _)| other.as_ref() == name);

@@ -14,7 +14,7 @@ pub(super) fn handles(registry: &Registry) -> String {
     text.finish()
 }
 
-/// The record kind of a structure or union.
+/// Returns the record kind of a structure or union.
 pub(super) const fn struct_word(kind: StructKind) -> &'static str {
     match kind {
         StructKind::Struct => "struct",

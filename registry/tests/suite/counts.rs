@@ -6,7 +6,7 @@ use std::path::Path;
 use vk_registry::model::{Command, ExtensionKind, Level, Provider, Registry};
 use vk_registry::{Source, load, snapshot};
 
-/// `section.key` to value, of the small part of TOML that the pin uses.
+/// Returns the values by `section.key`, from the small part of TOML that the pin uses.
 fn values(text: &str) -> BTreeMap<String, String> {
     let mut section = String::new();
     let mut values = BTreeMap::new();
@@ -42,7 +42,7 @@ fn is_fact(key: &&str) -> bool {
     !key.starts_with("exports.")
 }
 
-/// The counts of the pin, from the model.
+/// Returns the counts of the pin, from the model.
 fn counts(registry: &Registry) -> BTreeMap<String, usize> {
     let commands = |wanted: &dyn Fn(&Command) -> bool| registry.commands.values().filter(|it| wanted(it)).count();
     let level = |level: Level| commands(&|it| it.level == level);
@@ -63,7 +63,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
         ),
         ("exported-definitions", commands(&|it| it.export)),
         ("unlisted-commands", registry.unlisted_commands.len()),
-        // GEN-30: commands of two extensions, and commands whose every provider is conditional.
+        // GEN-30: counts commands of two extensions, and commands whose providers are all conditional.
         ("two-providers", commands(&|it| it.providers.len() == 2)),
         (
             "most-providers",
@@ -78,7 +78,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
             "conditional-commands",
             commands(&|it| it.core.is_none() && it.providers.iter().all(|provider| provider.depends.is_some())),
         ),
-        // GEN-54: a maturity, not an operating system.
+        // GEN-54: `provisional` is a maturity, not an operating system.
         (
             "provisional-commands",
             commands(&|it| it.platform.as_deref() == Some("provisional")),
@@ -119,7 +119,7 @@ fn counts(registry: &Registry) -> BTreeMap<String, usize> {
     found
 }
 
-/// The counts of the program that reads XML without a parser; none, with a message, where there is no awk.
+/// Returns the counts of the program that reads XML without a parser. If there is no awk, prints a message and returns `None`.
 fn counted_by_awk(vk: &Path) -> Option<String> {
     let script = crate_root().join("count.awk");
     match std::process::Command::new("awk").arg("-f").arg(script).arg(vk).output() {
@@ -144,7 +144,7 @@ fn the_snapshot_has_the_pinned_counts() {
     assert_eq!(counts(&registry), pinned);
 }
 
-/// The value of an attribute in the text of a start tag.
+/// Returns the value of an attribute in the text of a start tag.
 fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
     rest.split('"').next()
@@ -154,7 +154,7 @@ fn names_api(list: Option<&str>) -> bool {
     list.is_none_or(|list| list.split(',').any(|token| token == "vulkan"))
 }
 
-/// Command names between `<require>` and `</require>` of providers in scope, found line by line.
+/// Returns the command names between `<require>` and `</require>` of providers in scope, found line by line.
 fn required_commands(text: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
     let (mut core, mut all) = (BTreeSet::new(), BTreeSet::new());
     let (mut provider, mut is_feature, mut block) = (false, false, false);
@@ -207,7 +207,7 @@ fn a_plain_text_scan_counts_the_same() {
     let handles = |macro_name: &str| text.matches(&format!("<type>{macro_name}</type>(<name>")).count();
     let dispatchable = registry.handles.values().filter(|handle| handle.dispatchable).count();
     assert_eq!(handles("VK_DEFINE_HANDLE"), dispatchable);
-    // One handle of the file belongs to another API (GEN-47).
+    // One handle in the file belongs to another API (GEN-47).
     assert_eq!(
         handles("VK_DEFINE_NON_DISPATCHABLE_HANDLE"),
         registry.handles.len() - dispatchable + 1
@@ -267,7 +267,7 @@ fn the_xml_gives_the_committed_snapshot() {
 fn other_headers_parse_with_the_same_lists() {
     let Some(folder) = registry_folder() else { return };
     let video = read(&folder.join("video.xml"));
-    // Commands, core commands and aliases of headers of each shape (GEN-92).
+    // Numbers of commands, core commands and aliases, for headers of each form (GEN-92).
     let known = BTreeMap::from([
         ("1.4.319", [758, 234, 103]),
         ("1.4.335", [775, 234, 105]),

@@ -1,4 +1,4 @@
-//! Hostile or damaged input ends in a diagnostic or in a right result, never in a panic or hang (GEN-85).
+//! Tests that hostile or damaged input gives a diagnostic or a correct result, never a panic or hang (GEN-85).
 
 use crate::common::{VULKAN, codes, edited, good, load_text};
 use vk_registry::{Code, Source};
@@ -91,7 +91,7 @@ fn gen_85_what_is_cut_off_is_refused_where_it_ends() {
     let found = load_text(VULKAN.split_once("<enum value=\"0\"").expect("the fixture").0);
     let text = found.expect_err("a text without end")[0].to_string();
     assert!(text.contains("inside `enums`, which starts in line 8"), "{text}");
-    // A tag that is closed by another is a mistake where that stands, however the file ends.
+    // A wrong end tag is reported at its own place, however the file ends.
     let found = load_text(&edited("</platforms>", "</platform>"));
     let text = found.expect_err("a wrong end")[0].to_string();
     assert!(!text.contains("cut off"), "{text}");
@@ -139,7 +139,7 @@ fn gen_85_damage_anywhere_ends_in_a_result() {
             }
         }
         if let Ok(source) = Source::from_bytes("vk.xml", &bytes) {
-            // Either outcome is fine; what counts is that there is one.
+            // The test accepts an error and a result. It fails only on a panic or hang.
             let _ = load_text(source.text);
         }
     }

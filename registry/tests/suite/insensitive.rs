@@ -77,7 +77,7 @@ fn gen_85_indentation_does_not_matter() {
     );
 }
 
-/// Attributes that may be dropped from the fixture unnoticed: prose, documentation, or empty by default.
+/// Attributes whose removal from the fixture changes nothing: prose, documentation, or empty by default.
 const HARMLESS: &[&str] = &[
     "registry/platforms@comment",
     "registry/platforms/platform@comment",
@@ -86,7 +86,7 @@ const HARMLESS: &[&str] = &[
     "registry/tags/tag@author",
     "registry/tags/tag@contact",
     "registry/types@comment",
-    // The include list of the header; only platform types use `requires`.
+    // The include list of the header. Only platform types use `requires`.
     "registry/types/type@requires",
     "registry/types/type/member@optional",
     "registry/enums/enum@deprecated",

@@ -1,4 +1,4 @@
-//! The registry reader's tests, in one program: it is linked once, and its cases share [`common`].
+//! Tests of the registry reader. They are one program, which is linked once, and share [`common`].
 
 mod common;
 mod counts;

@@ -1,4 +1,4 @@
-//! Finds facts that are read but never used: every change to the complete registry must show in the model.
+//! Finds facts that are read but never used: every change to the complete registry must change the model.
 //!
 //! Each used attribute is dropped and changed, and each element is dropped, at places spread over the whole file. If the model stays the
 //! same, nothing uses the fact, unless [`Scope`] or [`is_default`] explains it. `VK_MUTATIONS` sets the number of places for each kind.
@@ -22,9 +22,9 @@ struct Mutation {
 
 /// Parts of the file that concern the model.
 struct Scope {
-    /// Names in the model: definitions of others belong to other APIs or to disabled extensions.
+    /// Names in the model. Definitions of other names belong to other APIs or to disabled extensions.
     known: BTreeSet<String>,
-    /// Names that exactly one require block asks for; taking one of several away changes nothing (GEN-69).
+    /// Names that exactly one require block asks for. Removing one of several such blocks changes nothing (GEN-69).
     required_once: BTreeSet<String>,
 }
 
@@ -59,20 +59,20 @@ impl Scope {
         let name = node.attribute("name").unwrap_or_default();
         let defined = |node: Node<'_, '_>| definition(node).is_none_or(|name| self.known.contains(name));
         match path.rsplit('/').next() {
-            // Asked for by several.
+            // Names that several blocks require do not count.
             Some("enum" | "command") if path.contains("/require/") => {
                 self.required_once.contains(name) && self.known.contains(name)
             }
-            // A type that no provider asks for is kept, as plain C types are: only asking for it elsewhere matters.
+            // A type that no provider requires is kept, like plain C types. So only a requirement under another API matters.
             Some("type") if path.contains("/require/") => false,
-            // A block without a command has no effect on entry points, and neither has its condition.
+            // A block without a command does not affect entry points, and its condition does not either.
             Some("require") => node.children().any(|it| it.has_tag_name("command")),
             _ => node.ancestors().filter(Node::is_element).all(defined),
         }
     }
 }
 
-/// The name that a definition of a type, enumeration or command gives.
+/// Returns the name that a definition of a type, enumeration or command gives.
 fn definition<'a>(node: Node<'a, '_>) -> Option<&'a str> {
     if node.has_tag_name("enums") {
         return node
@@ -96,7 +96,7 @@ fn of_another_api(node: Node<'_, '_>) -> bool {
     })
 }
 
-/// All changes by kind.
+/// Returns all changes by kind.
 fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mutation>> {
     let used: BTreeSet<(&str, &str)> = used_attributes().collect();
     let used_elements: BTreeSet<&str> = used.iter().map(|(path, _)| *path).collect();
@@ -129,11 +129,11 @@ fn mutations(document: &Document<'_>, scope: &Scope) -> BTreeMap<String, Vec<Mut
     found
 }
 
-/// Returns `true` if the attribute says what its absence says too.
+/// Returns `true` if the attribute has the value that its absence means.
 fn is_default(node: Node<'_, '_>, attribute: &str) -> bool {
     let extension = || node.ancestors().find(|it| it.has_tag_name("extension"));
     match attribute {
-        // An API list that names this API.
+        // The list names this API, as a missing list does.
         "api" => true,
         "extnumber" => extension().is_some_and(|it| it.attribute("number") == node.attribute("extnumber")),
         _ => false,
@@ -155,7 +155,7 @@ fn load_text(vk: &str) -> Option<Registry> {
     load(source("vk.xml", vk), source("video.xml", VIDEO)).ok()
 }
 
-/// At most `count` of the items, spread over all of them.
+/// Returns at most `count` of the items, spread over all of them.
 fn spread<T>(items: Vec<T>, count: usize) -> impl Iterator<Item = T> {
     let step = items.len().div_ceil(count.max(1)).max(1);
     items.into_iter().skip(step / 2).step_by(step)

@@ -1,10 +1,10 @@
-//! A private registry beside the public one.
+//! Tests of a private registry that is merged into the public one.
 
 use crate::common::{VIDEO, VULKAN, good};
 use vk_registry::model::Registry;
 use vk_registry::{Code, Diagnostic, Source, load_with_overlays};
 
-/// An extension that is not public yet: a command, a structure, a handle, values of a public enumeration.
+/// An extension that is not public yet, with a command, a structure, a handle, and values of a public enumeration.
 const PRIVATE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <registry>
   <types>
@@ -47,7 +47,7 @@ fn merged(overlays: &[(&str, &str)]) -> Result<Registry, Vec<Diagnostic>> {
     load_with_overlays(source("vk.xml", VULKAN), &overlays, source("video.xml", VIDEO))
 }
 
-/// The private registry with one text replaced, which must occur exactly once.
+/// Returns the private registry with one text replaced. The text must occur exactly once.
 fn edited(from: &str, to: &str) -> String {
     assert_eq!(PRIVATE.matches(from).count(), 1, "`{from}` must occur once");
     PRIVATE.replace(from, to)

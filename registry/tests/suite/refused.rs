@@ -1,10 +1,10 @@
-//! Each kind of mistake, made in an otherwise good registry, is reported with its code (GEN-83).
+//! Tests that each kind of mistake in an otherwise valid registry is reported with its code (GEN-83).
 
 use crate::common::{VULKAN, codes, edited, load_text};
 use std::collections::BTreeSet;
 use vk_registry::{Code, Source, load};
 
-/// Code, text of the fixture, what replaces it.
+/// Expected code, text of the fixture, and its replacement.
 type Case = (Code, &'static str, &'static str);
 
 const READING: &[Case] = &[
@@ -97,7 +97,7 @@ const READING: &[Case] = &[
 ];
 
 const NAMES: &[Case] = &[
-    // Twice in a block, alike or not; in two blocks that belong to two enumerations; twice from one provider.
+    // Declared twice in a block, alike or not; in the blocks of two enumerations; or twice by one provider.
     (
         Code::DuplicateDefinition,
         "<enum value=\"0\" name=\"VK_SUCCESS\"/>",
@@ -151,7 +151,7 @@ const NAMES: &[Case] = &[
         "<enum name=\"VK_MAX_TEXT\"/>",
         "<enum name=\"VK_MAX_NONE\"/>",
     ),
-    // None survives the filter, yet a provider in scope asks for it (GEN-22).
+    // No definition passes the filter, but a provider in scope requires the name (GEN-22).
     (
         Code::RequiredUndefined,
         "<command api=\"vulkan,vulkanbase\" export=\"vulkan\">",
@@ -368,7 +368,7 @@ const PROVIDERS: &[Case] = &[
     ),
 ];
 
-/// GEN-27, GEN-35, GEN-38, GEN-45
+/// GEN-83: every mistake is reported with its code, including those of GEN-27, GEN-35, GEN-38 and GEN-45.
 #[test]
 fn gen_83_every_mistake_is_reported_with_its_code() {
     for (code, from, to) in [READING, NAMES, TYPES, PROVIDERS].concat() {
@@ -414,7 +414,7 @@ fn gen_4_entry_points_in_the_video_registry_are_refused() {
 
 #[test]
 fn gen_83_no_code_is_without_a_test() {
-    // Limits stand with the hostile inputs, the video registry above.
+    // Other tests cover these: limits with hostile inputs, and the video registry above.
     let elsewhere = [Code::InputLimit, Code::VideoEntryPoint];
     let tested: BTreeSet<Code> = [READING, NAMES, TYPES, PROVIDERS]
         .concat()
@@ -476,7 +476,7 @@ fn gen_80_unknown_constructs_can_be_set_aside() {
             text: crate::common::VIDEO,
         },
     );
-    // A mistake counts even when the unknown constructs alone fill the report.
+    // A mistake is reported even if unknown constructs alone fill the report.
     let flood = "<novelty/>".repeat(200);
     let text_with_mistake =
         edited("<formats>", &format!("{flood}<formats>")).replace("parent=\"VkCommandPool\"", "parent=\"VkNo\"");

@@ -5,8 +5,8 @@ use crate::common::{read, registry_folder};
 use roxmltree::{Document, Node};
 use vk_registry::{Source, load, snapshot};
 
-/// Elements whose children are independent of each other. Members, parameters and values keep their order: it is the
-/// layout of a structure, the arguments of a call, the order that people read.
+/// Elements whose children are independent of each other. Members, parameters and values keep their order, because it gives the layout of a
+/// structure, the arguments of a call, or the order for readers.
 const UNORDERED: [&str; 6] = ["registry", "platforms", "types", "commands", "extensions", "require"];
 
 /// A small linear congruential generator, so that a seed gives the same file in every run.

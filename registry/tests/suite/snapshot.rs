@@ -1,4 +1,4 @@
-//! The committed snapshot reads back, and writes the same bytes again.
+//! Tests that the committed snapshot can be read, and is written again with the same bytes.
 
 use vk_registry::snapshot::{self, SnapshotError, SnapshotFault};
 
@@ -42,7 +42,7 @@ fn a_model_reads_back_equal() {
     assert!(snapshot::read(&crlf) == Ok(registry));
 }
 
-/// File, text, what replaces it, the error.
+/// File, text, its replacement, and the expected error.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("header.txt", "header 1.1.7\n", "", "header.txt:0: `header` is missing"),
     (

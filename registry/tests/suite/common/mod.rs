@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use vk_registry::model::Registry;
 use vk_registry::{Code, Diagnostic, Source, load};
 
-/// A small registry in the present shape.
+/// A small registry in the form of current headers.
 pub(crate) const VULKAN: &str = include_str!("../../fixtures/small.xml");
 /// A small video registry.
 pub(crate) const VIDEO: &str = include_str!("../../fixtures/small_video.xml");
@@ -23,7 +23,7 @@ pub(crate) fn load_text(vk: &str) -> Result<Registry, Vec<Diagnostic>> {
     )
 }
 
-/// Loads a text that must be good.
+/// Loads a text that must have no mistakes.
 pub(crate) fn good(vk: &str) -> Registry {
     load_text(vk).unwrap_or_else(|found| {
         let lines: Vec<_> = found.iter().map(ToString::to_string).collect();
@@ -31,7 +31,7 @@ pub(crate) fn good(vk: &str) -> Registry {
     })
 }
 
-/// The fixture with one text replaced; the text must occur exactly once.
+/// Returns the fixture with one text replaced. The text must occur exactly once.
 pub(crate) fn edited(from: &str, to: &str) -> String {
     assert_eq!(
         VULKAN.matches(from).count(),
@@ -41,7 +41,7 @@ pub(crate) fn edited(from: &str, to: &str) -> String {
     VULKAN.replace(from, to)
 }
 
-/// The codes that a text is refused with.
+/// Returns the codes that a text is refused with.
 pub(crate) fn codes(vk: &str) -> Vec<Code> {
     load_text(vk).map_or_else(
         |found| found.iter().map(|diagnostic| diagnostic.code).collect(),
@@ -49,21 +49,22 @@ pub(crate) fn codes(vk: &str) -> Vec<Code> {
     )
 }
 
-/// The folder of the crate.
+/// Returns the folder of the crate.
 pub(crate) fn crate_root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The committed snapshot as `(file name, text)`.
+/// Returns the committed snapshot as `(file name, text)`.
 pub(crate) fn snapshot_files() -> Vec<(&'static str, String)> {
     vk_registry::snapshot::FILES
         .map(|name| (name, read(&crate_root().join("snapshot").join(name))))
         .into()
 }
 
-/// The folder with the pinned registry: `VK_REGISTRY_DIR`, or `registry/input`.
+/// Returns the folder with the pinned registry: `VK_REGISTRY_DIR`, or `registry/input`.
 ///
-/// It holds `vk.xml` and `video.xml`; other headers stand in folders below it. None, with a message, when absent.
+/// The folder holds `vk.xml` and `video.xml`; other headers are in folders below it. If the folder is absent, prints a message and returns
+/// `None`.
 pub(crate) fn registry_folder() -> Option<PathBuf> {
     let folder = std::env::var_os("VK_REGISTRY_DIR").map_or_else(|| crate_root().join("input"), PathBuf::from);
     if folder.join("vk.xml").is_file() {
