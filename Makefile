@@ -1,4 +1,4 @@
-# The verbs of this project; `make` alone lists them. Verbs that need more than a line run a script in make/.
+# The verbs of this project. `make` without arguments lists them. Verbs that need more than a line run a script in make/.
 
 CARGO   ?= cargo
 PREFIX  ?= /usr/local

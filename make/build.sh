@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # Builds the release library and the programs beside it, with manual pages and completions. With MAPPED=1 they contain no path of this
-# machine, as packages require: the same sources give the same bytes in any folder (tests/reproducible.sh checks this). That needs other
-# compiler flags, so cargo builds everything again.
-# PAGES names a folder for manual pages and completions other than the one beside the library; `no` skips them.
-# LIBRARY_ONLY=yes builds the library alone.
-# SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it.
-# CARGO_BUILD_TARGET names another processor or system, as in cargo.
+# machine, as packages require: the same sources give the same bytes in any folder (tests/reproducible.sh checks this). This mode needs
+# other compiler flags, so cargo builds everything again.
+# PAGES names a folder for manual pages and completions other than the one beside the library; `no` skips them. LIBRARY_ONLY=yes builds the
+# library alone. SYSROOT names a folder with an older C library to link with, as make/sysroot.sh makes it. CARGO_BUILD_TARGET names another
+# processor or system, as in cargo.
 . "$(dirname "$0")/common.sh"
 
 # toml_strings TEXT...: prints the texts as a TOML list.
@@ -19,8 +18,8 @@ toml_strings() {
     printf '[%s]' "${list%, }"
 }
 
-# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so ours must go to the source that the packager uses.
-# That is an environment variable, or the configuration, in which cargo joins the flags of all matching targets.
+# Adds flags for rustc to the flags of a packager. Cargo reads flags from one source only, so ours must go to the source that the packager
+# uses: an environment variable, or the configuration. In the configuration, cargo joins the flags of all matching targets.
 add_rustflags() {
     local flag own flags=("$@")
     if [ -n "${CARGO_ENCODED_RUSTFLAGS:-}${RUSTFLAGS:-}" ]; then
@@ -31,11 +30,11 @@ add_rustflags() {
                 flags+=("$flag")
             done
         fi
-        # Encoded flags are separated by \x1f, so that folder names may contain a blank.
+        # Encoded flags are separated by \x1f, so that the name of a folder may contain a blank.
         CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf '%s' "${flags[*]}")
         export CARGO_ENCODED_RUSTFLAGS
     else
-        # Cargo ignores build.rustflags if a target has flags, as ours does, so they are copied to the target.
+        # Cargo ignores build.rustflags if a target has flags, as ours does. So these flags are copied to the target.
         own=$(RUSTC_BOOTSTRAP=1 $CARGO -Zunstable-options config get build.rustflags 2>/dev/null) || own=
         CARGO_OPTIONS+=(--config "target.'cfg(all())'.rustflags = $(toml_strings "${flags[@]}")")
         [ -z "$own" ] || CARGO_OPTIONS+=(--config "target.'cfg(not(any()))'.${own#build.}")
@@ -43,7 +42,7 @@ add_rustflags() {
 }
 
 if [ -n "${MAPPED:-}" ]; then
-    # Crates are in vendor/ below the project, or where cargo unpacks them.
+    # Crates are in vendor/ below the project, or in the folder where cargo unpacks them.
     crates=${CARGO_HOME:-~/.cargo}
     add_rustflags --remap-path-prefix="$crates/registry/src=/usr/src/crates" --remap-path-prefix="$ROOT=/usr/src/vulkan-loader-rs-$VERSION"
 fi

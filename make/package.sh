@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# package.sh dist | deb | rpm: makes the source archive, and packages from it, in separate folders and without a network. REVISION is the number
-# after the header's.
+# package.sh dist | deb | rpm: makes the source archive, and packages from it, in separate folders and without a network. REVISION is the
+# number after the header's version.
 . "$(dirname "$0")/common.sh"
 
 NAME=vulkan-loader-rs
 
-# The source archive: what is committed, the crates of Cargo.lock beside it so that it builds without a network, and the list of
-# what is inside. The same commit gives the same bytes, wherever and whenever it is packed.
+# Makes the source archive. It contains the committed files, the crates of Cargo.lock, so that it builds without a network, and a list of
+# its content. The same commit gives the same bytes, wherever and whenever it is packed.
 dist() {
     [ -d .git ] || [ -f .git ] || die 2 "this is no git repository: the archive is made from a commit"
     git diff --quiet HEAD || say "What is not committed will not be in the archive" >&2
@@ -14,7 +14,7 @@ dist() {
 
     mkdir -p "$TARGET/dist"
     archive=$TARGET/dist/$NAME-$VERSION.tar.xz
-    # Packing takes a minute, so an archive of this commit is used again.
+    # Packing takes a minute, so an existing archive of this commit is used.
     made="$(git rev-parse HEAD) $SOURCE_DATE_EPOCH"
     if [ "$(cat "$TARGET/dist/made" 2>/dev/null)" = "$made" ] && [ -f "$archive" ]; then
         say "$archive"
@@ -26,17 +26,17 @@ dist() {
     git -c core.autocrlf=false -c core.eol=lf -c core.attributesFile=/dev/null archive --prefix="$NAME-$VERSION/" HEAD | tar -x -C "$scratch"
     tree=$scratch/$NAME-$VERSION
 
-    # Everything in the lock file, as cargo takes no archive that lacks one of them, even one for another system.
+    # Includes every crate in the lock file. Cargo refuses an archive that lacks one of them, even a crate for another system.
     (cd "$tree" && $CARGO vendor --quiet --locked --versioned-dirs vendor)
     mkdir "$tree/.cargo"
     cat >"$tree/.cargo/config.toml" <<'END'
-# The crates are in vendor/: nothing is fetched.
+# The crates are in vendor/, so nothing is fetched.
 [source.crates-io]
 replace-with = "vendored"
 [source.vendored]
 directory = "vendor"
 END
-    # An archive of sources contains only sources. Compiled files that some crates carry for other systems and for their tests are removed.
+    # An archive of sources contains only sources. Some crates have compiled files for other systems and for their tests; these are removed.
     (cd "$tree/vendor" && python3 - <<'PYTHON'
 import json, pathlib
 for crate in sorted(pathlib.Path().iterdir()):
@@ -54,7 +54,7 @@ PYTHON
 
     # Variables for tar and xz in the packer's environment must not affect the archive.
     unset TAR_OPTIONS XZ_OPT XZ_DEFAULTS
-    # With more threads than one xz writes the same bytes for any number of them, but other ones than with one.
+    # With two or more threads, xz writes the same bytes for any number of threads. With one thread, the bytes differ.
     LC_ALL=C tar --create --directory "$scratch" --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
         --numeric-owner --mode=u+rw,go-w,a+rX "$NAME-$VERSION" | xz -6 --threads=2 >"$archive.new"
     mv "$archive.new" "$archive"
@@ -63,7 +63,7 @@ PYTHON
     say "$archive"
 }
 
-# begin: the archive, the time of the commit, and the empty folder OUT.
+# begin: makes the archive and the empty folder OUT, and sets the time of the commit.
 begin() {
     (dist) >/dev/null
     SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
@@ -74,20 +74,20 @@ begin() {
     mkdir -p "$OUT"
 }
 
-# For Debian. VKL_PROVIDES names further versions of libvulkan1 to provide (docs/packaging.md). MAINTAINER is the person who is responsible
-# for the packages.
+# Makes Debian's packages. VKL_PROVIDES names further versions of libvulkan1 to provide (docs/packaging.md). MAINTAINER is the person who is
+# responsible for the packages.
 deb() {
     OUT=$TARGET/deb
     MAINTAINER=${MAINTAINER:-The authors of $NAME <maintainers@$NAME.invalid>}
     need dh debhelper
     need dpkg-buildpackage dpkg-dev
     [ -z "$lacking" ] || die 2 "missing:$lacking"
-    # Debian's own cargo and rustc, if they are here, as its builders have no others.
+    # Uses Debian's own cargo and rustc, if they are installed, because Debian's builders have no others.
     PATH=/usr/bin:$PATH
     export PATH
 
     begin
-    # debhelper takes no blank in a folder's name, nor what make reads as something else.
+    # debhelper accepts neither blanks in a folder's name nor characters that have a meaning in make.
     here=$OUT
     case $OUT in
     *[!A-Za-z0-9/._+-]*)
@@ -129,7 +129,7 @@ deb() {
     done
 }
 
-# For Fedora and its relatives.
+# Makes packages for Fedora and related systems.
 rpm() {
     OUT=$TARGET/rpm
     need rpmbuild rpm
@@ -138,7 +138,8 @@ rpm() {
     export PATH
 
     begin
-    # rpm puts the text of the spec into the source package as it reads it, with the paths of its folders: they are the same everywhere.
+    # rpm puts the spec into the source package as it reads the text, with the paths of its folders. So these folders are the same on every
+    # machine.
     here=/var/tmp/$NAME-rpm
     if ! mkdir "$here" 2>/dev/null; then
         say "$here is there, and may be another build's: packing elsewhere, which the source package will bear and the others its checksum"
@@ -147,7 +148,7 @@ rpm() {
     trap 'rm -rf "$here"' EXIT
     mkdir "$here"/{SOURCES,SPECS}
     install -m 644 -t "$here/SOURCES" "$TARGET/dist/$NAME-$VERSION.tar.xz"
-    # Existing files, as conditions of the spec.
+    # Sets the spec's condition for the catalogue, if this version has one.
     catalogue=0
     ! grep -q Catalogue loader/vkloader/src/commands.rs || catalogue=1
     spec=$(<packaging/rpm/$NAME.spec.in)
@@ -157,7 +158,7 @@ rpm() {
     spec=${spec//@DATE@/"$(LC_ALL=C date --utc --date="@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')"}
     printf '%s\n' "$spec" >"$here/SPECS/$NAME.spec"
 
-    # rpmbuild creates the folder in HOME.
+    # rpmbuild creates its folder in HOME.
     [ -d "${HOME:-}" ] || export HOME=$here
     alone=()
     ! unshare --net true 2>/dev/null || alone=(unshare --net)
@@ -166,7 +167,7 @@ rpm() {
         --define "clamp_mtime_to_source_date_epoch 1" --define "_srcdefattr (0644,root,root)" "$here/SPECS/$NAME.spec"
     rm -rf "$here"/{BUILD,BUILDROOT}
     mv "$here"/* "$OUT/"
-    # A macro that is not there leaves a script empty, and nothing says so.
+    # If a macro is missing, a script is empty, and rpm reports nothing.
     for package in "$OUT"/RPMS/*/{vkloader,vk-loader-service}-[0-9]*.rpm; do
         scripts=$(rpm -qp --scripts "$package")
         [ "$(grep -cE 'systemctl|systemd-update-helper' <<<"$scripts")" -ge 2 ] || die 1 "$package does nothing with its units: $scripts"

@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
-# programs.sh [PART...]: builds what the scripted tests run, below target/programs. Parts: `hello`, the first C program; `mock`, the mock
-# driver with its manifest; `all`, these, the other C programs and the program in Rust. Without arguments: all.
+# programs.sh [PART...]: builds the programs that the scripted tests run, below target/programs. Parts: `hello`, the first C program;
+# `mock`, the mock driver with its manifest; `all`, these, the other C programs, and the program in Rust. Without arguments, the script
+# builds all.
 . "$(dirname "$0")/common.sh"
 
 [ -f "$LIBRARY" ] || die 2 "$LIBRARY is not built: make build"
 
-# debugging PACKAGE: builds a package for debugging. After a run of tests has compiled the workspace, it asks cargo for all of that again.
-# For one package, cargo would compile shared crates once more, with fewer features.
+# debugging PACKAGE: builds a package for debugging. After a test run has compiled the workspace, this builds the whole workspace again. For
+# one package alone, cargo would compile shared crates once more, with fewer features.
 debugging() {
     if [ -n "${XTASK:-}" ]; then python3 tests/run.py; else $CARGO build --locked --quiet -p "$1"; fi
 }
 mock() {
     debugging mock-driver
-    # The mock driver reads the text file beside it, so it has a separate folder.
+    # The mock driver reads the text file in its own folder, so it has a separate folder.
     local folder=$PROGRAMS/mock
     mkdir -p "$folder"
     cp "$TARGET/debug/libmock_driver.so" "$folder/libmock_driver.so"
@@ -29,7 +30,7 @@ END
 }
 
 library_folder "$LIBRARY" "$PROGRAMS/lib"
-# Builds the library of a bundle, for debugging, in a separate folder. The plain library stays in cargo's folder.
+# Builds the library of a bundle for debugging in a separate folder, because the plain library is in cargo's folder.
 aside() {
     $CARGO build --locked --quiet -p vulkan-loader --features steps-aside --target-dir "$TARGET/aside"
     mkdir -p "$PROGRAMS/aside"

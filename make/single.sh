@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static
-# program that contains vkloader and the library for each of them, and starts the fitting vkloader.
+# Writes vkloader as one file that runs with the C libraries of Debian 11 or newer, and of systems with musl. The file is a static program.
+# It contains a vkloader and a library for each of these C libraries, and starts the vkloader that fits.
 #
-# The set for glibc is linked with the one of Debian 11. The standard library for musl is built from its source, which Debian has beside its
+# The set for glibc is linked with Debian 11's glibc. The standard library for musl is built from its source, which Debian has beside its
 # second Rust (rustc-web).
 . "$(dirname "$0")/common.sh"
 
@@ -18,26 +18,26 @@ need mmdebstrap mmdebstrap
 [ -z "$lacking" ] || die 3 "missing; apt-get install --no-install-recommends$lacking"
 [ "$(uname -m)" = x86_64 ] || die 3 "the single file is written on x86-64, for x86-64"
 
-# keep SET FOLDER: takes the program and the library of a set.
+# keep SET FOLDER: copies the program and the library of a set.
 keep() {
     install -D -m 755 "$2/vkloader" "$SETS/$1/vkloader"
     install -D -m 755 "$3/libvulkan.so" "$SETS/$1/libvulkan.so.1"
     strip "$SETS/$1/vkloader" "$SETS/$1/libvulkan.so.1"
 }
 
-# libgcc_s, which unwinds, is a shared library for glibc. A linker script with its name makes the linker take the static libgcc_eh.
+# The unwinder libgcc_s is a shared library for glibc. A linker script with its name makes the linker use the static libgcc_eh.
 linker_of_musl() {
     mkdir -p "$OUT/musl"
     printf 'GROUP ( %s %s %s )\n' "$(gcc -print-file-name=libgcc_eh.a)" "$(gcc -print-libgcc-file-name)" "$OUT/musl/objects.o" |
         tee "$OUT/musl/libgcc_s.so" >"$OUT/musl/libunwind.a"
-    # The program asks glibc for the place of a function. Without an answer, messages of a panic have no list of functions.
+    # The program asks glibc for the place of a function. Without an answer, the messages of a panic list no functions.
     printf 'int _dl_find_object(void *place, void *found) { return -1; }\n' |
         musl-gcc -O1 -c -x c -o "$OUT/musl/objects.o" -
     printf '#!/bin/sh\nexec musl-gcc "-L%s" "$@"\n' "$OUT/musl" >"$OUT/musl/linker"
     chmod +x "$OUT/musl/linker"
 }
 
-# for_musl SUBCOMMAND ARGUMENT...: cargo with a standard library for musl.
+# for_musl SUBCOMMAND ARGUMENT...: runs cargo with a standard library for musl.
 for_musl() {
     local command=$1 flags=(-Ctarget-feature=-crt-static -Clink-self-contained=no
         "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}/registry/src=/usr/src/crates"
@@ -59,7 +59,7 @@ for_musl build --profile tools -p vkloader --features single --bin vkloader
 built=$OUT/cargo/$TRIPLE
 keep musl "$built/tools" "$built/release"
 
-# The static program is for no C library of the system.
+# The static program uses no C library of the system.
 for_musl rustc --profile tools -p vkloader --features single --bin vkloader-single -- \
     -Crelocation-model=static -Ctarget-feature=+crt-static
 install -m 755 "$built/tools/vkloader-single" "$OUT/vkloader"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C library of an older Debian (argument: bullseye), to link with: prints the folder, for `make build SYSROOT=...`. What is built
-# so runs wherever glibc is that old or newer.
+# Unpacks the C library of an older Debian (argument: bullseye), and prints the folder for `make build SYSROOT=...`. The resulting programs
+# run on systems whose glibc is at least that old one.
 . "$(dirname "$0")/common.sh"
 
 release=${1:-bullseye}
@@ -12,7 +12,7 @@ if [ ! -d "$folder" ]; then
     rm -rf "$folder.new"
     mmdebstrap --variant=extract --include=libc6-dev,libgcc-s1 --aptopt='Acquire::Check-Valid-Until "false"' "$release" "$folder.new" \
         >"$folder.log" 2>&1 || die 2 "cannot get Debian's $release: $(tail -n 3 "$folder.log") (see $folder.log)"
-    # Links name their targets as seen from inside.
+    # Absolute links name their targets as seen inside the root.
     find "$folder.new" -type l -lname '/*' | while read -r link; do
         ln -sfn --relative "$folder.new$(readlink "$link")" "$link"
     done

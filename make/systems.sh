@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Compiles the library, its assembly included, for systems that are not at hand: nothing is linked, and nothing runs. A line each;
-# fails if one does not compile. Arguments: some of the targets; none means all.
+# Compiles the library, including its assembly, for systems that no test machine has. Links and runs nothing. Prints a line for each target,
+# and fails if one does not compile. Arguments select targets; without arguments, all are compiled.
 #
-# The parts of the standard library that it needs are built from their source, which Debian has beside its second Rust (rustc-web).
+# The parts of the standard library that the library needs are built from source, which Debian has beside its second Rust (rustc-web).
 . "$(dirname "$0")/common.sh"
 
-# Target, features of the package `vulkan-loader`, and what it exports: a list of generated/exports/, or what both lists have and
-# these functions.
+# Each row: the target, the features of the package `vulkan-loader`, and the exports. These are a list of generated/exports/, or the
+# functions that both lists have together with the named functions.
 SYSTEMS="
 aarch64-apple-darwin      -               macos.txt
 x86_64-apple-darwin       -               macos.txt
@@ -49,7 +49,7 @@ compile() {
         -Zbuild-std=core,alloc --target "$target"
 }
 
-# names FILE: the functions in a list of exports.
+# names FILE: prints the functions in a list of exports.
 names() {
     sed -n 's/^_\?\(vk[A-Z].*\)/\1/p' "generated/exports/$1" | sort
 }

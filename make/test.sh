@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# test.sh [STAGE[:CASE]...]: everything that CI checks, in stages; without arguments all of them. A failed stage does not stop the others.
-# The summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`.
-# `test.sh quick` is another mode: four stages without their slow parts. `test.sh check` is for packagers: the stages that need neither root
-# nor network. `test.sh list` lists the stages.
+# test.sh [STAGE[:CASE]...]: runs the checks of CI, in stages; without arguments, all of them. A failed stage does not stop the others. The
+# summary repeats each failure with the command that runs it alone: `make/test.sh behaviour:app::drv_1_the_case`. `test.sh quick` is another
+# mode: four stages without their slow parts. `test.sh check` is for packagers: the stages that need neither root nor network. `test.sh
+# list` lists the stages.
 #
-# Time limits only detect hangs: a stage that runs longer than an hour counts as hanging. With CI=true all stages together have 80 minutes,
+# Time limits only detect hangs: a stage that runs longer than an hour counts as hanging. With CI=true, all stages together have 80 minutes,
 # so that the summary is printed before CI's own limit.
 . "$(dirname "$0")/common.sh"
 
 HANG=3600
 BUDGET=0
 [ "${CI:-}" != true ] || BUDGET=4800
-# A single compilation takes a third less time without incremental records and without line numbers for backtraces. In a folder with such
-# records, as `quick` leaves them, cargo would compile everything again without them.
+# A single compilation takes a third less time without incremental records and without line numbers for backtraces. If `quick` left such
+# records in a folder, cargo would compile everything again without them.
 if [ "${CI:-}" = true ] || { [ "${1:-}" != quick ] && [ ! -d "$TARGET/debug/incremental" ]; }; then
     export CARGO_INCREMENTAL=${CARGO_INCREMENTAL:-0} CARGO_PROFILE_DEV_DEBUG=${CARGO_PROFILE_DEV_DEBUG:-0}
 fi
@@ -28,10 +28,10 @@ formatted() {
 }
 lint() {
     $CARGO clippy --locked --workspace --all-targets -- -D warnings
-    # Shipped code has no standard library, not even the one that other crates use.
+    # Checks the shipped code, which uses no standard library, not even parts that other crates use.
     $CARGO clippy --locked --release -p vulkan-loader -- -D warnings
     FUZZ_PROFILE=quick tests/fuzz/run.sh lint
-    # Checks the licences and origins of crates, and that none is banned.
+    # Checks the licences and origins of crates, and that no crate is banned.
     make/crates.sh
 }
 # Checks that a library without the client of the driver service contains neither its messages nor its functions.
@@ -48,9 +48,9 @@ quick_lint() {
 documentation() {
     local linter
     linter=$(rustc --print sysroot)/bin/clippy-driver
-    # With the compiler of clippy, cargo takes the metadata of crates that `lint` left, instead of making it again.
+    # With clippy's compiler, cargo uses the metadata of crates that `lint` left, instead of making it again.
     [ ! -x "$linter" ] || local -x RUSTC_WORKSPACE_WRAPPER=$linter CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-    # Checks without writing pages, which all compilers can do, but which counts as unstable.
+    # Checks without writing pages. All compilers can do this, but the option counts as unstable.
     printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc -Zunstable-options --check "$@"\n' >"$LOGS/rustdoc"
     chmod +x "$LOGS/rustdoc"
     RUSTDOC=$LOGS/rustdoc RUSTDOCFLAGS="-D warnings -A rustdoc::private-intra-doc-links" \
@@ -72,7 +72,7 @@ checked_units() {
 quick_units() {
     python3 tests/run.py --alone -p vulkan-loader-os -p vulkan-loader-discovery -p vulkan-loader
 }
-# Everything that the scripted tests run. The first stage that needs it builds it for all of a run.
+# Builds everything that the scripted tests run. The first stage that needs this builds it for the whole run.
 built() {
     make/build.sh
     make/programs.sh
@@ -85,8 +85,8 @@ behaviour() {
     library_built
     VKL_LIBRARY=$LIBRARY python3 tests/run.py -p loader-tests -p vkloader
 }
-# Tests the debug build of the library, which is ready a few seconds after a change. Skips the modules that wait for file times or services,
-# repeat races, or fail every allocation: one case in fourteen, but most of the time.
+# Tests the debug build of the library, which is ready a few seconds after a change. Skips modules that wait for file times or services,
+# that repeat races, or that fail every allocation. These are one test in fourteen, but take most of the time.
 quick_behaviour() {
     local module words=()
     for module in chains gate many_devices reentry scan_cache scan_cache_drivers service_limits short_heap short_memory threads unasked \
@@ -96,7 +96,7 @@ quick_behaviour() {
     [ -n "${VKL_LIBRARY:-}" ] || $CARGO build --locked -p vulkan-loader
     VKL_LIBRARY=${VKL_LIBRARY:-$TARGET/debug/libvulkan.so} python3 tests/run.py --alone -p loader-tests -- "${words[@]}"
 }
-# scripted FOLDER: runs the Python cases in a folder.
+# scripted FOLDER: runs the Python tests in a folder.
 scripted() {
     [ -f "$LOGS/built" ] || built >/dev/null
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS \
@@ -153,8 +153,8 @@ real         60  scripted real
 sandbox      20  scripted sandbox
 '
 
-# Stages that share no build folder with the others, to run in parallel with them on machines with several cores. Those of a row run one after
-# the other. They begin after the stage that the row names first, which installs packages, or builds what `bump` runs.
+# Stages that share no build folder with the others, to run in parallel with them on machines with several cores. The stages of a row run
+# one after the other. They begin after the first stage in the row, which installs packages, or builds the programs that `bump` runs.
 BESIDE='
 fixtures fuzz windows
 compile bump
@@ -181,7 +181,7 @@ begin=$SECONDS
 passed=0 failed=0 skipped=0 processors=0
 summary= repeats= missed=
 
-# Prints the numbers of passed, failed and skipped cases in a log. Counts the last lines of cargo's test programs and of tests/bump.sh, and
+# Prints the numbers of passed, failed and skipped tests in a log. Counts the last lines of cargo's test programs and of tests/bump.sh, and
 # the lines of tests/cases.py.
 count() {
     awk '/^test result: / { pass += $4; fail += $6; skip += $8 }
@@ -191,7 +191,7 @@ count() {
          END { print pass + 0, fail + 0, skip + 0 }' "$1"
 }
 
-# failures STAGE LOG: prints each failed case with the command that repeats it, or the stage itself if no case is known.
+# failures STAGE LOG: prints each failed test with the command that repeats it, or the stage itself if the log names no failed test.
 failures() {
     awk -v stage="$1" '
         function tell(name, word) {
@@ -209,21 +209,21 @@ time_of() {
     if [ "$1" -lt 100 ]; then say "$1 s"; else say "$(($1 / 60)) min $(($1 % 60)) s"; fi
 }
 
-# setting NAME VALUE: a line for git, whatever is in the value.
+# setting NAME VALUE: prints a line for git's configuration, whatever characters the value has.
 setting() {
     local value=${2//\\/\\\\}
     say "    $1 = \"${value//\"/\\\"}\""
 }
 
-# processor NAME: sets `used` to the seconds of processor time of all ended children of this process. NAME is that of a temporary file.
+# processor NAME: sets `used` to the seconds of processor time of all ended children of this process. NAME is the name of a temporary file.
 processor() {
     times >"$LOGS/$1.times"
     used=$(awk 'NR == 2 { split($1 "m" $2, part, /[ms]+/); printf "%d", part[1] * 60 + part[2] + part[3] * 60 + part[4] }' "$LOGS/$1.times")
     rm "$LOGS/$1.times"
 }
 
-# run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds, limit and seconds of processor time to
-# NAME.end. If no time is left, it does not write NAME.end. Runs in its own process, since it may exit.
+# run_stage NAME COMMAND...: runs the command with its output in NAME.log, and writes status, seconds, limit and seconds of processor time
+# to NAME.end. If no time is left, it does not write NAME.end. `run_stage` has its own process, because it may exit.
 run_stage() {
     local name=$1 start=$SECONDS status=0 limit=$HANG used before
     shift
@@ -255,14 +255,14 @@ report() {
     [ -f "$LOGS/$name.end" ] || return 0
     read -r status seconds limit used <"$LOGS/$name.end"
     read -r pass fail skip < <(count "$log")
-    # A stage without cases counts as one case, and so does a failure outside of all cases.
+    # A stage without tests counts as one test, and so does a failure outside of all tests.
     if [ "$status" -ne 0 ]; then
         [ "$fail" -gt 0 ] || fail=1
     elif [ $((pass + fail + skip)) -eq 0 ]; then
         if [ -z "${chosen[$name]:-}" ]; then pass=1; else say "no case of $name is called ${chosen[$name]}" && fail=1; fi
     fi
     [ "$fail" -eq 0 ] || word=FAILED
-    # `timeout` kills a command that does not end when it is told to.
+    # `timeout` kills a command that ignores the signal to end.
     case $status in
     124 | 137) [ "$seconds" -lt "$limit" ] || word="FAILED, still running after $limit s" ;;
     esac
@@ -313,7 +313,7 @@ ended_aside() {
     done
 }
 
-# Prints the times and counts of all stages, the skipped cases, the failures with their commands, and the totals in the last line.
+# Prints the times and counts of all stages, the skipped tests, and the failures with their commands. The last line has the totals.
 finish() {
     say "Summary: each stage with its time, its processor time and its cases"
     printf '%s' "$summary"
@@ -370,7 +370,7 @@ check)
     shift
     ;;
 esac
-# Selects the stages to run, in the order of the table, and for each stage the single case to run, if one is named.
+# Selects the stages to run, in the order of the table, and the single test of a stage, if the argument names one.
 mapfile -t all < <(awk 'NF { print $1 }' <<<"$STAGES")
 names=("${all[@]}")
 declare -A chosen=()
@@ -386,7 +386,7 @@ if [ $# -gt 0 ]; then
 fi
 
 mkdir -p "$LOGS"
-# Git refuses a checkout of another user, which is common in containers. The tests only read this checkout.
+# Git refuses a checkout that another user owns, which is common in containers. The tests only read this checkout.
 if [ "${GIT_CONFIG_GLOBAL:-}" != "$LOGS/gitconfig" ]; then
     include=()
     if [ -n "${GIT_CONFIG_GLOBAL:-}" ]; then
@@ -405,7 +405,7 @@ fi
 export GIT_CONFIG_GLOBAL=$LOGS/gitconfig
 trap interrupted INT TERM HUP
 
-# If all stages run on several cores, the stages with build folders of their own run in parallel.
+# When all stages run and the machine has several cores, stages with their own build folders run in parallel with the others.
 beside=()
 if [ $# -eq 0 ] && [ "$(nproc)" -gt 1 ]; then
     for name in $(cut -s -d' ' -f2- <<<"$BESIDE"); do
