@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Tries a library that steps aside in roots of Debian: in a tree like that of an AppImage, with several libraries as the system's. Mesa's
-# software driver serves the program. The tree is linked with the C library of Debian 11. Arguments: the roots to try, of the list SYSTEMS;
-# none means all.
+# Tests a library that steps aside, in roots of Debian. The library is in a tree like that of an AppImage, and the system has another
+# library in each test. Mesa's software driver serves the program. The tree is linked with the C library of Debian 11. Arguments select
+# roots of the list SYSTEMS; without arguments, all are used.
 . "$(dirname "$0")/../make/common.sh"
 . tests/roots.sh
 
 SYSTEMS="bullseye bookworm sid"
 GROUP=aside HERE=$TARGET/bundle
 TREE=$HERE/AppDir SHOWN=figure
-# Place of the tree, as an AppImage mounts itself, and of the system's libraries.
+# Path at which the tree is mounted, as an AppImage mounts itself, and folder of the system's libraries.
 MOUNTED=/tmp/.mount_app
 FOLDER=usr/lib/x86_64-linux-gnu
 
@@ -47,13 +47,13 @@ system() {
     shift
     "$@"
 }
-# as_system LIBRARY NUMBERS: makes the library the system's, with the version in the name of its file.
+# as_system LIBRARY NUMBERS: makes this the system's library, with the version in the name of its file.
 as_system() {
     rm -f "$HERE/system/$FOLDER"/libvulkan.so.1*
     cp "$(realpath "$1")" "$HERE/system/$FOLDER/libvulkan.so.$2"
     ln -s "libvulkan.so.$2" "$HERE/system/$FOLDER/libvulkan.so.1"
 }
-# Names the software driver without its folder, and puts a file of that name into the tree.
+# Changes the driver's manifest to name the driver without its folder, and puts a file of that name into the tree.
 hide_driver() {
     local manifest
     manifest=$(compgen -G "$HERE/system/usr/share/vulkan/icd.d/lvp_icd*.json")
@@ -61,7 +61,7 @@ hide_driver() {
     rm -f "$manifest.old"
     say "not a library" >"$TREE/usr/lib/libvulkan_lvp.so"
 }
-# started TREE: runs the tree in the system. Its output is that of the program and of the loaders.
+# started TREE: runs the tree in the system. The output is that of the program and of the loaders.
 started() {
     local status=0
     # shellcheck disable=SC2046 -- a list of words
@@ -70,7 +70,7 @@ started() {
     cat "$HERE/output"
     return "$status"
 }
-# says TEXT, lacks TEXT: for the output of the program.
+# says TEXT, lacks TEXT: check the output of the program.
 says() {
     grep --quiet --fixed-strings "$1" "$HERE/output"
 }
@@ -78,7 +78,7 @@ lacks() {
     not says "$1"
 }
 
-# The system's own library is older.
+# Tests a system whose own library is older.
 older() {
     system "$1" true
     started "$TREE"
@@ -86,14 +86,14 @@ older() {
     lacks "Stepping aside for"
     says "1 of 1 devices worked"
 }
-# The same library, under a name that says newer.
+# Tests the same system library under a file name with a newer version.
 newer() {
     system "$1" as_system "$ROOTS/$1/$FOLDER/libvulkan.so.1" 1.9.0
     started "$TREE"
     says "Stepping aside for /$FOLDER/libvulkan.so.1, which is not older"
     says "1 of 1 devices worked"
 }
-# The system's library is that of this project.
+# Tests a system whose library is a plain build of this project.
 ours() {
     system "$1" as_system "$HERE/plain/libvulkan.so.1" "$VERSION"
     started "$TREE"
@@ -101,7 +101,7 @@ ours() {
     [ "$(grep -c "Vulkan Loader Version $VERSION" "$HERE/output")" = 2 ]
     says "1 of 1 devices worked"
 }
-# A file of the tree hides a driver that has a bare name. Another build of the library finds no device.
+# Tests a file in the tree that hides a driver with a bare name. Another build of the library finds no device.
 hidden() {
     system "$1" hide_driver
     started "$TREE"

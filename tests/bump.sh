@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Tries bump.sh in a clone of this checkout: headers that fit, need a decision, break something or are damaged, tests that
-# fail, and calls that cannot work. After each failure the clone must be exactly as it was, and a line must say why. Then a
-# delivery that is interrupted at each of its steps, and within them. Needs the pinned XML; no network.
+# Tests bump.sh in a clone of this checkout, with headers that fit, need a decision, break something or are damaged, with failing tests, and
+# with invalid calls. After each failure the clone must be exactly as before, and a line must say why. Then tests a delivery that is
+# interrupted at each of its steps, and within them. Needs the pinned XML, but no network.
 . "$(dirname "$0")/../make/common.sh"
 
 [ -f registry/input/vk.xml ] || { say "SKIPPED: no registry/input/vk.xml; make registry fetches it"; exit 0; }
@@ -23,7 +23,7 @@ passed=0 failed=0
 PATCH=${VERSION##*.}
 NEXT=${VERSION%.*}.$((PATCH + 1))
 
-# header EDIT: a made-up next header, the pinned one with a sed program applied.
+# header EDIT: makes an invented next header, which is the pinned one changed by a sed program.
 header() {
     local folder=$clone/registry/input/$NEXT
     mkdir -p "$folder"
@@ -32,7 +32,7 @@ header() {
     cp registry/input/video.xml "$folder/"
 }
 
-# Everything below a folder with its content and time, what git ignores included, but for the place of the work.
+# Prints all files below a folder with content and time, including files that git ignores. Excludes the place of the work.
 state() {
     (
         cd "$1"
@@ -43,7 +43,7 @@ state() {
     )
 }
 
-# holds NAME COMMAND...: counts whether the command succeeds.
+# holds NAME COMMAND...: counts a success if the command succeeds, and a failure otherwise.
 holds() {
     local name=$1
     shift
@@ -56,13 +56,13 @@ holds() {
     fi
 }
 
-# bump ARGUMENT...: calls bump.sh of the clone; its status is in `status`, its output in the log.
+# bump ARGUMENT...: calls bump.sh of the clone. Its status is in `status`, and its output in the log.
 bump() {
     status=0
     "$clone/make/bump.sh" "$@" >"$scratch/log" 2>&1 || status=$?
 }
 
-# stops NAME TEXT ARGUMENT...: the call must fail, say TEXT and change nothing.
+# stops NAME TEXT ARGUMENT...: checks that the call fails, prints TEXT and changes nothing.
 stops() {
     local name=$1 text=$2 before
     shift 2
@@ -73,7 +73,7 @@ stops() {
     holds "$name: it says why" grep -q -e "$text" "$scratch/log"
 }
 
-# refused NAME EDIT TEXT [TEST]: the same for a made-up header.
+# refused NAME EDIT TEXT [TEST]: checks the same for an invented header.
 refused() {
     header "$2"
     BUMP_TEST=${4:-true} stops "$1" "$3" "$NEXT"
@@ -119,7 +119,7 @@ holds "the report says so too" grep -q 'things\? needs\? a decision' "$scratch/l
 refused "a successor that does not exist" 's|promotedto="VK_VERSION_1_4"|promotedto="VK_VERSION_1_9"|' 'error\[unknown-successor\]'
 refused "a damaged file is no registry" 's|</registry>||' 'error\[not-well-formed\]'
 refused "tests that fail stop the bump" '' 'the tests of the header failed' false
-# ended TREE: waits until all processes of a killed bump are gone, and with them its lock. A busy system takes a moment.
+# ended TREE: waits until all processes of a killed bump are gone, and their lock with them. A busy system takes a moment.
 ended() {
     flock --timeout 60 "$1/registry" true
 }
@@ -136,7 +136,7 @@ holds "it says that the header breaks something" grep -q "breaks what was built 
 DEFINITION='<command export="vulkan"><proto><type>void</type> <name>vkCmdJuggle</name></proto>'
 DEFINITION+='<param><type>VkCommandBuffer</type> <name>commandBuffer</name></param></command>'
 header "s|<command name=\"vkCmdDraw\" */>|&<command name=\"vkCmdJuggle\"/>|; s|</commands>|$DEFINITION&|"
-# While its copy is tested, a second bump of the same tree is tried.
+# Starts a second bump of the same tree while the first one tests its copy.
 printf '#!/bin/sh\nBUMP_TEST=true "%s/make/bump.sh" %s >"%s/second" 2>&1\n[ $? = 3 ]\n' "$clone" "$NEXT" "$scratch" >"$scratch/meanwhile"
 chmod +x "$scratch/meanwhile"
 touch "$clone/generated/.kept.swp"
@@ -172,7 +172,7 @@ holds "the documents are up to date" [ $status = 0 ]
 
 # -- A delivery that is interrupted --
 
-# A small tree with a pending bump: files that change, come, go, and lie where git does not look.
+# A small tree with a pending bump: files that change, appear or disappear, and files that git ignores.
 tree=$scratch/tree old=$scratch/old new=$scratch/new
 mkdir -p "$old/make" "$old/registry/input" "$old/registry/snapshot" "$old/generated/gone"
 cp make/common.sh make/bump.sh "$old/make/"
@@ -193,7 +193,7 @@ own() { git -C "$old" -c user.name=a -c user.email=a -c core.hooksPath=/dev/null
 own init --quiet
 own add --all
 own commit --quiet --message old
-# Commits the content of a folder, ignored files too, with the named parent.
+# Commits the content of a folder, including ignored files, on the named parent.
 committed() {
     own read-tree --empty
     own --work-tree="$1" add --all --force -- . ':!target' ':!.git'
@@ -206,7 +206,7 @@ own update-ref refs/worktree/bump "$pending"
 content() { (cd "$1" && find . \( -name target -o -name .git \) -prune -o -type f -exec sha256sum {} + | sort); }
 BEFORE=$(content "$old") AFTER=$(content "$new")
 
-# deliver [COMMAND...]: the pending bump in a fresh tree, as far as it comes under the command; its status is in `status`.
+# deliver [COMMAND...]: delivers the pending bump into a fresh tree under the command, which may stop it. Its status is in `status`.
 deliver() {
     rm -rf "$tree"
     cp -r "$old" "$tree"
@@ -214,7 +214,7 @@ deliver() {
     setsid --fork --wait "$@" "$tree/make/bump.sh" >"$scratch/log" 2>&1 || status=$?
     ended "$tree"
 }
-# finishes NAME: the next call does the rest, whatever state the tree is in.
+# finishes NAME: checks that the next call completes the delivery, whatever state the tree is in.
 finishes() {
     "$tree/make/bump.sh" >"$scratch/log" 2>&1 || true
     holds "$1: the next call finishes it" [ "$(content "$tree")" = "$AFTER" ]
@@ -226,7 +226,8 @@ holds "nothing of it is pending" [ -z "$(git -C "$tree" for-each-ref refs/worktr
 deliver false
 holds "what is pending changes nothing by itself" [ "$(content "$tree")" = "$BEFORE" ]
 
-# Programs that stand before those of the system, and count: at the step AT everything is killed, before or after it.
+# Programs that come before the system's programs in PATH, and count their calls. At step AT, everything is killed, before or after the
+# call.
 mkdir "$scratch/steps"
 cat >"$scratch/steps/git" <<'END'
 #!/bin/sh
@@ -256,7 +257,7 @@ for HOW in before after; do
     done
 done
 
-# Within the command of git that writes: killed at each call of the system that changes a file, or the disk is full there.
+# Interrupts the command of git that writes. At each system call that changes a file, git is killed, or the disk is full.
 mkdir "$scratch/within"
 cat >"$scratch/within/git" <<'END'
 #!/bin/sh
@@ -282,7 +283,7 @@ else
     say "SKIPPED: this system lets no strace kill a command in the middle of its work"
 fi
 
-# A truncated file, and a changed one.
+# Tests a truncated file, and a changed one.
 for length in 0 5; do
     deliver false
     head -c $length "$new/generated/a b.rs" >"$tree/generated/a b.rs"

@@ -15,13 +15,13 @@ import time
 import traceback
 from pathlib import Path
 
-# Programs of other users must be able to read the files of a case, whatever the umask of the user who runs it.
+# Programs of other users must be able to read the files of a test, whatever umask the user has.
 os.umask(0o022)
 ROOT = Path(__file__).resolve().parent.parent
 SCRATCH = Path(tempfile.mkdtemp(prefix="vkl-cases-"))
-# Seconds after which a program counts as hanging. The limit must never make a slow machine look like a wrong result.
+# Seconds after which a program counts as hanging. The limit is so long that a slow machine never looks like a wrong result.
 HANG = 300
-# Processes started here that may still run; whatever ends this program ends them.
+# Processes that were started here and may still run. They are ended when this program ends for any reason.
 _running = set()
 
 

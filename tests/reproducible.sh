@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Makes archives and packages of this commit twice. The second time differs in the names and depths of folders, time, language, time zone, home,
-# file mode and number of jobs. As root, another user on a machine with another name does so too. All files must be equal,
-# byte for byte; diffoscope shows the differences. Neither installed files nor their debugging symbols may contain a path of the machine. RPM=1
-# includes Fedora's packages, which builds everything once more each. KEEP=1 compares the results of an earlier run.
+# Makes archives and packages of this commit twice. The second time differs in the names and depths of folders, time, language, time zone,
+# home, file mode and number of jobs. As root, the user and the name of the machine differ too. All files must be equal, byte for byte;
+# diffoscope shows the differences. Neither installed files nor their debugging symbols may contain a path of the machine.
+# RPM=1 includes Fedora's packages, which builds everything two more times. KEEP=1 compares the results of an earlier run.
 . "$(dirname "$0")/../make/common.sh"
 
 GROUP=reproducible
 HERE=$TARGET/reproducible
 FIRST=$HERE/one
-# A blank in the name detects missing quotes.
+# A blank in the name of the folder detects missing quotes.
 SECOND="$HERE/another folder/deeper"
 wanted=(dist deb)
 need dpkg-deb dpkg
@@ -22,7 +22,7 @@ fi
 [ -z "$lacking" ] || die 2 "missing:$lacking"
 commit=$(git rev-parse HEAD 2>/dev/null) || die 2 "this is no git repository: what is packed is a commit"
 
-# pack FOLDER MASK COMMAND...: packs the clone in the folder, with make under the command.
+# pack FOLDER MASK COMMAND...: packs the clone in the folder under this umask. COMMAND runs make, which follows as its argument.
 pack() {
     local folder=$1 mask=$2
     shift 2
@@ -35,8 +35,8 @@ clone() {
     git -C "$1" checkout --quiet --detach "$commit"
 }
 
-# other_language: Turkish, whose small I is another letter and which sorts and counts in its own way, in a folder for LOCPATH. Debian has it in
-# the package `locales`.
+# other_language: sets the language to Turkish, with files in a folder for LOCPATH. Turkish has another small I, and its own order and
+# numbers. Debian has it in the package `locales`.
 other_language() {
     local name=tr_TR.UTF-8
     localedef -i tr_TR -f UTF-8 "$HERE/locales/$name" 2>/dev/null || [ -f "$HERE/locales/$name/LC_CTYPE" ] || return 0
@@ -44,14 +44,16 @@ other_language() {
     varied+=(language)
 }
 
-# Fills `around`, a command with variables that a program is run by, as differently as this machine lets it be, and `varied`, what of it differs.
+# Fills `around` with a command that runs a program in an environment that is as different as this machine allows. Fills `varied` with the
+# differences.
 otherwise() {
     around=(env "HOME=$HERE/home" "CARGO_HOME=$HERE/home/crates" "RUSTUP_HOME=${RUSTUP_HOME:-${HOME:-}/.rustup}" TZ=Pacific/Kiritimati
         CARGO_BUILD_JOBS=1)
     varied=(folder home "file mode" "time zone" jobs)
     mkdir -p "$HERE/home" "$HERE/locales"
     other_language
-    # A wrong date has more effects than a difference of minutes. No server's certificate is valid then, so crates are fetched before.
+    # A wrong date has more effects than a difference of minutes. No server's certificate is valid on that date, so crates are fetched
+    # first.
     (cd "$SECOND" && CARGO_HOME=$HERE/home/crates $CARGO fetch --quiet --locked)
     if command -v faketime >/dev/null; then
         around+=(faketime -m -f "+400d")
@@ -59,7 +61,7 @@ otherwise() {
     fi
     if [ "$(id -u)" = 0 ] && unshare --uts true 2>/dev/null; then
         chown -R 65534:65534 "${SECOND%/*}" "$HERE/home"
-        # Other users cannot run a cargo in root's home, but they can run Debian's, which is the next one in PATH.
+        # Other users cannot run a cargo in root's home, but they can run Debian's cargo, which is the next one in PATH.
         if setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}" "$CARGO" --version >/dev/null 2>&1; then
             varied+=(user)
             around=(setpriv --reuid=65534 --regid=65534 --clear-groups "${around[@]}")
@@ -80,13 +82,13 @@ if [ -z "${KEEP:-}" ]; then
     (IFS=, && say "Different: ${varied[*]}") | sed 's/,/, /g'
 fi
 
-# same FILE: in both folders.
+# same FILE: succeeds if the file is the same in both folders.
 same() {
     sha256sum <"$FIRST/target/$1"
     cmp "$FIRST/target/$1" "$SECOND/target/$1" ||
         { command -v diffoscope >/dev/null && diffoscope "$FIRST/target/$1" "$SECOND/target/$1"; }
 }
-# Installed files contain no path of the machine, compressed or not.
+# Checks that installed files, compressed or not, contain no path of the machine.
 pathless() {
     local unpacked=$HERE/unpacked file
     rm -rf "$unpacked"

@@ -1,10 +1,10 @@
-# Sourced by scripts that try something in roots of other systems. Makes these roots at first use, and describes them to bubblewrap.
+# Sourced by scripts that test something in roots of other systems. Makes these roots at first use, and describes them to bubblewrap.
 
 # Folder of the roots, which are kept, and the packages in each.
 ROOTS=${ROOTS:-$TARGET/roots}
 PACKAGES=libc6,libgcc-s1,dash,libvulkan1,mesa-vulkan-drivers
 
-# unpack NAME ARGUMENT...: makes a root with packages that are unpacked and not configured. MIRROR is a line of sources.list.
+# unpack NAME ARGUMENT...: makes a root whose packages are unpacked but not configured. MIRROR is a line of sources.list.
 unpack() {
     local root=$ROOTS/$1
     shift
@@ -15,7 +15,8 @@ unpack() {
         ${MIRROR:+"$MIRROR"} >"$root.log" 2>&1 || die 2 "cannot make $root: $(tail -n 1 "$root.log")"
     mv "$root.new" "$root"
 }
-# links ROOT: the words for the folders beside /usr; links where /usr is merged, or would be once packages are configured.
+# links ROOT: prints bubblewrap's words for the folders beside /usr. These are links if /usr is merged, or would be merged after the
+# packages are configured.
 links() {
     local name
     for name in bin sbin lib lib64; do

@@ -21,7 +21,7 @@ from pathlib import Path
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 CARGO = os.environ.get("CARGO", "cargo").split()
-# Lines to print from a program that passed.
+# Lines to print from the output of a program that passed.
 TELLING = re.compile(r"SKIPPED: |  skip  |test result: |test \S+ \.\.\. ignored")
 
 
@@ -52,7 +52,7 @@ def run(program, words):
     begin = time.monotonic()
     threads = os.environ.get("RUST_TEST_THREADS", str(CORES + 1))
     variables = {**os.environ, "RUST_TEST_THREADS": threads, "CARGO_MANIFEST_DIR": str(folder)}
-    # A file, because the end of a pipe would be waited for until the last process left by a case has closed it.
+    # Writes to a file. With a pipe, this would wait until the last process that a test leaves running closes the pipe.
     with tempfile.TemporaryFile() as output:
         done = subprocess.run([executable, *words], cwd=folder, env=variables, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         seconds = time.monotonic() - begin

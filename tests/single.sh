@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Tries the single file of `make single` in systems with different C libraries. They are roots of Debian and Ubuntu with Mesa's software
-# driver, a root with musl and a driver in C, and a sandbox that sees only /usr. Arguments: the systems to try, of the list SYSTEMS; none means all.
+# Tests the single file of `make single` in systems with different C libraries. These are roots of Debian and Ubuntu with Mesa's software
+# driver, a root with musl and a driver in C, and a sandbox that sees only /usr. Arguments select systems of the list SYSTEMS; without
+# arguments, all are used.
 # Roots are made at first use and then kept. UBUNTU names a mirror of Ubuntu with the options of its line in sources.list, such as
-# "[signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] MIRROR"; without it, Ubuntu is skipped.
+# "[signed-by=/usr/share/keyrings/ubuntu-archive-keyring.gpg] MIRROR". Without it, Ubuntu is skipped.
 . "$(dirname "$0")/../make/common.sh"
 . tests/roots.sh
 
@@ -17,7 +18,7 @@ need musl-gcc musl-tools
 [ -x "$FILE" ] || die 2 "there is no $FILE: make single"
 mkdir -p "$HERE" "$ROOTS"
 
-# A root with the C library, a shell, this loader, and a driver that is built for it.
+# Makes a root with the C library, a shell, this loader, and a driver that is built for that C library.
 unpack_musl() {
     local root=$ROOTS/musl
     [ -d "$root" ] && return
@@ -36,8 +37,8 @@ musl_library() {
     realpath /lib/ld-musl-x86_64.so.1
 }
 
-# explained WORDS...: runs the file in a sandbox that these words of bubblewrap describe. A device must be usable, no file may be left, and
-# no process may go on.
+# explained WORDS...: runs the file in a sandbox that these words of bubblewrap describe. A device must be usable. The run must leave no
+# file and no process.
 explained() {
     local status=0 left=$HERE/tmp
     rm -rf "$left" && mkdir -p "$left"

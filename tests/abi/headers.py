@@ -13,7 +13,7 @@ from cases import ROOT, Failure, Skip, expect, run, scratch, tool
 GENERATED = ROOT / "generated"
 HEADERS = Path("/usr/include/vulkan")
 PREAMBLE = Path(__file__).with_name("platform.h")
-# Aliases in Rust, or names that C spells with a struct keyword.
+# C spelling of types whose names differ from Rust: Rust's own types, and names that C writes with `struct`.
 C_TYPES = {
     "u8": "uint8_t",
     "u16": "uint16_t",

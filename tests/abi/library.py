@@ -6,9 +6,9 @@ from collections import Counter
 from cases import ROOT, expect, run, setting, tool
 
 LIST = ROOT / "generated/exports/linux.txt"
-# GEN-53: the commands of core Vulkan, and those of the window systems of Linux.
+# GEN-53: number of the commands of core Vulkan and of the window systems of Linux.
 EXPORTS = 269
-# Besides the C library the dynamic linker itself.
+# The dynamic linker, which the library may need in addition to the C library.
 NEEDED = {"libc.so.6"}
 LINKER = re.compile(r"ld-linux.*\.so\.\d+")
 

@@ -85,7 +85,7 @@ def of_drivers(scratch, libraries, everything):
     """Returns the figures of the installed drivers."""
     scratch.mkdir()
     programs = Path(os.environ["VKL_BENCH_PROGRAMS"])
-    # No names: nothing is looked up.
+    # The list of names is empty, so nothing is looked up.
     bench = tools.Bench(Stage(scratch, programs), programs, os.devnull)
     program = os.environ.get("VKL_VKLOADER") or libraries[OURS].parent / "vkloader"
     both = {drivers.OURS: libraries[OURS], drivers.KHRONOS: libraries[PEER]}

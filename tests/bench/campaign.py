@@ -8,11 +8,12 @@ from collections import defaultdict
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, LATER, OPEN
 
 OURS, PEER = SIDES = ("ours", "peer")
-# Ours, built without the reader of a driver catalogue: it is counted, and not timed.
+# This library, built without the reader of a driver catalogue. Its instructions are counted, but its time is not measured.
 PLAIN = "plain"
 # Odd, so that a median is one of the measurements.
 PROCESSES = 15
-# Measurements of a step when instructions are counted: the first, one that may still differ, and one that represents all later ones.
+# Number of measurements of a step when instructions are counted: the first one, one that may still differ, and one that represents all
+# later ones.
 COUNTED_REPEAT = 3
 
 
@@ -26,9 +27,9 @@ class Results:
 
     def __init__(self):
         self.figures = defaultdict(list)
-        # (side, visit, label, which) to the Cost, for reports of where instructions go.
+        # Maps (side, visit, label, which) to the Cost, for reports of where instructions are executed.
         self.costs = {}
-        # (side, visit, label) to how many operations one measurement is for, where instructions are counted.
+        # Maps (side, visit, label) to the number of operations in one measurement, if instructions are counted.
         self.operations = {}
 
     def add(self, side, visit, tool, label, pairs):
@@ -65,7 +66,7 @@ class Results:
             out = csv.writer(file, lineterminator="\n")
             out.writerow(("side", "scene", "steps", "tool", "label", "which", "figures"))
             for (side, visit, tool, label, which), values in self.figures.items():
-                # Counts are exact; the clock of a busy machine is not.
+                # Counts are exact, but times on a busy machine are not.
                 shown = " ".join(f"{value:.4g}" if tool == CLOCK else f"{value:.10g}" for value in values)
                 out.writerow((side, visit.scene, " ".join(visit.steps), tool, label, which, shown))
 
@@ -92,7 +93,7 @@ def run(bench, libraries, visits):
     for number, visit in enumerate(visits):
         progress(f"counting {number + 1}/{len(visits)}: {visit}")
         count(bench, libraries, visit, results)
-    # The outer loop is the process number, so that a busy minute of the machine falls on all visits alike.
+    # The outer loop is the process number, so that a busy minute of the machine affects all visits alike.
     for number in range(PROCESSES):
         progress(f"timing, process {number + 1}/{PROCESSES} of each")
         order = SIDES if number % 2 == 0 else SIDES[::-1]

@@ -120,7 +120,7 @@ class Axis:
 
     name: str
     points: tuple
-    # From a point to its rows, the same titles at each.
+    # Function that returns the rows for a point. The rows have the same titles at each point.
     rows: object
 
 
@@ -136,7 +136,7 @@ def _along(scene, queries):
 
 AXES = (
     Axis("manifests", (0, 10, 30, 100), lambda count: _along(Scene(manifests=count), True)),
-    # From one on: for none, the library under test does not read the manifests.
+    # The axis starts at one layer, because without layers the library under test does not read the manifests.
     Axis("layers", (1, 4, 8, 16, 32), lambda count: _along(Scene(manifests=32, layers=count), False)),
     Axis("drivers", (1, 2, 4, 8, 16), lambda count: _along(Scene(count), True)),
     Axis("threads", (1, 2, 4), lambda count: [Row("instance", threads(count), "threads", FIRST)]),

@@ -22,7 +22,7 @@ from report import grid
 from scene import Scene
 
 WARM, COLD = "warm", "cold"
-# Each measurement is a process. Odd, so that a median is one of them.
+# Number of measurements, each in its own process. The number is odd, so that a median is one of them.
 PROCESSES = {WARM: 21, COLD: 7}
 KHRONOS, OURS, KNOWN, KEPT, LAZY, ALONE = COLUMNS = ("Khronos", "ours", "with a catalogue", "and keep-open", "and lazy", "drivers alone")
 FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
@@ -40,13 +40,13 @@ class Case:
     labels: tuple
     columns: tuple
     files: tuple = (WARM, COLD)
-    # Words for the output of drivers that are asked alone.
+    # Words in the output of drivers that are asked without a loader.
     alone: tuple = ("opened", "asked")
 
 
 QUERY = Case("first extension query", ("extensions",), ("extensions",), (KHRONOS, OURS, KNOWN))
 CREATION = Case("create an instance and enumerate", ("enumerate",), ("enumerate",), (KHRONOS, OURS, KNOWN, ALONE))
-# Processor time of the process and its threads, without the time that it waits for the machine.
+# Processor time of the process and its threads, without the time in which the process waits for the machine.
 COMPUTED = Case("the same, processor time", ("enumerate",), ("processor",), CREATION.columns, (WARM,), ("processor",))
 PROBES = ("probes",), (KHRONOS, OURS, KNOWN, KEPT), (WARM,)
 AGAIN = Case("the same again, after destroying it", PROBES[0], ("again",), *PROBES[1:])
@@ -65,9 +65,9 @@ class Driver:
 
     manifest: str
     library: str
-    # Number of devices that the driver lists without a loader; None if it does not open or ends the process.
+    # Number of devices that the driver lists without a loader; None if the driver does not open or ends the process.
     devices: int | None = None
-    # The last words about that.
+    # The last words of the failed attempt to ask the driver.
     problem: str = ""
 
 
@@ -76,14 +76,14 @@ class Found:
     """All figures of the installed drivers."""
 
     drivers: list
-    # The method of making files cold, and its result.
+    # The method that makes files cold, and its result.
     eviction: str = ""
-    # (column, case, files) to milliseconds, and to system calls, one element a process.
+    # Maps (column, case, files) to milliseconds, and to numbers of system calls: one element per process.
     times: dict = field(default_factory=lambda: defaultdict(list))
     calls: dict = field(default_factory=dict)
-    # Why entries of the catalogue do not count on this machine.
+    # Reasons why entries of the catalogue do not count on this machine.
     doubts: list = field(default_factory=list)
-    # Why something was not measured.
+    # Reasons why something was not measured.
     skipped: list = field(default_factory=list)
 
     def time(self, column, case, files=WARM):

@@ -118,7 +118,7 @@ def instance_times(library, scratch):
     environment = {
         "LD_LIBRARY_PATH": str(folder),
         "VK_DRIVER_FILES": str(programs / "mock/mock_driver.json"),
-        # No layer but those of this empty folder: none.
+        # Layers come only from this empty folder, so there are none.
         **{name: str(scratch) for name in ("HOME", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS")},
     }
     lines = capture(programs / "bench", CALLS, env=environment).splitlines()

@@ -18,7 +18,7 @@ from catalogue import INSTRUCTIONS  # noqa: E402
 from scene import Stage  # noqa: E402
 
 LIMITS = Path(__file__).resolve().parent / "limits.txt"
-# Tolerance above a limit: the contents of paths and the addresses of objects change a count a little.
+# Tolerance above a limit. The contents of paths and the addresses of objects change a count a little.
 MARGIN = 0.03
 HEAD = """\
 # Instructions of the loader and of its calls to libc, counted by callgrind; `make test` fails where one rises by more

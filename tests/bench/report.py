@@ -6,7 +6,7 @@ import catalogue
 from campaign import OURS, PLAIN, SIDES
 from catalogue import CALLS, CLOCK, FIRST, INSTRUCTIONS, Row
 
-# Columns of the table: tool, its heading, what one unit of it is.
+# Columns of the table: the tool, its heading, and the size of one unit.
 COLUMNS = ((INSTRUCTIONS, "instructions", 1), (CLOCK, "time in us", 1e3), (CALLS, "system calls", 1))
 TOP = 14
 

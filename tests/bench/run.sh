@@ -10,11 +10,11 @@
 . "$(dirname "$0")/../../make/common.sh"
 
 if [ "${1:-}" = figures ]; then
-    # The library alone: it shares no crate with programs that use the standard library.
+    # Builds the library alone, because it shares no crate with programs that use the standard library.
     $CARGO build --locked --quiet --release -p vulkan-loader
     $CARGO build --locked --quiet --release -p vkgen -p mock-driver
     make/programs.sh
-    # The mock driver with optimisation, so that it adds little to the measured times.
+    # Uses an optimised mock driver, which adds little to the measured times.
     cp "$TARGET/release/libmock_driver.so" "$PROGRAMS/mock/libmock_driver.so"
     VKL_LIBRARY=$LIBRARY VKL_PEER_LIBRARY=$(peer_library) VKL_PROGRAMS=$PROGRAMS VKL_VKGEN=$TARGET/release/vkgen \
         exec python3 tests/bench/figures.py "${@:2}"

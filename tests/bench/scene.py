@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-# Manifests past this one name the libraries of the first layers again: no case opens as many.
+# Upper bound on layer libraries. Further manifests name the libraries of the first layers again, because no benchmark opens as many layers.
 LAYER_LIBRARIES = 32
 
 # Time in seconds after which the library under test trusts the state of a file that has not changed.
 SETTLING = 2.1
 
-# Members that make a layer implicit. No variable switches such a layer on, but every query reads its manifest.
+# Members that make a layer implicit. No variable enables such a layer, but every query reads its manifest.
 SWITCHES = {"enable_environment": {"BENCH_LAYER": "1"}, "disable_environment": {"NO_BENCH_LAYER": "1"}}
 
 

@@ -114,8 +114,9 @@ def _slopes(results):
 
 
 def _file(results, stripped):
-    # 700 KiB until the library got the trace, which takes 38 KiB of code that only runs on request. The client of a driver service with its
-    # checksums takes another 37, and the reader of the driver catalogue 39, of which 4 check its content and correct it.
+    # The limit was 700 KiB before the library had the trace, which takes 38 KiB of code that only runs on request. The client of a driver
+    # service with its checksums takes another 37 KiB. The reader of the driver catalogue takes 39 KiB, of which 4 check and correct its
+    # content.
     yield Verdict("size of the library, stripped", stripped[OURS] / KIB, 830, "KiB")
     yield from _ratios(results, "opening the library", catalogue.OPEN, (INSTRUCTIONS, CLOCK), 1)
 
@@ -156,7 +157,7 @@ def of_drivers(found):
         found.skipped.append("the goals with Mesa's four drivers: not all of them are installed, or open")
     known, alone = (found.time(column, drivers.COMPUTED) for column in (drivers.KNOWN, drivers.ALONE))
     if alone is not None:
-        # Opening libraries takes long enough for a busy machine to make times by the clock differ by more than that.
+        # Opening libraries takes so long that times by the clock differ more than that on a busy machine.
         note = "the limit is what the drivers that have devices take alone, and 1 ms; of both the processor time"
         goal("create and enumerate, with a catalogue", known, alone + 1, note)
     used = found.time(drivers.KNOWN, drivers.USE)
@@ -169,7 +170,7 @@ def of_drivers(found):
 def _growth(results):
     for label, title in (("growth-heap", "heap"), ("growth-resident", "resident memory")):
         found = results.figure(OURS, Row(label, catalogue.MEMORY, label, FIRST), CLOCK)
-        # One lost block would be at least 16 bytes in each round. An allocator's caches hold far less.
+        # A leaked block would be at least 16 bytes in each round. An allocator's caches hold far less.
         found = None if found is None else found / catalogue.GROWTH_ROUNDS
         yield Verdict(f"{title}, growth with each instance made and destroyed", found, 1, "bytes")
 

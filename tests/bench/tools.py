@@ -11,7 +11,7 @@ from pathlib import Path
 
 LIMIT = 300
 LIBC = re.compile(r"/libc(\.so|-)[^/]*$")
-# Functions of libc that enter the dynamic linker, and through it the code that it loads.
+# Functions of libc that enter the dynamic linker, and through the linker the code that it loads.
 LINKER = re.compile(r"^_*dl")
 
 
@@ -25,9 +25,9 @@ class Cost:
 
     # The path of the library under test.
     loader: str
-    # (object, function) to the instructions in it.
+    # Maps (object, function) to the number of its instructions.
     own: dict = field(default_factory=lambda: defaultdict(int))
-    # Caller and callee to the instructions between the calls and their returns.
+    # Maps caller and callee to the number of instructions between the calls and their returns.
     calls: dict = field(default_factory=lambda: defaultdict(int))
 
     def _serves(self, caller, callee):
@@ -64,7 +64,7 @@ class Cost:
             whole[caller] += cost
         parts = {place: cost if place[0] == self.loader else 0 for place, cost in self.own.items()}
         share = {}
-        # Each pass corrects one level more, so this is the deepest call stack.
+        # Each pass corrects one more level, so the number of passes is the depth of the deepest call stack.
         for _ in range(60):
             counted = defaultdict(float, parts)
             for (caller, callee), cost in self.calls.items():

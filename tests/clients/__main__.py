@@ -23,7 +23,7 @@ from client import Run  # noqa: E402
 from install import Apt, Npm, Pip  # noqa: E402
 from rows import CLIENTS  # noqa: E402
 
-# Each client runs so often under each loader: the shorter time counts, and what differs from run to run shows.
+# Number of runs of each client under each loader. The shorter time counts, and two runs show which output differs between runs.
 ROUNDS = 2
 
 
@@ -48,7 +48,7 @@ def run(client, library):
 
 def judge(client, peer, listed, entry):
     """Runs a client under both loaders in turn and fails unless the results are equal."""
-    # The first may take the others to install.
+    # Installs in reverse order, because the first need may require the others.
     for need in reversed(client.needs):
         need.install()
     entry.version = client.needs[0].version()

@@ -15,7 +15,7 @@ from install import places
 
 # Time in seconds that a picture must stay to count as still, also on a busy machine.
 STILL = 2.0
-# Number of different pictures that show that a window moves. The other two are for a window with the same frames in each run: the
+# Number of different pictures that show that a window moves. The other two numbers are for a window with the same frames in each run: the
 # number of examined pictures, and the number that two runs must share. Not every frame is seen, and some are seen half drawn.
 MOVES, FRAMES, COMMON = 10, 120, 10
 
@@ -25,29 +25,29 @@ class Client:
     """A real program: its requirements, its steps, and the compared results."""
 
     name: str
-    # The first need is the client itself.
+    # Packages that the client needs. The first one is the client itself.
     needs: list
     command: list
     # Description of the client for the table.
     does: str
     # Text that the output must contain under both loaders, to show that the client worked, and on lavapipe.
     proof: str = ""
-    # A window: `still` ends in a picture that stays, `frames` shows the same pictures in every run, `moving` changing ones.
-    # It is ended when it has shown enough.
+    # Kind of window: `still` ends in a picture that stays, `frames` shows the same pictures in every run, and `moving` shows changing ones.
+    # The client is ended when it has shown enough.
     window: str = ""
-    # Needs a display without showing anything that is looked at.
+    # `True` if the client needs a display but shows no picture to examine.
     display: bool = False
     variables: dict = field(default_factory=dict)
-    # Commands before and after, in the same environment.
+    # Commands before and after the client, in the same environment.
     before: list = field(default_factory=list)
     after: list = field(default_factory=list)
-    # Replaced in the output before it is compared: what differs from run to run.
+    # Replacements for text that differs between runs, applied before the outputs are compared.
     normalise: list = field(default_factory=list)
-    # Lines next to each other that match this are compared in the order of the alphabet.
+    # Pattern of lines without a fixed order. Neighbouring lines that match are sorted before the comparison.
     unordered: str = ""
     # Number of pixels of a picture that may differ, and the largest difference of a channel. lavapipe draws the same picture each time.
     tolerance: tuple = (0, 0)
-    # Files that it writes and that are not for comparing.
+    # Files of the client that are not compared.
     ignored: str = ""
     # Time limit in seconds.
     limit: int = 90
@@ -92,10 +92,10 @@ class Run:
         self.work = self.folder / "work"
         for name in ("work", "home", "linker"):
             (self.folder / name).mkdir()
-        # The last picture, and digests of all.
+        # The last picture, and the digests of all pictures.
         self.picture = None
         self.seen = set()
-        # A client that shows something is ended; its status says nothing then.
+        # `True` if the client was ended. This is usual for a client with a window, and its status then has no meaning.
         self.ended = False
         if client.window or client.display:
             with Display() as display:

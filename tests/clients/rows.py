@@ -16,9 +16,9 @@ GSTREAMER = [
     Apt("gstreamer1.0-tools", "gst-launch-1.0"),
 ]
 CHROMIUM = [Copied("chromium", "/usr/lib/chromium/chromium", "/usr/lib/chromium")]
-# The program opens the loader beside it.
+# Chromium opens the loader in its own folder.
 OTHER_LOADER = [["ln", "-sfn", "{library}", "{system}/chromium/libvulkan.so.1"]]
-# SwiftShader is what this way of drawing is named after; it takes the driver that VK_DRIVER_FILES names.
+# This way of drawing is named after SwiftShader, but uses the driver that VK_DRIVER_FILES names.
 WEBGL = ["--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 WEBGL += ["--user-data-dir=../home/data"]
 MESSAGE_OF_CHROMIUM = (r"^\[[\d:/.]+:(ERROR|WARNING|INFO):.*\n", "")
@@ -28,7 +28,7 @@ QML = [Apt("qml-qt6", "/usr/lib/qt6/bin/qml")] + [
     for name, folder in [("qtquick", "QtQuick/qmldir"), ("qtquick-window", "QtQuick/Window"), ("qtqml", "QtQml/qmldir")]
     + [("qtqml-models", "QtQml/Models"), ("qtqml-workerscript", "QtQml/WorkerScript")]
 ]
-# The path depends on the release.
+# The path depends on the release of Wine's package.
 WINESERVER = "/usr/lib/wine:$(echo /usr/lib/*-linux-gnu/wine)"
 WINE = {"WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
 
@@ -70,7 +70,7 @@ CLIENTS = [
         ["{rust}/vulkano-client"],
         "features, and a compute shader's numbers",
         proof="llvmpipe(.|\n)* 0 wrong",
-        # Sets of names are printed in the order of a hash.
+        # The program prints sets of names in the order of a hash.
         normalise=[ADDRESS],
     ),
     Client(
@@ -154,7 +154,7 @@ CLIENTS = [
         + ["-bitexact", "-f", "framemd5", "frames.md5"],
         "two filters on five frames",
         proof="llvmpipe",
-        # Further lines come from its many threads, in any order.
+        # Further lines come from the program's many threads, in any order.
         normalise=[ADDRESS, (r"^(?!\[AVHWDeviceContext).*\n", "")],
         unordered=LAYER,
     ),
@@ -176,7 +176,7 @@ CLIENTS = [
         "a paused film of one frame in a window",
         proof="VO: \\[gpu\\]",
         window="still",
-        # Said or not when it is ended.
+        # mpv may print this line when it is ended.
         normalise=[(r"^client removed during hook handling\n", "")],
     ),
     Client(
@@ -187,7 +187,7 @@ CLIENTS = [
         proof="renderer string: zink",
         variables=ZINK,
         display=True,
-        # The amount of free memory at this time.
+        # The amount of free memory changes between runs.
         normalise=[(r"^ +\w+ free (aux\. )?memory - total: .*\n", ""), (r"^ +Currently available .*\n", "")],
     ),
     Client(

@@ -34,7 +34,7 @@ impl Catalogue {
         Self::parse(include_str!("catalogue.txt")).unwrap_or_else(|error| panic!("catalogue.txt: {error}"))
     }
 
-    /// The scene of this name.
+    /// Returns the scene of this name.
     pub(crate) fn play(&self, name: &str) -> &Play {
         let hit = self.plays.iter().find(|play| play.name == name);
         hit.unwrap_or_else(|| panic!("no scene {name}"))
@@ -61,8 +61,8 @@ impl Catalogue {
 }
 
 impl Parts {
-    /// `scenes A B | C | D E`: a scene for each choice of one word a column. The last column names programs, the others
-    /// worlds; words joined by `+` come together.
+    /// Reads a line `scenes A B | C | D E`. Returns a scene for each combination of one word from each column. Words of the last column
+    /// name programs, and words of the other columns name worlds. A scene uses all words that `+` joins.
     fn scenes(&self, text: &str) -> Result<Vec<Play>, String> {
         let mut choices: Vec<Vec<&str>> = vec![Vec::new()];
         for column in text.split('|') {
@@ -94,7 +94,8 @@ impl Parts {
     }
 }
 
-/// Splits the text into the lines without indent. Each has the indented lines below it, with two fewer blanks. Comments begin with `#`.
+/// Splits the text into the lines without indent. Each line comes with the indented lines below it, from which two blanks are removed.
+/// Comments begin with `#`.
 fn blocks(text: &str) -> Vec<Item> {
     items(
         text.lines()

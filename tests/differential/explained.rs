@@ -2,7 +2,7 @@
 
 use crate::trace::Difference;
 
-/// `SIDE STREAM SCENES LINE`: all four may hold stars; the side is `ours`, `there` or `*`.
+/// A row `SIDE STREAM SCENES LINE`. All four may contain stars. The side is `ours`, `there` or `*`.
 struct Row {
     text: &'static str,
     side: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct Explained {
 }
 
 impl Explained {
-    /// Reads the committed file: a reason without indent, and the rows that it is for below it, with an indent.
+    /// Reads the committed file. Each reason is a line without indent, and its rows are the indented lines below it.
     pub(crate) fn read() -> Self {
         let mut reason = "";
         let mut rows = Vec::new();
@@ -49,7 +49,7 @@ impl Explained {
         Explained { rows }
     }
 
-    /// Returns `true` if a row is about this difference, which is noted as its use.
+    /// Returns `true` if a row covers this difference, and marks the row as used.
     pub(crate) fn covers(&mut self, scene: &str, difference: &Difference) -> bool {
         let fits = |row: &&mut Row| {
             matches(row.side, difference.side.word())
@@ -60,7 +60,7 @@ impl Explained {
         self.rows.iter_mut().filter(fits).map(|row| row.used = true).count() > 0
     }
 
-    /// The rows that no difference needed.
+    /// Returns the rows that covered no difference.
     pub(crate) fn idle(&self) -> Vec<&'static str> {
         let idle = self.rows.iter().filter(|row| !row.used);
         idle.map(|row| row.text).collect()

@@ -1,7 +1,7 @@
-//! Plays scenes under two libraries and compares all that drivers, layers and the program can see.
+//! Plays scenes under two libraries, and compares everything that drivers, layers and the program can see.
 //!
-//! Arguments are words: only scenes whose names contain one of them are played. `VKL_LIBRARY` and `VKL_PEER_LIBRARY` name
-//! the libraries. `WHOLE=1` prints all that was seen of each run, too. `tests/README.md` describes the whole.
+//! Arguments are words. Only scenes whose names contain one of the words are played. `VKL_LIBRARY` and `VKL_PEER_LIBRARY` name the
+//! libraries. `WHOLE=1` also prints all that was seen of each run. `tests/README.md` describes the whole.
 
 mod catalogue;
 mod explained;
@@ -28,13 +28,13 @@ use explained::Explained;
 use loader_tests::Scene;
 use trace::{Difference, Side, Trace};
 
-/// Names of the variables with the libraries for the children of each run: this project's, and the Khronos loader.
+/// Names of the variables that give the library for the children of each run: this project's library, and the Khronos loader.
 const LIBRARIES: [&str; 2] = ["VKL_LIBRARY", "VKL_PEER_LIBRARY"];
 
 fn main() -> ExitCode {
     let catalogue = Catalogue::read();
     let words: Vec<String> = env::args().skip(1).collect();
-    // Children are started like those of cases: by the name of the scene that they play.
+    // Children are started like those of other tests: by the name of the scene that they play.
     if let [exact, name, ..] = &words[..]
         && exact == "--exact"
     {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         plays.len(),
         failed
     );
-    // If only some scenes were played, a row may be for one of the others.
+    // If only some scenes were played, an unused row may be for another scene.
     let idle = if words.is_empty() { explained.idle() } else { Vec::new() };
     for row in &idle {
         println!("tests/differential.txt: nothing needs `{row}`");
@@ -94,11 +94,11 @@ fn compare(plays: &[&Play]) -> Vec<Vec<Difference>> {
     found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sets the scene up and plays it under both libraries; a child plays its part and leaves.
+/// Sets up the scene and plays it under both libraries. A child plays its part and exits.
 fn play_twice(scene: &mut Scene, play: &Play) -> [Trace; 2] {
     stage::build(scene, &play.pieces);
     LIBRARIES.map(|variable| {
-        // A child was given its library when it was started.
+        // A child got its library when it was started.
         if !scene.is_child() {
             let library = env::var_os(variable).unwrap_or_else(|| panic!("{variable} is not set"));
             scene.env("VKL_LIBRARY", library);

@@ -1,5 +1,5 @@
-//! The program of a scene: one step in each line, which is a word and its arguments. The results go into the journal, among the calls that
-//! drivers and layers record.
+//! The program of a scene. Each line is a step: a word and its arguments. The results go into the journal, among the calls that drivers and
+//! layers record.
 
 use std::fmt::{Debug, Display};
 use std::ptr;
@@ -11,7 +11,7 @@ use loader_tests::{Vk, call};
 use crate::queries;
 use crate::stage::commands;
 
-/// Calls a command that the instance answers; `None`, with a note, if it does not.
+/// Calls a command if the instance has it. Otherwise writes a note, and returns `None`.
 macro_rules! attempt {
     ($player:expr, $pfn:ident($($argument:expr),* $(,)?)) => {{
         let name = stringify!($pfn).trim_start_matches("PFN_");
@@ -23,7 +23,7 @@ macro_rules! attempt {
 }
 pub(crate) use attempt;
 
-/// The program while it runs.
+/// State of the program while it runs.
 pub(crate) struct Player<'v> {
     vk: &'v Vk,
     pub(crate) instance: vk::Instance,
@@ -71,7 +71,7 @@ pub(crate) fn play(vk: &Vk, steps: &[String]) {
 }
 
 impl Player<'_> {
-    /// Writes a result into the journal. The `None` is for callers that end with it.
+    /// Writes a result into the journal. Always returns `None`, so that callers can return the result of this call.
     pub(crate) fn note<T>(&self, step: &str, result: impl Display) -> Option<T> {
         self.vk.mark(&format!("{step} {result}"));
         None
@@ -145,7 +145,7 @@ impl Player<'_> {
         }
     }
 
-    /// The callbacks that a word `alloc=A` or `alloc=B` names; NULL without one.
+    /// Returns the callbacks that a word `alloc=A` or `alloc=B` names, or NULL without such a word.
     pub(crate) fn callbacks(&self, words: &[&str]) -> *const vk::AllocationCallbacks<'static> {
         let named = words.iter().find_map(|word| word.strip_prefix("alloc="));
         named.map_or(ptr::null(), |name| {
@@ -160,7 +160,8 @@ impl Player<'_> {
         self.noted("extensions", self.vk.extension_versions(layer.as_deref()));
     }
 
-    /// `instance VERSION WORD...`: extensions, layers, `messenger`, `report`, `alloc=A`, `flags=1`, `no-application`.
+    /// Runs the step `instance VERSION WORD...`. Words are extensions, layers, `messenger`, `report`, `alloc=A`, `flags=1`, and
+    /// `no-application`.
     fn create_instance(&mut self, words: &[&str]) {
         let [utils, report] = ["messenger", "report"].map(|word| words.contains(&word));
         let utils_info = self.messages.create_info();
@@ -252,7 +253,7 @@ impl Player<'_> {
         self.noted("groups", list.map(|list| list.iter().map(names).collect::<Vec<_>>()));
     }
 
-    /// The physical device of this name, or the first.
+    /// Returns the physical device of this name, or the first one.
     fn physical(&self, words: &[&str]) -> Option<vk::PhysicalDevice> {
         let named = self
             .physical
@@ -262,7 +263,7 @@ impl Player<'_> {
         found.or_else(|| self.note("there", "is no physical device"))
     }
 
-    /// `device-extensions [DEVICE [LAYER]]`.
+    /// Runs the step `device-extensions [DEVICE [LAYER]]`.
     fn device_extensions(&self, words: &[&str]) {
         let Some(device) = self.physical(words) else { return };
         let layer = words
@@ -292,7 +293,7 @@ impl Player<'_> {
         }
     }
 
-    /// `device NAME WORD...`: extensions, layers, `features`, `group`, `alloc=A`.
+    /// Runs the step `device NAME WORD...`. Words are extensions, layers, `features`, `group`, and `alloc=A`.
     fn create_device(&mut self, words: &[&str]) {
         let Some(physical) = self.physical(words) else { return };
         let names = |start: &str| -> Vec<std::ffi::CString> {
@@ -335,7 +336,7 @@ impl Player<'_> {
         }
     }
 
-    /// A queue, a command buffer, a draw, a submission.
+    /// Uses the device: gets a queue, records a draw into a command buffer, and submits the buffer.
     fn use_device(&self) {
         if self.device.is_null() {
             return;
@@ -471,7 +472,7 @@ impl Player<'_> {
         );
     }
 
-    /// `look-up null|instance|device NAME...`, or `*` for all names: whether something is answered.
+    /// Runs the step `look-up null|instance|device NAME...`, with `*` for all names. Records whether each look-up returns a function.
     fn look_up(&self, words: &[&str]) {
         let every: Vec<&str> = commands().collect();
         let names = if words[1..] == ["*"] { &every[..] } else { &words[1..] };

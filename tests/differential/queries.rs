@@ -1,4 +1,4 @@
-//! The queries about physical devices and surfaces that a program makes: each way in which the loader treats them once.
+//! The queries about physical devices and surfaces that a program makes, with one for each way in which the loader treats queries.
 
 use std::ptr;
 
@@ -14,7 +14,7 @@ fn told(player: &Player<'_>, what: &str, answer: Option<impl std::fmt::Debug>) {
     }
 }
 
-/// Calls a command with a second name by the type of the first.
+/// Calls a command by its second name, with the function type of the first name.
 macro_rules! also {
     ($player:expr, $name:literal as $pfn:ident($($argument:expr),* $(,)?)) => {
         match $player.address($name) {
@@ -24,7 +24,7 @@ macro_rules! also {
     };
 }
 
-/// Queries of all generations.
+/// Makes the queries about a physical device, in all their versions.
 pub(crate) fn ask_physical(player: &Player<'_>, device: vk::PhysicalDevice) {
     let mut first = vk::PhysicalDeviceProperties::default();
     attempt!(player, PFN_vkGetPhysicalDeviceProperties(device, &mut first));
@@ -113,7 +113,7 @@ fn second_generation(player: &Player<'_>, device: vk::PhysicalDevice) {
     );
 }
 
-/// `surface headless|xcb|xlib|wayland|display`, with `alloc=A`.
+/// Runs the step `surface headless|xcb|xlib|wayland|display`, with `alloc=A`.
 pub(crate) fn create_surface(player: &mut Player<'_>, words: &[&str]) {
     let this = &*player;
     let (instance, callbacks) = (this.instance, this.callbacks(words));
@@ -160,7 +160,7 @@ pub(crate) fn create_surface(player: &mut Player<'_>, words: &[&str]) {
     player.surface = surface;
 }
 
-/// Queries about a surface, which make the driver's own if it has none yet.
+/// Makes queries about a surface. The first query creates the driver's own surface, if there is none yet.
 pub(crate) fn ask_surface(player: &Player<'_>, device: vk::PhysicalDevice, surface: vk::SurfaceKHR) {
     let mut supported = 7;
     let answer = attempt!(

@@ -11,7 +11,7 @@ use crate::kit::Layer;
 /// Path at which a settings file is found.
 const SETTINGS: &str = "xdg/config-home/vulkan/loader_settings.d/vk_loader_settings.json";
 
-/// Builds all pieces. A child makes the same calls, and uses only the returned paths.
+/// Builds all pieces of a scene. A child makes the same calls, but uses only the returned paths.
 pub(crate) fn build(scene: &mut Scene, pieces: &[Item]) {
     let mut bases = Vec::new();
     for item in pieces {
@@ -35,7 +35,7 @@ pub(crate) fn build(scene: &mut Scene, pieces: &[Item]) {
     }
 }
 
-/// `@ROOT@` is the scene's folder, `@LAVAPIPE@` the manifest of that driver.
+/// Fills in the placeholders: `@ROOT@` becomes the scene's folder, and `@LAVAPIPE@` the path of that driver's manifest.
 fn filled(scene: &Scene, text: &str) -> String {
     let text = text.replace("@ROOT@", scene.text_path("").trim_end_matches('/'));
     match text.contains("@LAVAPIPE@") {
@@ -52,7 +52,7 @@ fn lavapipe() -> String {
     hit.expect("lavapipe is installed (mesa-vulkan-drivers)")
 }
 
-/// `driver NAME usual|plain`, with lines for the driver below it.
+/// Builds `driver NAME usual|plain`, with lines for the driver below it.
 fn driver(scene: &mut Scene, head: &str, lines: &[String]) {
     let (name, kind) = head.split_once(' ').unwrap_or((head, "usual"));
     let driver = match kind {
@@ -110,7 +110,7 @@ fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
             "api" => layer.api(value),
             "format" => layer.format(value),
             "folder" => layer.folder(value),
-            // `ask *` asks for every known command.
+            // `ask *` makes the layer ask for every known command.
             "ask" if value == "*" => commands().fold(layer, |layer, name| layer.conf("ask", name)),
             // All other keys are passed to the mock layer.
             _ => layer.conf(key, value),
@@ -120,7 +120,7 @@ fn layer(scene: &Scene, head: &str, lines: &[String]) -> Option<String> {
     (!elsewhere).then(|| scene.text_path(&format!("layers/{name}")))
 }
 
-/// The names of all commands, as the registry's snapshot lists them.
+/// Returns the names of all commands in the registry's snapshot.
 pub(crate) fn commands() -> impl Iterator<Item = &'static str> {
     let text = include_str!("../../registry/snapshot/commands.txt");
     text.lines().filter_map(|line| line.strip_prefix("command "))

@@ -28,7 +28,7 @@ impl Side {
     }
 }
 
-/// A line that only one side has, or has in this place.
+/// A line that only one side has at this place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) side: Side,
@@ -69,7 +69,7 @@ impl Trace {
         }
     }
 
-    /// The lines that are not in both, stream by stream.
+    /// Returns the lines that only one of the runs has, stream by stream.
     pub(crate) fn differences(ours: &Trace, there: &Trace) -> Vec<Difference> {
         let streams = ours.streams.iter().zip(&there.streams);
         streams
@@ -84,7 +84,7 @@ impl Trace {
     }
 }
 
-/// A line of a driver or a layer about a name that it was asked for.
+/// Returns `true` for a line in which a driver or a layer records a name that it was asked for.
 fn is_lookup(line: &str) -> bool {
     const LOOKUPS: [&str; 6] = [
         "vk_icdGetInstanceProcAddr",
@@ -97,7 +97,7 @@ fn is_lookup(line: &str) -> bool {
     line.split(' ').nth(1).is_some_and(|word| LOOKUPS.contains(&word))
 }
 
-/// Replacements for numbers without meaning: the names that the program gave to addresses, and one for all others.
+/// Replacements for numbers without meaning. Addresses that the program named get these names, and all others get one common word.
 struct Names {
     root: String,
     known: Vec<(String, String)>,
@@ -110,7 +110,7 @@ impl Names {
             Some((number.into(), name.into()))
         });
         let mut known: Vec<(String, String)> = given.collect();
-        // The sum of a set of callbacks is one of addresses, which differ from run to run.
+        // The checksum of a set of callbacks is made from addresses, which differ from run to run.
         let sums = outcome.journal().into_iter().filter_map(|line| {
             let (_, callbacks) = line.split_once("alloc=0x")?;
             callbacks.split_once('/')
@@ -127,8 +127,8 @@ impl Names {
         }
     }
 
-    /// Addresses are below 2^47 and above all small numbers. The mock driver's own numbers have their highest bit set, and are not
-    /// replaced.
+    /// Replaces addresses in a line. Addresses are below 2^47 and above all small numbers. Numbers of the mock driver have their highest
+    /// bit set, and are not replaced.
     fn replace(&self, line: &str) -> String {
         let line = line.replace(&self.root, "@ROOT@");
         let mut parts = line.split("0x");
@@ -151,14 +151,14 @@ impl Names {
     }
 }
 
-/// The lines outside a longest common subsequence, in order.
+/// Returns the lines that are not in a longest common subsequence, in order.
 fn different<'l>(ours: &'l [String], there: &'l [String]) -> Vec<(Side, &'l str)> {
     let front = ours.iter().zip(there).take_while(|(one, other)| one == other).count();
     let (ours, there) = (&ours[front..], &there[front..]);
     let back = ours.iter().rev().zip(there.iter().rev());
     let back = back.take_while(|(one, other)| one == other).count();
     let (ours, there) = (&ours[..ours.len() - back], &there[..there.len() - back]);
-    // lengths[i][j]: how many lines the rests from i and from j have in common.
+    // lengths[i][j]: number of lines that the rests from i and from j have in common.
     let mut lengths = vec![vec![0u32; there.len() + 1]; ours.len() + 1];
     for (i, one) in ours.iter().enumerate().rev() {
         for (j, other) in there.iter().enumerate().rev() {

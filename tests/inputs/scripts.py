@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cases import HANG, ROOT, Skip, expect, run, scratch
 
-# A build ends the script with another status than an invalid argument does.
+# A script that starts a build ends with another status than one that refuses an argument.
 STOPPED = {"CARGO": "false"}
 
 
@@ -45,7 +45,7 @@ def documents(tree, *arguments, status=0):
     """Writes or checks the documents of a tree."""
     built = os.environ.get("XTASK")
     if not built:
-        # The program is of this tree, and runs in the other one.
+        # The program is built in this tree, and runs in the other tree.
         target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
         run([*os.environ.get("CARGO", "cargo").split(), "build", "--locked", "--quiet", "-p", "xtask"], HANG, cwd=ROOT)
         built = (ROOT / target).resolve() / "debug/xtask"

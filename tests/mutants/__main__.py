@@ -27,7 +27,7 @@ import mutate  # noqa: E402
 import runs  # noqa: E402
 import tree  # noqa: E402
 
-# Number of behaviour cases that run before the unit tests are built, and number at a time after them.
+# Numbers of behaviour tests that run before the unit tests are built. Afterwards, MORE_CASES tests run at a time.
 FIRST_CASES = (12, 48)
 MORE_CASES = 200
 
@@ -110,7 +110,7 @@ class Hunt:
 
     def __init__(self, mutants, first, wanted, known):
         self.mutants = mutants
-        # The place of the next mutant in the list, from 0, and of those that are being tried.
+        # Place of the next mutant in the list, from 0, and the places of those that are being tried.
         self.next = first - 1
         self.running = set()
         self.wanted = wanted
@@ -204,7 +204,7 @@ def main():
             for each in running:
                 each.result()
         except BaseException as error:
-            # Runs that have not ended do not count; their processes are ended first.
+            # Runs that have not ended do not count. Their processes are ended first.
             hunt.summary()
             if not isinstance(error, SystemExit):
                 traceback.print_exc()

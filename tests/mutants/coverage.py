@@ -26,11 +26,11 @@ PLAIN = FOLDER / "plain"
 PROBED = FOLDER / "probed"
 LIBRARY = "libvulkan.so"
 KEPT = FOLDER / "map.json"
-# Files that the map depends on, and those among them that it does not.
+# SOURCES matches the files that the map depends on. OTHERS matches exceptions among them.
 SOURCES = re.compile(r"Cargo\.(lock|toml)$|(generated|loader|tests)/.*\.(rs|toml)$")
 OTHERS = re.compile(r"loader/(service|vkloader|pages)/|tests/(ash_client|browser|clients|differential|fuzz|structure|targets)/")
 CASE_FILE = re.compile(r"tests/tests/(\w+)/(\w+)\.rs$")
-# Time limit for one test in seconds. It may be the only test that runs.
+# Time limit for one test in seconds. The limit is long, because no other test may run meanwhile.
 LIMIT = 300
 # Upper bound on tests that fail without a mutant. If more fail, the machine or the tree is at fault.
 BROKEN = 20
@@ -208,7 +208,7 @@ class Recording:
         """All tests but the known ones, so many at a time, with what they reached; without those that fail on the unchanged tree too."""
         shutil.rmtree(NOTES, ignore_errors=True)
         NOTES.mkdir(parents=True)
-        # A case about privileges has children of another user.
+        # A test about privileges has children that run as another user.
         NOTES.chmod(0o777)
         listed = ((program, name) for program in self.programs.places for name in names_of(self.programs, program))
         tests = [Test(*row, 0) for row in listed if row not in known]

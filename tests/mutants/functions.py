@@ -3,13 +3,13 @@
 import re
 from dataclasses import dataclass
 
-# Comments, texts and characters, which may contain a brace that does not count. A lifetime is not a character.
+# Comments, strings and characters, in which braces do not count. A lifetime is not a character.
 TEXTS = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?c?r(?P<hashes>#*)".*?"(?P=hashes)|b?c?"(?:\\.|[^"\\])*"|b?\'(?:\\(?:u\{\w+\}|x\w\w|.)|[^\'\\\n])\'',
     re.S,
 )
 NAMED = re.compile(r"\bfn\s+\$?\w+")
-# Words before a function that is evaluated at compile time, or that is machine code.
+# Words before a function that is evaluated at compile time, or that consists of machine code.
 NO_CALLS = re.compile(r"\bconst\b|\bnaked\b")
 PAIRS = {"(": 1, "[": 1, ")": -1, "]": -1}
 
@@ -21,7 +21,7 @@ class Function:
     first: int
     last: int
     body: int
-    # `True` if a call may stand at that offset.
+    # `True` if a call can be inserted at that offset.
     open: bool
 
 

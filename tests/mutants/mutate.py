@@ -7,11 +7,11 @@ from pathlib import Path
 import functions
 import tree
 
-# Paths that are not shipped: cases, and their helpers.
+# Paths of code that is not shipped: tests, and their helpers.
 CASES = re.compile(r"(^|/)(tests|testing|\w+_tests|scratch)(/|\.rs$)")
-# Words before a module, function or declaration that only tests have.
+# Attributes before a module, function or declaration that exists only in tests.
 OF_TESTS = re.compile(r"#\[cfg\((?:all\()?test\b.*\]")
-# Beginnings of lines that are not mutated: an assertion, and a hint for the compiler, change nothing as long as they hold.
+# Beginnings of lines that are not mutated. Assertions and hints for the compiler change nothing as long as they hold.
 UNSEEN = ("use ", "#", "//", "assert", "debug_assert", "core::hint::")
 # Parts of lines that are not mutated, in addition to comments and texts.
 ATTRIBUTE = re.compile(r"#!?\[.*\]")
@@ -24,7 +24,7 @@ DEFAULTS = (
     (re.compile(r"(?:usize|isize|[ui]\d+)$"), ("0",)),
     (re.compile(r"VkResult$"), ("VkResult::VK_SUCCESS", "VkResult::VK_ERROR_INITIALIZATION_FAILED")),
 )
-# Code that reserves room. No test can notice room for one more element.
+# Code that reserves space. No test can notice space for one more element.
 ROOM = re.compile(r"\.try_(?:exact_)?room\(.*\)|try_(?:with_capacity|reserve|reserve_exact)\(.*\)|^const USUAL_\w+: usize = \d+;")
 # A call or assignment on its own line. Lines that begin with these words are of another kind.
 STATEMENT = re.compile(r"^\s+(?!let |return|break|continue|use |pub |const |static |type |else|fn )[\w*&(].*;$")

@@ -1,15 +1,15 @@
-//! Notes which functions of the loader a test reaches. It is part of an instrumented copy of the tree, where every function begins with a
-//! call of [`reached`].
+//! Notes the functions of the loader that a test reaches. The module is part of an instrumented copy of the tree, in which every function
+//! begins with a call of [`reached`].
 //!
 //! The arguments `--exact NAME` of a process identify the test, also in the processes that it starts. The notes are bytes of a file in
-//! shared memory, so they outlast a process that aborts, and a forked process writes to the same file. Every function here calls the system
-//! directly, because cases replace functions of the C library.
+//! shared memory. So they outlast a process that aborts, and a forked process writes to the same file. Every function here calls the system
+//! directly, because tests replace functions of the C library.
 
 use core::ffi::{c_int, c_long, c_void};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-/// The folder of the files; each test has one, as long as there are functions.
+/// The folder of the files. Each test has a file with a byte for each function.
 const FOLDER: &[u8] = b"@FOLDER@/";
 const FUNCTIONS: usize = @FUNCTIONS@;
 
@@ -32,7 +32,7 @@ const OPENING: u8 = 1;
 const KNOWN: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-/// The notes, or null in a process that runs no test by its name.
+/// The notes, or null in a process that does not run a test by its name.
 static NOTES: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
 /// Notes that the function with this number was reached.
@@ -42,7 +42,7 @@ pub fn reached(number: usize) {
     }
     let notes = NOTES.load(Ordering::Acquire);
     if !notes.is_null() {
-        // SAFETY: the number is below FUNCTIONS, and so many bytes are mapped.
+        // SAFETY: the number is below FUNCTIONS, and that number of bytes is mapped.
         unsafe { notes.add(number).write_volatile(1) };
     }
 }
@@ -51,10 +51,10 @@ pub fn reached(number: usize) {
 fn open() {
     match STATE.compare_exchange(UNKNOWN, OPENING, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => {
-            // SAFETY: the place of the thread's error number is always valid.
+            // SAFETY: the location of the thread's error number is always valid.
             let error = unsafe { *__errno_location() };
             NOTES.store(map(), Ordering::Release);
-            // SAFETY: the address is that of this thread's own number.
+            // SAFETY: the location of the thread's error number is always valid.
             unsafe { *__errno_location() = error };
             STATE.store(KNOWN, Ordering::Release);
         }
@@ -70,7 +70,7 @@ fn map() -> *mut u8 {
     let [open, read, close, map] = CALLS;
     let mut arguments = [0; 4096];
     let mut path = [0; 1024];
-    // SAFETY: the paths end with a NUL, and the buffer has room for as many bytes as are asked for; a mapping is at a place of the system's choice.
+    // SAFETY: the paths end with a NUL, and the buffer has space for all requested bytes. The system chooses the place of the mapping.
     unsafe {
         let file = syscall(open, HERE, c"/proc/self/cmdline".as_ptr(), READING, 0);
         let length = syscall(read, file, arguments.as_mut_ptr(), arguments.len());

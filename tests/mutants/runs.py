@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import cases
 
-# A mutant that allocates for ever ends by itself: 16 GiB of address space, which sanitizers and lavapipe stay below.
+# Upper bound on address space, which ends a mutant that allocates for ever. Sanitizers and lavapipe need less than these 16 GiB.
 SPACE = 16 << 30
 RESULT = re.compile(r"^test (\S+).* \.\.\. (ok|FAILED|ignored)")
 # Shortest time limit for one test, in seconds. A test that takes longer hangs.

@@ -13,11 +13,12 @@ import cases
 
 CARGO = os.environ.get("CARGO", "cargo")
 FOLDER = Path(os.environ["VKL_MUTANTS"])
-# The tree as it was when the run began: a run takes long, and people go on working.
+# Copy of the tree as it was when the run began, because a run takes long, and people keep changing the tree.
 SOURCE = FOLDER / "source"
 LIBRARY = "vulkan-loader"
 MOCKS = ("mock_driver", "mock_layer", "sample_driver", "sample_layer")
-# Time limit for a build with a mutant, in seconds. The compiler may never end on a mutant; a build takes far less, even on a busy machine.
+# Time limit for a build with a mutant, in seconds, because the compiler may never end. A normal build takes far less, even on a busy
+# machine.
 BUILD_LIMIT = 3600
 
 
@@ -124,7 +125,8 @@ class Tree:
     def __init__(self, number):
         self.root = FOLDER / f"tree-{number}"
         self.target = FOLDER / f"target-{number}"
-        # A build without debugging information takes a quarter less time. A mutant that compiles to the same code is then the same library.
+        # A build without debugging information takes a quarter less time. In addition, a mutant that compiles to the same code gives the
+        # same library.
         self.variables = {**os.environ, "CARGO_TARGET_DIR": str(self.target), "CARGO_PROFILE_DEV_DEBUG": "0"}
         self.library = self.target / "debug/libvulkan.so"
         self.restore()

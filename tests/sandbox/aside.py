@@ -5,7 +5,7 @@ import shutil
 from bubble import PROGRAM, sandboxed
 from cases import HANG, expect, run, scratch, setting
 
-# A folder of the system that a sandbox fills as its case wants, and the one of the bundle.
+# A folder of the system, which each test fills in its own way, and the folder of the bundle.
 SYSTEM, BUNDLE = "/usr/local/lib", "/opt/bundle"
 # Output of the program if its device worked.
 WORKED = "1 of 1 devices worked"
@@ -39,7 +39,7 @@ def options(*placed, library=None, variables=()):
 def told(*placed, status=0, **more):
     """Returns the output of the program and the loaders."""
     made = options(*placed, **more)
-    # The lines of the loaders are on standard error.
+    # The loaders write their lines to standard error.
     return sandboxed(made, ["/bin/sh", "-c", f"{PROGRAM} mock 2>&1"], status=status)
 
 

@@ -10,7 +10,7 @@ from cases import HANG, Skip, expect, run, setting, tool
 PROGRAM, LIBRARIES = "/program", "/opt/loader"
 # Number of words that follow each used option of bubblewrap.
 WORDS = {"--proc": 1, "--dev": 1, "--tmpfs": 1, "--dir": 1, "--setenv": 2, "--symlink": 2, "--ro-bind": 2, "--ro-bind-try": 2, "--dev-bind": 2}
-# Own everything, gone with this process, and no variable from outside.
+# The sandbox shares nothing, ends with this process, and gets no variable from outside.
 ALONE = ["--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
 
 

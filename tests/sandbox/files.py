@@ -12,7 +12,7 @@ from cases import HANG, Skip, expect, run, scratch, setting
 DRIVERS = Path("/usr/share/vulkan/icd.d")
 # Output of the compute program if all numbers are right.
 WORKS = "0 wrong; triangle of"
-# Beginnings of the names of files that a container has itself: the C library.
+# Beginnings of the names of the C library's files, which every container has itself.
 C_LIBRARY = ("ld-linux", "ld-musl", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so")
 
 
@@ -95,7 +95,7 @@ def container():
     options = c_library()
     edits = [specification["containerEdits"], device["containerEdits"]]
     mounts = [mount for edit in edits for mount in edit.get("mounts", [])]
-    # In place of the hook, which works in the mounts of a container runtime.
+    # These mounts replace the hook, which needs the mounts of a container runtime.
     hook = device["containerEdits"]["hooks"][0]
     mounts += [{"hostPath": os.path.realpath(path), "containerPath": path} for path in hook["args"][2:]]
     for mount in mounts:

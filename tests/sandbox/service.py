@@ -23,11 +23,11 @@ SOCKET = "/run/vulkan-loader/service.sock"
 NEEDED = "/opt/needed"
 # Device names of the two drivers.
 FIRST, SECOND = "llvmpipe", "for any target"
-# Lines of vulkaninfo that differ outside: they depend on the folders of layers and drivers.
+# Lines of vulkaninfo that differ outside the sandbox, because they depend on the folders of layers and drivers.
 DIFFERS = re.compile(r"^VK_LAYER_|^Instance Layers: count = |^'DISPLAY'|^-+$|^$")
 # A user without privileges.
 USER = 1000
-# Seconds that the loader waits for an answer.
+# Seconds that a loader waits for the service's answer.
 UNANSWERED = 6
 
 
@@ -204,7 +204,7 @@ def brought_along():
         path = service.folder / "packages/lavapipe/metadata/metadata.json"
         metadata = json.loads(path.read_text())
         expect(len(metadata["needs"]) > 10, metadata)
-        # LSV-67: a driver for a newer C library is refused.
+        # LSV-67: the loader refuses a driver for a newer C library.
         metadata["c_library"] = "2.999"
         path.write_text(json.dumps(metadata))
         deadline = time.monotonic() + HANG

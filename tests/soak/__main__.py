@@ -24,7 +24,7 @@ import loader  # noqa: E402
 import settings  # noqa: E402
 
 AT_ONCE = 2
-# Words in front of each process, as for the behaviour cases; it may then run thirty times longer.
+# Words before each command, as for the behaviour tests. With such words, a process may run thirty times longer.
 WRAP = os.environ.get("VKL_WRAP", "").split()
 # Time limit in seconds. The slowest process takes one second on a busy machine.
 LIMIT = 60 * (30 if WRAP else 1)

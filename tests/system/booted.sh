@@ -15,7 +15,7 @@ until_true() {
     systemctl --no-pager status 'vulkan-loader-*' || true
     exit 1
 }
-# not COMMAND...: fails unless the command fails; after a plain `!` the shell would continue.
+# not COMMAND...: fails unless the command fails. After a plain `!`, the shell would continue.
 not() {
     ! "$@"
 }
@@ -32,7 +32,7 @@ is vulkan-loader-service.socket UnitFileState disabled
 is vulkan-loader-service.socket ActiveState inactive
 echo "figure enabled: the catalogue, not the service"
 
-# This runs after multi-user.target.
+# This script runs after multi-user.target.
 is vulkan-loader-catalogue.service ActiveState activating
 echo "figure the boot waits for no driver that hangs"
 until_true "the catalogue is asked at boot" is vulkan-loader-catalogue.service ActiveState inactive

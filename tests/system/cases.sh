@@ -1,8 +1,8 @@
-# Sourced by run.sh: what packages of drivers, bare roots, a boot and accidents do to ours.
+# Sourced by run.sh: tests of our packages with packages of drivers, in bare roots, in a boot, and with accidents.
 
 CATALOGUE=var/cache/vulkan-loader/catalogue-x86_64.json
 
-# All installed files and all files that were made, except for the data of other packages.
+# Lists all installed files and all files that were made, except for the data of other packages.
 files() {
     (cd "$COPY" && find etc usr var lib* bin sbin opt srv -xdev \( -path var/lib/dpkg -o -path var/lib/apt -o -path var/log -o -path 'var/cache/*/*' -o \
         -path var/tmp -o -path 'var/lib/systemd/catalog*' -o -path var/lib/systemd/linger -o -path var/lib/systemd/timers -o -path 'var/lib/dbus/*' -o \
@@ -13,12 +13,12 @@ forgotten() {
     [ -s "$COPY/$CATALOGUE" ]
     not grep -q "$1" "$COPY/$CATALOGUE"
 }
-# The packages of which dpkg keeps something.
+# Lists those of our packages of which dpkg keeps something.
 known() {
     inside dpkg-query -W -f '${binary:Package} ${db:Status-Abbrev}\n' | awk '/^(libvulkan1-rs|vkloader|vk-loader-service|bad-drivers)/'
 }
 
-# A package with two drivers: one ends its process, the other never answers.
+# Makes a package with two drivers: one ends its process, and the other never answers.
 bad_drivers() {
     local folder=$HERE/bad how
     rm -rf "$folder"
@@ -33,7 +33,7 @@ bad_drivers() {
     dpkg-deb --root-owner-group -b "$folder" "$COPY/root/bad/bad-drivers.deb" >/dev/null
 }
 
-# The catalogue follows changes of drivers' packages, and programs use it.
+# Tests that the catalogue follows changes of drivers' packages, and that programs use the catalogue.
 drivers_come_and_go() {
     local shown
     shown=$(inside vkloader catalogue show)
@@ -50,7 +50,7 @@ drivers_come_and_go() {
     grep -q 'Not opening driver' <<<"$shown"
     grep -q llvmpipe <<<"$shown"
 }
-# Such drivers delay the installation by seconds, and none of their processes remains.
+# Tests that bad drivers delay the installation only by seconds, and that none of their processes remains.
 bad_drivers_come_and_go() {
     local since=$SECONDS shown
     inside sh -c 'dpkg -i /root/bad/bad-drivers.deb && ! pgrep -x vkloader'
@@ -66,11 +66,11 @@ bad_drivers_come_and_go() {
     inside dpkg --purge bad-drivers
     forgotten bad_
 }
-# An image is made with less around it than a machine has.
+# Tests the installation in an image, which has less around it than a machine.
 bare() {
     around 'mount -t tmpfs tmpfs "$root/dev"' sh -c 'dpkg -i /root/ours/*.deb'
     consistent
-    # /proc tells a process its own path. Without it no driver is asked, and nothing fails.
+    # /proc gives a process its own path. Without /proc, no driver is asked, and nothing fails.
     inside vkloader catalogue update
 }
 read_only() {
@@ -79,8 +79,8 @@ read_only() {
     inside sh -c 'dpkg -i /root/ours/vkloader_*.deb'
     consistent
 }
-# dpkg may fill a root without entering it. Its scripts then run on this machine, and only DPKG_ROOT names the root. Still, debhelper's own
-# lines reload systemd and start the units that they have enabled.
+# dpkg may fill a root without entering it. The scripts of packages then run on this machine, and only DPKG_ROOT names the root. However,
+# debhelper's own lines reload systemd and start the units that they have enabled.
 from_outside() {
     inside env DPKG_ROOT=/tmp/elsewhere sh -euc '
         mkdir -p /run/systemd/system /tmp/instead /tmp/elsewhere/var/cache/vulkan-loader /tmp/elsewhere/etc/systemd/system
@@ -113,7 +113,7 @@ boots() {
         root=$1
         mount --bind "$root" "$root"
         mount -t proc proc "$root/proc"
-        # The devices of this machine are only read.
+        # Mounts the devices of this machine read-only.
         mount -t sysfs -o ro sysfs "$root/sys"
         mount -t tmpfs tmpfs "$root/dev"
         for name in null zero full random urandom tty; do
@@ -135,14 +135,14 @@ boots() {
     [ -s "$COPY/root/system/booted.end" ]
 }
 
-# dpkg refuses Debian's package, because ours conflicts with it; only apt replaces one by the other.
+# Tests that dpkg refuses Debian's package, because our package conflicts with it. Only apt replaces one by the other.
 refused() {
     not inside sh -c 'dpkg -i /root/debian/libvulkan1_*_amd64.deb'
     inside dpkg --purge libvulkan1
     consistent
     shows "libvulkan.so.$VERSION"
 }
-# The package of another processor differs in the library and its folder alone.
+# Tests that the package of another processor differs only in the library and its folder.
 multiarch() {
     local package
     compgen -G "$COPY/root/debian/libc6_*_i386.deb"
@@ -164,14 +164,14 @@ multiarch() {
     [ "$(inside ldconfig -p | grep -c 'libvulkan.so.1 ')" = 2 ]
     cc -m32 -o "$COPY/root/i386/version" tests/system/version.c -ldl
     say "figure for 32 bits: $(inside /root/i386/version)"
-    # dpkg upgrades both packages together, and refuses one alone.
+    # dpkg upgrades both packages together, but refuses one of them alone.
     not inside sh -c 'dpkg -i /root/next/*.deb'
     inside sh -c 'dpkg --purge --force-remove-protected libvulkan1-rs:i386 libc6:i386 libgcc-s1:i386 gcc-12-base:i386'
     inside sh -c 'dpkg -i /root/ours/libvulkan1-rs_*.deb'
     consistent
 }
 
-# dpkg is killed at more and more moments: a program finds a library after each, and the installation can be gone on with.
+# Kills dpkg later and later. After each time, a program must find a library, and the installation must be able to continue.
 cut_off() {
     local after cut=0 whole=0
     for after in 0.05 0.1 0.2 0.3 0.5 0.8 1.3; do
@@ -181,7 +181,7 @@ cut_off() {
             cut=$((cut + 1))
         fi
         inside vulkaninfo --summary >/dev/null
-        # Triggers of other packages that were interrupted run here too.
+        # This also runs interrupted triggers of other packages.
         inside sh -c 'dpkg -i /root/ours/*.deb || true; dpkg --configure -a && dpkg -i /root/ours/*.deb'
         consistent
         shows "libvulkan.so.$VERSION"

@@ -31,7 +31,7 @@ def differences(before, after, allowed):
         if line.startswith(("---", "+++", "@@")):
             continue
         text = line[1:].strip()
-        # A rule below a heading is as long as that.
+        # A line of = or - below a heading has the length of the heading, so such lines are ignored.
         if text.strip("=-") and not any(sign == line[0] and rule.fullmatch(text) for sign, rule in allowed):
             yield line
 
@@ -46,7 +46,7 @@ def main():
             wrong = ["was run under one loader only"]
         else:
             wrong = list(differences(before / name, after / name, allowed if name.startswith("vulkaninfo") else []))
-            # A program that did nothing under either says nothing of them.
+            # A program that failed under both loaders shows no difference, so the failure itself is an error.
             if lines(after / name)[-1] not in ("ended with 0", "ended with 2" if name == "zink-eglinfo" else ""):
                 wrong.append(lines(after / name)[-1])
         if wrong:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Inside the root: every manual page without a warning, and completions that shells load and that know the commands.
+# Runs inside the root. Checks that every manual page has no warning, and that shells load the completions, which know the commands.
 set -eu
 pages=$(ls /usr/share/man/man1/vkloader*.gz /usr/share/man/man8/vk-loader-service*.gz /usr/share/man/man5/vk-loader-service.json.5.gz \
     /usr/share/man/man7/vulkan-loader.7.gz)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Inside the root: runs each program on the loader that is installed, and keeps what it said. Argument: the folder for that, a file a
-# program; its last line is how the program ended.
+# Runs inside the root. Runs each program on the installed loader, and keeps its output. The argument is the folder for the output, with one
+# file per program. The last line of a file says how the program ended.
 out=$1
 mkdir -p "$out"
 cd "$(mktemp -d)" || exit 2
-# Xvfb writes to this descriptor once it accepts connections. With -noreset it stays when the last client ends.
+# Xvfb writes to descriptor 3 when it accepts connections. With -noreset, Xvfb keeps running after the last client ends.
 Xvfb :7 -noreset -screen 0 640x480x24 -nolisten tcp -displayfd 3 3>display >/dev/null 2>&1 &
 server=$!
 export DISPLAY=:7
@@ -13,7 +13,7 @@ for _ in $(seq 60); do
     sleep 0.5
 done
 
-# program NAME COMMAND...
+# program NAME COMMAND...: runs a command, and writes its output and its end to the file NAME.
 program() {
     name=$1
     shift

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# The packages in a whole Debian 12: its programs run on its own loader, then on ours in its place, give the same results. Drivers come
-# and go, hang and crash, the root boots; then comes a next version of ours, and in the end Debian's is back and nothing of ours is left.
-# The root is made at first use and kept; each run takes a copy. I386_LIBRARY names a library for 32 bits, to be packed and installed too.
+# Tests the packages in a whole Debian 12. Its programs run on Debian's loader and then on ours, and must give the same results. Drivers are
+# installed and removed, hang and crash, and the root boots. Then our next version is installed. In the end, Debian's loader is back, and
+# nothing of ours is left.
+# The root is made at first use and kept; each run uses a copy. I386_LIBRARY names a library for 32 bits, which is packed and installed too.
 . "$(dirname "$0")/../../make/common.sh"
 
 HERE=$TARGET/system
 GROUP=system
 PACKAGES="libvulkan1 vulkan-tools mesa-vulkan-drivers libgl1-mesa-dri mesa-utils mpv ffmpeg gstreamer1.0-tools gstreamer1.0-plugins-base
 gstreamer1.0-plugins-bad vulkan-validationlayers xvfb glmark2-x11 systemd udev dbus man-db bash-completion zsh fish procps"
-# Packages that are kept as files: Debian's loader to go back to, its development package, and a driver that is installed and removed. The
-# others are for 32-bit programs, if the processor has such packages.
+# Packages that are kept as files: Debian's loader for the return to it, its development package, and a driver that is installed and
+# removed. KEPT_I386 is for 32-bit programs, if the processor has such packages.
 KEPT="libvulkan1 libvulkan-dev mesa-vulkan-drivers"
 KEPT_I386="libc6:i386 libgcc-s1:i386 gcc-12-base:i386 libvulkan1:i386"
 CONTENT="$PACKAGES $KEPT $KEPT_I386"
@@ -27,14 +28,14 @@ if [ "$(cat "$BASE/packages" 2>/dev/null)" != "$CONTENT" ]; then
     rm -rf "$BASE" "$BASE.new"
     keep="mkdir /root/debian && cd /root/debian && apt-get download $KEPT && dpkg --add-architecture i386"
     keep+=" && { apt-get -o Acquire::Check-Valid-Until=false update; apt-get download $KEPT_I386 || true; }"
-    # A copy of the archive may be past the date of its index, and still be good.
+    # A mirror may be older than the date until which its index is valid, and still be good.
     mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --include="$(echo $PACKAGES | tr ' ' ,)" \
         --customize-hook="chroot \"\$1\" sh -c '$keep'" \
         bookworm "$BASE.new" >"$HERE/root.log" 2>&1 || die 2 "cannot make the root: $(tail -n 3 "$HERE/root.log") (see $HERE/root.log)"
     say "$CONTENT" >"$BASE.new/packages"
     mv "$BASE.new" "$BASE"
 fi
-# Packages of this very commit; DEBS is a folder with others.
+# Folder with the packages to test. By default, packages of this commit are made.
 DEBS=${DEBS:-}
 if [ -z "$DEBS" ]; then
     make/package.sh deb >"$HERE/deb.log" 2>&1 || die 1 "no packages: $(tail -n 5 "$HERE/deb.log") (see $HERE/deb.log)"
@@ -45,10 +46,11 @@ rm -rf "$COPY"
 cp -a --reflink=auto "$BASE" "$COPY"
 trap 'rm -rf "$COPY"' EXIT
 
-# The files around a program of a user, as commands that mount them below "$root".
+# Commands that mount the files of a usual program below "$root".
 USUAL='mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount --rbind /sys "$root/sys"'
 MOUNTS=$USUAL
-# inside COMMAND...: in the root, without a network; its mounts, as MOUNTS says, and its processes end with it.
+# inside COMMAND...: runs a command in the root, without a network. The commands in MOUNTS mount further files. Mounts and processes end
+# with the command.
 inside() {
     timeout --kill-after=10 900 unshare --mount --pid --net --fork --kill-child bash -euc '
         root=$1
@@ -59,16 +61,16 @@ inside() {
         exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 XDG_RUNTIME_DIR=/tmp \
             DEBIAN_FRONTEND=noninteractive "$@"' inside "$COPY" "$MOUNTS" "$@"
 }
-# Only root can read the folder of the package.
+# apt runs as root, because only root can read the folder of the package.
 APT="apt-get -y -o APT::Sandbox::User=root install"
-# around MOUNTS COMMAND...: the same with other files around it.
+# around MOUNTS COMMAND...: does the same with other mounts.
 around() {
     local MOUNTS=$1
     shift
     inside "$@"
 }
 
-# repack NAME FROM OUT: a copy of a package, changed by the function `change`, which runs in its unpacked folder.
+# repack NAME FROM OUT: makes a copy of a package. The function `change` changes it, and runs in its unpacked folder.
 repack() {
     local folder=$HERE/repack
     rm -rf "$folder"
@@ -148,15 +150,15 @@ explains() {
 upgraded() {
     rm "$COPY/$CATALOGUE"
     inside sh -c 'dpkg -i /root/next/*.deb'
-    # The package of a new library renews the catalogue.
+    # Installing a package with a new library renews the catalogue.
     [ -s "$COPY/$CATALOGUE" ]
     shows "libvulkan.so.$NEXT"
     # No file of the earlier version is left.
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.$VERSION")" ]
     inside vulkaninfo --summary
 }
-# libvulkan-dev needs the loader of its own version. apt refuses it, and nothing breaks. A package that provides that version too is
-# accepted.
+# libvulkan-dev depends on a libvulkan1 of exactly its own version. With our package alone, dpkg cannot configure libvulkan-dev, and the
+# other packages stay consistent. If our package also provides that version, dpkg accepts libvulkan-dev.
 headers() {
     local wanted
     wanted=$(dpkg-deb -f "$(compgen -G "$COPY/root/debian/libvulkan1_*_amd64.deb")" Version)
@@ -170,12 +172,12 @@ headers() {
     inside dpkg --purge libvulkan-dev
 }
 back() {
-    # With a network this is `apt-get install libvulkan1`.
+    # With a network, the command would be `apt-get install libvulkan1`.
     inside sh -c "$APT /root/debian/libvulkan1_*_amd64.deb"
     inside dpkg --purge libvulkan1-rs
     [ -z "$(compgen -G "$COPY/usr/lib/*/libvulkan.so.1.4.*")" ]
     [ -d "$COPY/etc/vulkan/icd.d" ]
-    # Files that an administrator put into the folders stay.
+    # Files that an administrator put into the folders must stay.
     echo '{}' >"$COPY/etc/vulkan/icd.d/own.json"
     inside sh -c 'dpkg --purge vkloader vk-loader-service'
     rm "$COPY/etc/vulkan/icd.d/own.json"
@@ -207,7 +209,7 @@ check "programs do the same on ours" same after
 check "the programs and their pages" explains
 check "packages of drivers renew the catalogue" drivers_come_and_go
 check "a driver that crashes, and one that hangs" bad_drivers_come_and_go
-# The case before may have failed, so the package may be installed or not.
+# The previous test may have failed, so the package may be installed or not.
 inside sh -c '! dpkg-query -W bad-drivers || dpkg --purge bad-drivers' >/dev/null 2>&1
 check "a root without devices and processes" bare
 check "a cache that cannot be written to" read_only

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 CALLS = 1000
-# The type of a part of an ELF file that is mapped.
+# Type of those parts of an ELF file that are mapped.
 LOAD = 1
 STEP = re.compile(r"^Trace \d+: \S+ \[[0-9a-f]+/([0-9a-f]+)/", re.MULTILINE)
 KINDS = {

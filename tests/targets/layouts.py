@@ -40,7 +40,7 @@ def answers(rows, compiler):
     for name, _, members in rows:
         expressions += [f"sizeof({name})", f"_Alignof({name})"]
         expressions += [f"offsetof({name}, {headers.c_name(member)})" for member in members]
-    # Constants that only the text of the assembly shows, so that nothing has to be run.
+    # Constants that appear only in the text of the assembly, so that nothing has to run.
     lines = [f'    __asm__ volatile("\\nanswer %0" : : "i"({expression}));' for expression in expressions]
     source = "\n".join([f'#include "{headers.PREAMBLE}"', "void answers(void) {", *lines, "}", ""])
     command = [*compiler, "-std=gnu11", "-S", "-xc", "-o", "-", "-"]

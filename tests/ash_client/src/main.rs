@@ -1,7 +1,8 @@
-//! The same work as the C programs, on the `ash` crate: fill a buffer on every device and read it back.
+//! Does the same work as the C programs, with the crate `ash`: fills a buffer on every device and reads it back.
 //!
-//! The argument `mock` says that the devices execute nothing, so that nothing is read back. `ash` opens `libvulkan.so.1`, takes instance commands through `vkGetInstanceProcAddr` and device commands through
-//! `vkGetDeviceProcAddr`, each when the instance or device is made.
+//! With the argument `mock`, the devices execute nothing, so the program reads nothing back. `ash` opens `libvulkan.so.1`. It gets instance
+//! commands through `vkGetInstanceProcAddr` when an instance is created, and device commands through `vkGetDeviceProcAddr` when a device is
+//! created.
 
 mod work;
 
@@ -20,7 +21,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Works on every device; whether there was one and all of them worked.
+/// Works on every device. Returns `true` if there was a device and all devices worked.
 fn tour() -> Result<bool, Box<dyn Error>> {
     // SAFETY: the library found under this name is a Vulkan loader, whose initialisation has no preconditions.
     let entry = unsafe { Entry::load() }?;
@@ -62,7 +63,7 @@ fn work_on_all(instance: &Instance, mock: bool) -> Result<bool, Box<dyn Error>> 
     Ok(worked > 0 && worked == devices.len())
 }
 
-/// A packed version as text.
+/// Returns a packed version as text.
 fn packed(version: u32) -> String {
     let (major, minor) = (vk::api_version_major(version), vk::api_version_minor(version));
     format!("{major}.{minor}.{}", vk::api_version_patch(version))

@@ -3,13 +3,13 @@
 use ash::{Device, Instance, vk};
 use std::fmt;
 
-/// 32-bit words in the buffer, and what each is filled with.
+/// Number of 32-bit words in the buffer, and the value that fills each word.
 const WORDS: usize = 1 << 18;
 const PATTERN: u32 = 0x5eed_1234;
-/// In nanoseconds: ten seconds.
+/// Time limit for the work, in nanoseconds: ten seconds.
 const PATIENCE: u64 = 10_000_000_000;
 
-/// Reason why it did not come to an end.
+/// Reason why the work failed.
 pub(crate) enum Failure {
     /// A command failed.
     Vulkan(vk::Result),
@@ -35,7 +35,8 @@ impl From<vk::Result> for Failure {
     }
 }
 
-/// Creates a device, fills a buffer on it, reads it back if asked to, destroys everything. Gives the words read.
+/// Creates a device, fills a buffer on it, and destroys everything. If `back` is set, reads the buffer and returns the number of words
+/// read.
 pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: bool) -> Result<Option<usize>, Failure> {
     let family = family(instance, physical).ok_or(Failure::Lacking("queue family that can fill buffers"))?;
     // SAFETY: the handle comes from this instance, which is alive.
@@ -52,7 +53,7 @@ pub(crate) fn work_on(instance: &Instance, physical: vk::PhysicalDevice, back: b
     outcome
 }
 
-/// The first family whose queues can fill buffers: graphics and compute imply transfer.
+/// Returns the first family whose queues can fill buffers: graphics and compute imply transfer.
 fn family(instance: &Instance, physical: vk::PhysicalDevice) -> Option<u32> {
     let able = vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER;
     // SAFETY: the handle comes from this instance, which is alive.
@@ -83,7 +84,7 @@ fn on_device(
     outcome
 }
 
-/// Memory for the buffer that the host can read.
+/// Allocates memory for the buffer that the host can read.
 fn allocate(
     device: &Device,
     memory: &vk::PhysicalDeviceMemoryProperties,
@@ -118,7 +119,7 @@ fn with_memory(
     back.then(|| read_back(device, block)).transpose()
 }
 
-/// Records and submits one command buffer, and waits for its end.
+/// Records and submits a command buffer, and waits until it has been executed.
 fn submit(device: &Device, family: u32, buffer: vk::Buffer) -> Result<(), Failure> {
     let info = vk::CommandPoolCreateInfo::default().queue_family_index(family);
     // SAFETY: the device is alive during this call.

@@ -1,6 +1,6 @@
 //! Pages in headless Chromium, on machines that have it.
 //!
-//! A page that could not be loaded without a browser is `None`: the test reports that and counts as skipped.
+//! Without a browser, functions return `None`. The test then reports this and counts as skipped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,16 +35,16 @@ pub enum Scheme {
     Dark,
 }
 
-/// A page that is looked at.
+/// A page in a temporary folder.
 pub struct Page {
     folder: tempfile::TempDir,
 }
 
 impl Page {
-    /// The page with this text.
+    /// Creates the page with this text.
     ///
     /// # Panics
-    /// When there is no room for temporary files.
+    /// Panics if there is no space for temporary files.
     pub fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("page.html"), text).expect("the page");
@@ -54,7 +54,7 @@ impl Page {
     /// Returns the number of pixels for each colour of the first visible part of the page.
     ///
     /// # Panics
-    /// The browser does not end, or writes no picture of the window.
+    /// Panics if the browser does not end, or writes no picture of the window.
     pub fn colours(&self, scheme: Scheme) -> Option<BTreeMap<[u8; 3], usize>> {
         let shot = self.folder.path().join("page.png");
         let mut arguments = vec![format!("--screenshot={}", shot.display())];
@@ -77,7 +77,7 @@ impl Page {
     /// Returns the document after its scripts ran, with `fragment` after the `#` of its address.
     ///
     /// # Panics
-    /// The browser does not end.
+    /// Panics if the browser does not end.
     pub fn document(&self, fragment: &str) -> Option<String> {
         self.browse(&["--dump-dom".into()], fragment)
     }

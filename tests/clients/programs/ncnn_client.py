@@ -25,7 +25,7 @@ def main():
         file.write(NETWORK)
     with open("network.bin", "wb") as file:
         file.write(weights(216, 8) + weights(32, 4))
-    # Left to itself ncnn opens the drivers, without any loader.
+    # Without this call, ncnn opens the drivers without a loader.
     assert ncnn.create_gpu_instance("libvulkan.so.1") == 0
     print("devices:", ncnn.get_gpu_count(), ncnn.get_gpu_info(0).device_name())
     with ncnn.Net() as net:

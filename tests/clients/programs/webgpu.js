@@ -1,5 +1,5 @@
-// WebGPU's compute and render pipelines, for every JavaScript program that offers navigator.gpu: prints the adapter and
-// the numbers computed, and writes the picture rendered to picture.ppm.
+// Runs compute and render pipelines of WebGPU, for every JavaScript program that offers navigator.gpu. Prints the adapter and the computed
+// numbers, and writes the rendered picture to picture.ppm.
 
 const COMPUTE = `
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;

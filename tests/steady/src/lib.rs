@@ -18,8 +18,8 @@ pub const HANG: Duration = Duration::from_secs(60);
 
 /// Creates a folder in the folder for temporary files. The caller removes it.
 ///
-/// The name is short, because the path of a socket has room for about a hundred bytes. A name that is taken is skipped: an
-/// earlier process with the same number may have left it when it was killed.
+/// The name is short, because the path of a socket has space for about a hundred bytes. A name that exists is skipped, because an earlier
+/// process with the same number may have been killed before it removed the folder.
 ///
 /// # Panics
 /// Panics if the folder cannot be created.
@@ -72,8 +72,7 @@ pub fn ending(child: &mut Child) -> ExitStatus {
 
 /// Repeats a step that a busy machine can spoil, until one attempt shows the expected fact.
 ///
-/// Use this only for facts that are impossible without the feature, because the attempts would hide rare failures of anything
-/// else.
+/// Use this only for facts that are impossible without the feature, because repeated attempts hide rare failures of anything else.
 ///
 /// # Panics
 /// Panics if 20 attempts do not show the fact.
@@ -82,14 +81,14 @@ pub fn once_in_some_attempts(what: &str, mut shows: impl FnMut() -> bool) {
     assert!((0..20).any(|_| shows()), "in none of 20 attempts: {what}");
 }
 
-/// Reports a skipped case on its own line. `make test` counts and repeats these lines.
+/// Reports a skipped test on its own line. `make test` counts and repeats these lines.
 pub fn skip(reason: &str) {
     // Written directly to standard error, because the test runner hides the output of passing tests. The line break comes first,
     // because a runner with one thread has already begun a line.
     let _ = io::stderr().write_all(format!("\nSKIPPED: {reason}\n").as_bytes());
 }
 
-/// Copies a program for execution, with these permissions.
+/// Copies a program with these permissions, so that it can be executed.
 ///
 /// A process with threads must not write such a file itself. A child that another thread starts meanwhile inherits the open file,
 /// and the system refuses to execute a file that is open for writing ("Text file busy").
@@ -102,7 +101,7 @@ pub fn copy_program(from: &Path, to: &Path, mode: u32) {
     system::set_mode(to, mode);
 }
 
-/// Writes a script for execution, through another process for the same reason as [`copy_program`].
+/// Writes a script that can be executed. Another process writes the file, for the same reason as in [`copy_program`].
 ///
 /// # Panics
 /// Panics if the file cannot be written.

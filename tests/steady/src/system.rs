@@ -18,8 +18,8 @@ mod unix {
 
     /// Sets the usual umask for this process and its children.
     ///
-    /// Programs of other users must be able to read the files of a test. Cases about the umask itself set another umask in the
-    /// programs that they start.
+    /// Programs of other users must be able to read the files of a test. Tests about the umask itself set another umask in the programs
+    /// that they start.
     pub fn usual_umask() {
         static SET: Once = Once::new();
         // SAFETY: `umask` has no preconditions. A file that another thread creates at the same time gets either umask.
@@ -71,7 +71,7 @@ mod unix {
     use super::Path;
     use std::io;
 
-    /// Returns `true`: on this system no case needs additional privileges.
+    /// Returns `true`, because no test needs additional privileges on this system.
     pub fn is_superuser() -> bool {
         true
     }

@@ -1,4 +1,5 @@
-//! Uses of other modules by each module of a crate: imports, paths in items and bodies, and paths in the tokens of macros, which no parser has read.
+//! Uses of other modules by each module of a crate: imports, paths in items and bodies, and paths in the tokens of macros, which the parser
+//! does not read.
 
 use crate::scope::{Scopes, leaves};
 use crate::source::{Module, attributes, is_test};
@@ -8,20 +9,20 @@ use std::path::PathBuf;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemMod, ItemUse, Local, Macro, PatIdent, Path, VisRestricted, Visibility};
 
-/// Macros whose tokens belong to another program, which the macro writes.
+/// Macros whose tokens belong to another program, which these macros write.
 const QUOTING: [&str; 2] = ["quote", "quote_spanned"];
 
 /// Uses of one module by one file.
 #[derive(Debug, Default)]
 pub struct Arrow {
-    /// The files that use an item of the other module.
+    /// The files that use items of the other module, each with the names of these items.
     pub files: BTreeMap<PathBuf, BTreeSet<String>>,
 }
 
 /// Arrows by the modules at their ends.
 pub type Arrows = BTreeMap<(String, String), Arrow>;
 
-/// Returns the arrows of a crate. `node` returns the module as which a module counts: itself, one that contains it, or none.
+/// Returns the arrows of a crate. `node` returns the node for a module: the module itself, one that contains it, or `None`.
 pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) -> Arrows {
     let scopes = Scopes::new(modules);
     let mut arrows = Arrows::new();
@@ -53,15 +54,15 @@ pub fn arrows(modules: &[Module], node: &dyn Fn(&[String]) -> Option<String>) ->
 struct Reader<'a> {
     scopes: &'a Scopes,
     module: &'a [String],
-    /// Number of modules without a file around the place.
+    /// Number of modules without a file that contain the current place.
     depth: usize,
-    /// Names of variables, which may be those of functions that the module passes on.
+    /// Names of variables, which may be equal to names of functions that the module re-exports.
     bound: BTreeSet<String>,
     taken: BTreeSet<(Vec<String>, String)>,
 }
 
 impl Reader<'_> {
-    /// A path as the file would write it; none if it leads to a place within the file.
+    /// Returns a path as it would be written at the top of the file; `None` if the path leads to a place within the file.
     fn as_in_file<'p>(&self, path: &'p [String]) -> Option<&'p [String]> {
         match path.iter().take_while(|part| *part == "super").count() {
             0 => Some(path),
@@ -69,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the target of a path. If the parser has not marked the path as one, an unknown name at the root is ignored.
+    /// Adds the target of a path. If the parser did not recognise the path, an unknown name at the root is ignored.
     fn take(&mut self, path: &[String], parsed: bool) {
         let homes = self.scopes.resolve(self.module, path);
         if homes.is_empty() {
@@ -102,7 +103,7 @@ impl Reader<'_> {
         words.clear();
     }
 
-    /// Paths among tokens: words with two colons between them.
+    /// Adds the paths among tokens: words with two colons between them.
     fn take_tokens(&mut self, tokens: TokenStream) {
         let mut words: Vec<String> = Vec::new();
         let mut colons = 0;
@@ -205,7 +206,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_vis_restricted(&mut self, _: &'ast VisRestricted) {}
 }
 
-/// The names of all variables.
+/// Collects the names of all variables.
 struct Locals(BTreeSet<String>);
 
 impl<'ast> Visit<'ast> for Locals {

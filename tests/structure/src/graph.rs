@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Nodes to which each node leads.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The circles, each sorted, in the order of their first nodes.
+/// Returns the circles, each sorted, in the order of their first nodes.
 ///
-/// Two nodes are in one circle when each reaches the other. With some hundred nodes there is time to ask that directly.
+/// Two nodes are in one circle if each can be reached from the other. For some hundred nodes, checking each pair is fast enough.
 pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|node| (node, reach(graph, node))).collect();
     let mut found: Vec<BTreeSet<String>> = Vec::new();
@@ -22,7 +22,7 @@ pub fn circles(graph: &Graph) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// Every node that an arrow out of `start`, or several in a row, lead to.
+/// Returns every node that one or more arrows in a row reach from `start`.
 fn reach<'a>(graph: &'a Graph, start: &String) -> BTreeSet<&'a String> {
     let mut seen = BTreeSet::new();
     let mut pending: Vec<&String> = graph.get(start).into_iter().flatten().collect();

@@ -11,7 +11,7 @@ use std::path::Path;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct List {
-    /// The crates that are looked at.
+    /// The crates to check.
     #[serde(rename = "crate")]
     crates: Vec<Crate>,
     /// Cycles of imports that are allowed.
@@ -19,7 +19,7 @@ pub struct List {
     cycles: Vec<Cycle>,
 }
 
-/// A crate that is looked at.
+/// A crate to check.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Crate {
@@ -55,7 +55,7 @@ struct Cycle {
 /// Compares the list `text` with the sources that `read` gives, and returns a line for each difference.
 ///
 /// # Errors
-/// A list or a source that cannot be read.
+/// Returns a message if the list or a source cannot be read.
 pub fn differences(text: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result<Vec<String>, String> {
     let list: List = toml::from_str(text).map_err(|error| error.to_string())?;
     let mut found = Vec::new();
@@ -109,7 +109,7 @@ pub fn differences(text: &str, read: &dyn Fn(&Path) -> Option<String>) -> Result
 }
 
 impl Crate {
-    /// Returns the module as which a path counts, if it does.
+    /// Returns the name of the node to which a path belongs; `None` if the path is outside.
     fn node(&self, path: &[String]) -> Option<String> {
         let length = match self.modules {
             Modules::File => path.len(),
@@ -131,7 +131,7 @@ fn graph(arrows: &Arrows) -> Graph {
     graph
 }
 
-/// The arrows within a circle: which file takes which names from which module.
+/// Returns the arrows within a circle as text: the files, and the names that each file uses from each module.
 fn ties(arrows: &Arrows, circle: &BTreeSet<String>) -> String {
     let inside = arrows
         .iter()

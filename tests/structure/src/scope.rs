@@ -8,11 +8,11 @@ use syn::{Item, ItemMod, ItemUse, UseTree, Visibility};
 /// An import of a module.
 #[derive(Debug)]
 pub struct Import {
-    /// The name it has here; `*` for all.
+    /// The name of the imported item in this module; `*` if everything is imported.
     pub name: String,
     /// The path as written.
     pub target: Vec<String>,
-    /// `true` if others can take it from here.
+    /// `true` if other modules can import the item from this module.
     pub passed_on: bool,
 }
 
@@ -43,7 +43,7 @@ impl Scopes {
     pub fn new(modules: &[Module]) -> Self {
         let mut scopes: BTreeMap<Vec<String>, Scope> = BTreeMap::new();
         for module in modules {
-            // A build uses only one of two files for a module; here both count.
+            // A build uses only one of two files for a module, but here both count.
             let scope = scopes.entry(module.path.clone()).or_default();
             for item in &module.items {
                 scope.take(item);
@@ -53,13 +53,13 @@ impl Scopes {
         Self { scopes }
     }
 
-    /// The imports of a module.
+    /// Returns the imports of a module.
     pub fn imports(&self, module: &[String]) -> &[Import] {
         self.scopes.get(module).map_or(&[], |scope| scope.imports.as_slice())
     }
 
-    /// Returns the targets of a path that is written in `module`, in other modules or in this one. There are none for items of other crates, for
-    /// local names, and for a module as a whole.
+    /// Returns the targets of a path that is written in `module`. A target is in another module or in this one. Items of other crates,
+    /// local names and whole modules have no target.
     pub fn resolve(&self, module: &[String], path: &[String]) -> Vec<Home> {
         let mut search = Search::default();
         self.follow(module, path, &mut search);
@@ -118,7 +118,7 @@ impl Scopes {
         Some((self.module(module, &path[..length])?, path[length].clone()))
     }
 
-    /// The module that a path written in `module` leads to, if it leads to one.
+    /// Returns the module to which a path in `module` leads, if it leads to one.
     pub fn module(&self, module: &[String], path: &[String]) -> Option<Vec<String>> {
         let depth = path.iter().take_while(|part| *part == "super").count();
         let (base, rest) = match path.first().map(String::as_str) {
@@ -157,7 +157,7 @@ impl Scope {
     }
 }
 
-/// Imports are at the head of a file, and in the bodies of its functions.
+/// Finds imports at the start of a file, and in the bodies of functions.
 impl<'ast> Visit<'ast> for Scope {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         let passed_on = !matches!(item.vis, Visibility::Inherited);
@@ -168,7 +168,7 @@ impl<'ast> Visit<'ast> for Scope {
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 }
 
-/// The single imports of a `use` item.
+/// Returns the single imports of a `use` item.
 pub(crate) fn leaves(tree: &UseTree, passed_on: bool) -> Vec<Import> {
     let mut found = Vec::new();
     walk(tree, &mut Vec::new(), passed_on, &mut found);

@@ -9,7 +9,7 @@ pub struct Module {
     pub path: Vec<String>,
     /// Path of the file.
     pub file: PathBuf,
-    /// Items of the file, without those that only tests have.
+    /// Items of the file, without those that exist only in tests.
     pub items: Vec<Item>,
 }
 
@@ -44,12 +44,12 @@ pub fn modules(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Result<Ve
     Ok(found)
 }
 
-/// The name of a module, without the mark of a raw identifier.
+/// Returns the name of a module, without the mark of a raw identifier.
 pub(crate) fn name(module: &ItemMod) -> String {
     module.ident.to_string().trim_start_matches("r#").to_owned()
 }
 
-/// The file of a declared module, and the folder of those that it declares.
+/// Returns the file of a declared module, and the folder of the modules that this module declares.
 fn place(
     module: &ItemMod,
     name: &str,
@@ -70,7 +70,7 @@ fn place(
     }
 }
 
-/// The path without its steps up, as messages show it.
+/// Returns the path without `..`, for messages.
 fn plain(path: &Path) -> PathBuf {
     let mut short = PathBuf::new();
     for part in path.components() {
@@ -98,7 +98,7 @@ fn path_attribute(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// Returns `true` if something is only there in tests: `cfg(test)`, or a list of all conditions with that among them.
+/// Returns `true` if an item exists only in tests: its attribute is `cfg(test)`, or `cfg(all(...))` with `test` in the list.
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) if list.path.is_ident("cfg") => list.parse_args::<Meta>().is_ok_and(|meta| needs_test(&meta)),
@@ -117,7 +117,7 @@ fn needs_test(meta: &Meta) -> bool {
     }
 }
 
-/// The attributes of an item.
+/// Returns the attributes of an item.
 pub(crate) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,

@@ -1,9 +1,9 @@
-//! The check itself, on trees of a few lines.
+//! Tests of the check itself, on trees of a few lines.
 
 use std::path::Path;
 use structure::list::differences;
 
-/// Looks at a crate whose files are given by name; the first is its root.
+/// Checks a crate whose files are given by name. The first file is its root.
 fn look(files: &[(&str, &str)], list: &str) -> Vec<String> {
     let list = format!("[[crate]]\nname = \"c\"\nroot = \"lib.rs\"\n{list}");
     let read = |path: &Path| {
@@ -70,7 +70,7 @@ fn imports_are_followed_to_where_a_thing_is_declared() {
         matches!(found.as_slice(), [one] if one.starts_with("c: a circle that the list lacks: b, folder::a\n")),
         "{found:?}"
     );
-    // An item beside it makes no circle, although the parent re-exports both.
+    // Another item of the folder makes no circle, although the parent re-exports both items.
     assert!(with("pub fn g() {\n    crate::folder::other();\n}\n").is_empty());
 }
 

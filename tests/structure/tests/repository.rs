@@ -1,4 +1,4 @@
-//! The crates of this repository have no circles of modules but those of `cycles.toml`.
+//! Tests that the crates of this repository have no circles of modules except those in `cycles.toml`.
 
 use std::path::Path;
 use structure::list::differences;

@@ -1,4 +1,4 @@
-//! A program that uses vulkano: prints the properties of the devices, and the numbers that a compute shader writes.
+//! Prints the properties of the devices, and the numbers that a compute shader writes. Uses vulkano.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -22,7 +22,7 @@ use vulkano::sync::{self, GpuFuture};
 /// The shaders of the C programs. One of them writes `i * i + 7`.
 const SHADERS: &str = include_str!("../../../programs/gpu_shaders.h");
 const COUNT: u32 = 4096;
-/// Width of a workgroup of that shader.
+/// Width of a workgroup of the shader that writes `i * i + 7`.
 const WIDTH: u32 = 64;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -54,7 +54,7 @@ fn describe(physical: &PhysicalDevice) {
     println!("memory: {:?}", physical.memory_properties().memory_types);
 }
 
-/// Prints a set of names, one a line.
+/// Prints a set of names, one per line.
 fn list(title: &str, names: &dyn Debug) {
     let names = format!("{names:?}");
     println!("{title}:\n{}", names.trim_matches(['[', ']']).replace(", ", "\n"));
@@ -102,7 +102,7 @@ fn run(device: &Arc<Device>, queue: &Arc<Queue>, buffer: &Subbuffer<[u32]>) -> R
     let bind = PipelineBindPoint::Compute;
     builder.bind_pipeline_compute(pipeline.clone())?;
     builder.bind_descriptor_sets(bind, pipeline.layout().clone(), 0, set)?;
-    // SAFETY: the shader writes one number an invocation, and the buffer has as many as there are invocations.
+    // SAFETY: each invocation of the shader writes one number, and the buffer has a number for each invocation.
     unsafe { builder.dispatch([COUNT / WIDTH, 1, 1])? };
     let done = sync::now(device.clone()).then_execute(queue.clone(), builder.build()?)?;
     done.then_signal_fence_and_flush()?.wait(None)?;
@@ -111,7 +111,7 @@ fn run(device: &Arc<Device>, queue: &Arc<Queue>, buffer: &Subbuffer<[u32]>) -> R
 
 fn pipeline(device: &Arc<Device>) -> Result<Arc<ComputePipeline>> {
     let words = words("square_comp")?;
-    // SAFETY: the words are a valid module, as a compiler of shaders wrote it.
+    // SAFETY: the words are a valid module, because a shader compiler wrote them.
     let module = unsafe { ShaderModule::new(device.clone(), ShaderModuleCreateInfo::new(&words))? };
     let entry = module.entry_point("main").ok_or("the shader has no entry point")?;
     let stage = PipelineShaderStageCreateInfo::new(entry);
@@ -124,7 +124,7 @@ fn pipeline(device: &Arc<Device>) -> Result<Arc<ComputePipeline>> {
     )?)
 }
 
-/// The words of one array in the C header.
+/// Returns the words of an array in the C header.
 fn words(name: &str) -> Result<Vec<u32>> {
     let (_, rest) = SHADERS.split_once(&format!("{name}[] = {{")).ok_or("no such shader")?;
     let (body, _) = rest.split_once('}').ok_or("the array has no end")?;
