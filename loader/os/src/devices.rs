@@ -16,7 +16,7 @@ pub const SORTED_BY_PROPERTIES: bool = cfg!(any(
 /// `true` if physical devices are sorted by the system's order of adapters (DRV-144).
 pub const SORTED_BY_ADAPTERS: bool = cfg!(windows);
 
-/// An adapter, by the number that it has until the next restart: the system's `LUID`, which drivers take as one word.
+/// Number of an adapter, valid until the next restart: the system's `LUID`, which drivers store as one 64-bit number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdapterId(pub u64);
 

@@ -1,6 +1,6 @@
 //! Folders in which systems keep manifests and settings: one row per system, so that all rows can be tested on one system.
 
-/// Folders of a system for manifests and settings, unless a variable names others.
+/// Folders in which a system keeps manifests and settings. Variables can name other folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folders {
     /// `true` if the resources of an application's bundle come before all folders (DRV-33, LAY-40).
@@ -11,7 +11,7 @@ pub struct Folders {
     pub data: &'static str,
     /// Configuration folder for software that was installed from source.
     pub local_config: &'static str,
-    /// Configuration folder of the system, which comes after it.
+    /// Configuration folder of the system, which comes after `local_config`.
     pub system_config: &'static str,
 }
 

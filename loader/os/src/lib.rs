@@ -1,13 +1,15 @@
-//! All requests of the loader to the operating system: files and folders, libraries, the environment and privileges, locks and waiting, memory, time,
-//! and standard error.
+//! All requests of the loader to the operating system: files and folders, libraries, the environment and privileges, locks and waiting,
+//! memory, time, and standard error.
 //!
-//! There is one folder per operating system. `unix` uses functions of the C library that every Unix has, and says which systems have others instead;
-//! `windows` is for Windows. No other part of the loader mentions the C library or a system. All files, folders and libraries are accessed through
-//! these functions, so a program that redirects those of the C library sees each access (APP-217).
+//! There is one folder per operating system. `unix` uses functions of the C library that every Unix has, and names the systems that have
+//! other functions; `windows` is for Windows. No other part of the loader mentions the C library or a system. All files, folders and
+//! libraries are accessed through these functions, so a program that redirects the C library's functions sees each access (APP-217).
 //!
-//! The standard library is used on Windows only. Elsewhere, a program that loads the loader does not need its panics, threads or buffers.
+//! The standard library is used on Windows only. Elsewhere, a program that loads this library does not need the standard library's panics,
+//! threads or buffers.
 //!
-//! Everything that links this crate gets its global allocator, [`memory::ProcessHeap`]. Arrays that grow through [`memory::Grow`] are blocks of it.
+//! Every library that links this crate gets the global allocator [`memory::ProcessHeap`]. Arrays that grow through [`memory::Grow`] take
+//! their blocks from that allocator.
 
 #![cfg_attr(not(test), no_std)]
 #![deny(
@@ -26,7 +28,7 @@
 )]
 
 extern crate alloc;
-// Every program for Windows already has the C runtime, so a small library is not a goal there.
+// On Windows, every program already has the C runtime, so this library need not be small.
 #[cfg(windows)]
 extern crate std;
 

@@ -1,8 +1,8 @@
-//! Stand-in for the client of a driver service in builds without it.
+//! Replacement for the client of a driver service, in builds without that client.
 
 use core::ffi::CStr;
 
-/// A library that was opened from a file. Without the service there is none.
+/// A library that was opened from a file; cannot exist in a build without the service.
 #[derive(Clone, Copy)]
 pub struct SharedLibrary(Never);
 
@@ -11,7 +11,7 @@ pub struct SharedLibrary(Never);
 enum Never {}
 
 impl SharedLibrary {
-    /// Address of an exported symbol. Never called, because a build without the driver service has no such library.
+    /// Returns the address of an exported symbol. Never called, because a build without the driver service has no such library.
     pub fn symbol(&self, _: &CStr) -> *mut () {
         match self.0 {}
     }

@@ -1,4 +1,4 @@
-//! Replacement for systems on which the loader cannot detect changes: no file is ever taken as unchanged.
+//! Replacement for systems on which the loader cannot detect changes: every file counts as changed.
 
 use crate::system::Status;
 
@@ -12,17 +12,17 @@ impl Stamp {
         None
     }
 
-    /// File system of the file.
+    /// Returns the number of the file system that holds the file.
     pub fn device(&self) -> u64 {
         match *self {}
     }
 
-    /// Returns `true` if every change after this time, in seconds and nanoseconds, gives another stamp.
+    /// Returns `true` if every change after a time, in seconds and nanoseconds, gives another stamp.
     pub fn is_settled(&self, _: (i64, i64)) -> bool {
         match *self {}
     }
 
-    /// Size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         match *self {}
     }

@@ -17,7 +17,7 @@ pub enum PathState {
 }
 
 impl PathState {
-    /// Returns `true` if opening `path` still has this result, through the same calls of the system (APP-217).
+    /// Returns `true` if opening `path` still has this result. Opens the path with the same system calls as before (APP-217).
     #[inline]
     pub fn holds(&self, path: &CStr) -> bool {
         let (opened, expected) = match self {

@@ -42,14 +42,14 @@ fn write_bytes(formatter: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result 
         .try_for_each(|character| formatter.write_char(character))
 }
 
-/// Passes the bytes that formatted text represents to `take`, piece by piece, until it fails.
+/// Passes the bytes that formatted text represents to `take`, piece by piece, until `take` fails.
 pub fn decode(text: &str, mut take: impl FnMut(&[u8]) -> fmt::Result) -> fmt::Result {
     if !text.contains(in_block) {
         return take(text.as_bytes());
     }
     text.chars().try_for_each(|character| {
         if in_block(character) {
-            // The block has one character per byte value, so the difference fits.
+            // The block has one character per byte value, so the difference fits into a byte.
             take(&[(u32::from(character) - BLOCK) as u8])
         } else {
             take(character.encode_utf8(&mut [0; 4]).as_bytes())

@@ -21,7 +21,7 @@ pub(super) const MANIFESTS: &CStr = c"/loader-manifests";
 /// Path by which drivers name the folder of devices (LSV-23).
 const DEVICES: &[u8] = b"/loader-gpu-devices";
 
-/// Upper bound on the handles of an answer. One is expected; others are closed.
+/// Upper bound on the handles in an answer. The client expects one handle and closes further ones.
 const MOST_HANDLES: usize = 4;
 
 /// Code for a path at which nothing exists.
@@ -56,11 +56,12 @@ pub(super) trait Kernel {
     fn close(&self, handle: Handle);
     /// Loads the library from memory that the caller continues to own; on failure, returns the system's error text.
     fn map(&self, memory: Handle) -> Result<Opened, Vec<u8>>;
-    /// Passes a driver the callback through which it opens entries of the namespace, if the driver takes one; returns its result.
+    /// Passes a driver the callback through which the driver opens entries of the namespace. Returns the driver's result; `None` if the
+    /// driver takes no callback.
     fn initialize(&self, driver: Opened) -> Option<i32>;
     /// Adds a folder to the namespace.
     fn bind(&self, path: &CStr, folder: Handle) -> Result<(), Status>;
-    /// Opens an entry on a channel: below a folder, which stays open, or of the namespace if there is no folder.
+    /// Opens an entry on a channel: an entry below `folder`, which stays open, or without a folder an entry of the namespace.
     fn open(&self, folder: Option<Handle>, path: &CStr, channel: Handle) -> Result<(), Status>;
 }
 
@@ -77,7 +78,7 @@ pub(super) enum Failure {
     Malformed,
     /// The service has no such library.
     NotThere,
-    /// The system's linker refused the library; its error text.
+    /// The system's linker refused the library with this error text.
     NotMapped(Vec<u8>),
     /// The driver refused the callback, with this result.
     Refused(i32),
@@ -97,19 +98,19 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A library that the service supplied, or the result of the attempt.
+/// A library that the service supplied: the open library, or the result with which the driver refused the callback.
 struct Known {
     name: Vec<u8>,
     outcome: Result<Opened, i32>,
 }
 
-/// The only client of a process. It connects once and stays connected, which keeps the names of libraries stable (LSV-5).
+/// The only client of a process. Connects once and stays connected, which keeps the names of libraries stable (LSV-5).
 pub(super) struct Client<K> {
     kernel: K,
     service: SetOnce<Result<Handle, Status>>,
     devices: SetOnce<Result<Handle, Status>>,
-    /// `true` if the folder of manifests is in the namespace; `None` before the first attempt. If two threads try at once, one waits. Otherwise a
-    /// second folder would be refused at the same path, as if there were none.
+    /// `true` if the folder of manifests is in the namespace; `None` before the first attempt. If two threads try at once, one waits: the
+    /// namespace would refuse a second folder at the same path, and that refusal would look like a missing folder.
     has_manifests: Mutex<Option<bool>>,
     libraries: Mutex<Vec<Known>>,
 }
@@ -139,7 +140,7 @@ impl<K: Kernel> Client<K> {
         self.library(name, Ok)
     }
 
-    /// Returns the library of that name, which is requested only once.
+    /// Returns the library of this name. Requests the library only once, and passes it to `first` at that time.
     fn library(&self, name: &[u8], first: impl FnOnce(Opened) -> Result<Opened, i32>) -> Result<Opened, Failure> {
         let known = {
             let libraries = self.libraries.lock();
@@ -180,7 +181,7 @@ impl<K: Kernel> Client<K> {
         has.then_some(MANIFESTS)
     }
 
-    /// Opens a path of a driver on a channel: an entry in the namespace of the process, or a device (LSV-23).
+    /// Opens a path that a driver gave, on a channel: an entry in the namespace of the process, or a device (LSV-23).
     pub(super) fn open_in_namespace(&self, name: &CStr, channel: Handle) -> Result<(), Status> {
         let Some(rest) = name.to_bytes_with_nul().strip_prefix(DEVICES) else {
             return self.kernel.open(None, name, channel);
@@ -229,7 +230,7 @@ impl<K: Kernel> Client<K> {
         place.get().copied().unwrap_or(Err(NOT_FOUND))
     }
 
-    /// Requests a folder that the service serves, if it has the feature.
+    /// Requests a folder from the service, if the service has the feature.
     fn folder(&self, feature: u64, request: Message) -> Result<Handle, Status> {
         let service = self.service()?;
         let answer = Answer::to(&self.kernel, service, &wire::supported_features())?;

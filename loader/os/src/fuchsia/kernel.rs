@@ -1,4 +1,4 @@
-//! The client's functions on Fuchsia, through those of the kernel, of the library for namespaces (`fdio`), and of the linker.
+//! The system functions of the client on Fuchsia. They use the kernel, the library for namespaces (`fdio`), and the linker.
 
 use super::client::{Client, Handle, Kernel, Opened, Status};
 use crate::find_byte;

@@ -6,7 +6,7 @@
 //! | `client` | requests, their order, and the names of failures |
 //! | `kernel` | functions of the system |
 //!
-//! The first two do not depend on the system and are tested on any. The third has been compiled, but never run.
+//! `wire` and `client` do not depend on the system, so their tests run on every system. `kernel` has been compiled, but never run.
 
 mod client;
 #[cfg(all(target_os = "fuchsia", feature = "fuchsia-service"))]

@@ -1,8 +1,9 @@
 //! Messages of the protocol `fuchsia.vulkan.loader.Loader` as bytes (LSV-2).
 //!
-//! A message begins with a header. It has four bytes for the number of the call, which the kernel writes, then flags, the magic number of the format,
-//! and eight bytes for the method. Numbers are little-endian, and everything is padded with zeros to eight bytes. A handle is four bytes that say if
-//! one comes with the message. A text is its length and a mark for its presence, each padded to eight bytes; its bytes come after everything else.
+//! A message begins with a header. The header has four bytes for the number of the call, which the kernel writes, then flags, the magic
+//! number of the format, and eight bytes for the method. Numbers are little-endian, and everything is padded with zeros to eight bytes. A
+//! handle is four bytes that say whether a handle comes with the message. A text is a length and a mark for its presence, each padded to
+//! eight bytes; the bytes of the text come after everything else.
 
 /// Upper bound on the name's length that the service allows, in bytes (LSV-2).
 pub(super) const LONGEST_NAME: usize = 64;
@@ -37,7 +38,7 @@ pub(super) const CAN_CONNECT_TO_DEVICES: u64 = 2;
 /// A bit of [`features`]; see [`CAN_CONNECT_TO_DEVICES`].
 pub(super) const CAN_CONNECT_TO_MANIFESTS: u64 = 4;
 
-/// Flag to serve the folder of manifests only after all drivers are there.
+/// Flag with which the service provides the folder of manifests only after all drivers are there.
 const WAIT_FOR_IDLE: u32 = 1;
 
 /// Error for a message that is not an answer to the request.
@@ -67,7 +68,7 @@ impl Message {
         self.length += bytes.len();
     }
 
-    /// Rounds the length up; the room is already zero.
+    /// Rounds the length up to eight bytes; the room is already zero.
     fn padded(mut self) -> Self {
         self.length = self.length.next_multiple_of(8);
         self
@@ -79,7 +80,7 @@ impl Message {
     }
 }
 
-/// Requests the library of that name; `None` if the name is longer than the service allows.
+/// Returns a request for the library of this name; `None` if the name is longer than the service allows.
 pub(super) fn get(name: &[u8]) -> Option<Message> {
     if name.len() > LONGEST_NAME {
         return None;
@@ -91,7 +92,7 @@ pub(super) fn get(name: &[u8]) -> Option<Message> {
     Some(message.padded())
 }
 
-/// Requests the folder of manifests, after all drivers are there, on the channel whose handle comes with the message.
+/// Returns a request for the folder of manifests, after all drivers are there, on the channel whose handle comes with the message.
 pub(super) fn connect_to_manifests() -> Message {
     let mut message = Message::of(Method::ConnectToManifestFs);
     message.add(&WAIT_FOR_IDLE.to_le_bytes());
@@ -99,19 +100,20 @@ pub(super) fn connect_to_manifests() -> Message {
     message.padded()
 }
 
-/// Requests the folder of devices on the channel whose handle comes with the message.
+/// Returns a request for the folder of devices on the channel whose handle comes with the message.
 pub(super) fn connect_to_devices() -> Message {
     let mut message = Message::of(Method::ConnectToDeviceFs);
     message.add(&PRESENT.to_le_bytes());
     message.padded()
 }
 
-/// Requests the list of supported methods.
+/// Returns a request for the list of supported methods.
 pub(super) fn supported_features() -> Message {
     Message::of(Method::GetSupportedFeatures)
 }
 
-/// Returns `true` if the answer to [`get`] has a library. It came with `handles` handles, and the library is the only one.
+/// Returns `true` if the answer to [`get`] has a library. `handles` is the number of handles that came with the answer; only the library's
+/// handle is allowed.
 ///
 /// # Errors
 /// The message is not an answer to [`get`].

@@ -1,7 +1,7 @@
-//! Records the current calls that report a shortage of memory, and the shortages that each has seen.
+//! Records the current calls that report a shortage of memory, each with the number of shortages before the call.
 //!
-//! A call is identified by its thread, in a few words that belong to the process. Thread-local keys of the system are few, and a program may have
-//! used all of them.
+//! A call is identified by its thread, in a few words of static memory. The record uses no thread-local keys: the system has only a few,
+//! and a program may have used all of them.
 
 use crate::system::current_thread;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -13,20 +13,20 @@ const TRIED: usize = 8;
 
 /// A current call.
 struct Call {
-    /// Number of its thread; zero if the place is free.
+    /// Number of the call's thread; zero if the place is free.
     thread: AtomicUsize,
-    /// Number of shortages before it began. Only its thread reads this.
+    /// Number of shortages before the call began. Only the call's thread reads this.
     began: AtomicUsize,
 }
 
 /// The calls of all threads.
 pub(super) struct Calls([Call; PLACES]);
 
-/// A recorded call, until this value is dropped. It may be inside another call of its thread, if a layer calls back.
+/// A recorded call, until this value is dropped. The call may be inside another call of its thread, if a layer calls back.
 pub(super) struct Noted<'a> {
     /// `None` if no place was free.
     call: Option<&'a Call>,
-    /// Number of shortages before the enclosing call; `None` if this call has none around it.
+    /// Number of shortages before the enclosing call; `None` if no call encloses this one.
     outer: Option<usize>,
 }
 
@@ -77,8 +77,8 @@ impl Calls {
         Noted { call, outer: None }
     }
 
-    /// Returns the number of shortages before the innermost call of this thread. It is zero if the call found no place; then every earlier shortage
-    /// counts for it.
+    /// Returns the number of shortages before the innermost call of this thread. Returns zero if the call found no place; every earlier
+    /// shortage then counts for the call.
     pub(super) fn began(&self) -> usize {
         let call = self.of(current_thread());
         call.map_or(0, |call| call.began.load(Ordering::Relaxed))

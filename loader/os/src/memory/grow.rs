@@ -1,8 +1,8 @@
 //! Growth of arrays that fails if the system has no memory.
 //!
-//! The arrays' own methods end in the global allocator, and so in the [`shortage`], which is reserved for code that cannot report a failed
-//! allocation. These methods report the failure to the caller. Where a function cannot, the next [`check`](super::shortage::check) reports it;
-//! meanwhile the incomplete result is harmless.
+//! The arrays' own methods use the global allocator, and so the emergency pool of [`shortage`], which is reserved for code that cannot
+//! report a failed allocation. The methods here report the failure to the caller. If a function cannot pass the failure on, the next
+//! [`check`](super::shortage::check) reports it; until then, the incomplete result is harmless.
 
 use super::{OutOfMemory, shortage};
 use alloc::ffi::CString;
@@ -15,7 +15,7 @@ const FEWEST: usize = 4;
 
 /// Growth that reports a failed allocation.
 pub trait Grow<T> {
-    /// Makes room for `more` further elements, and usually for some after them.
+    /// Makes room for at least `more` further elements.
     ///
     /// # Errors
     /// The system has no memory; the array is unchanged.
@@ -33,7 +33,7 @@ pub trait Grow<T> {
     /// The system has no memory; the element is dropped.
     fn try_push(&mut self, element: T) -> Result<(), OutOfMemory>;
 
-    /// Adds an element and returns `true`. If memory runs out, drops it, returns `false`, and makes the call end as out of memory.
+    /// Adds an element and returns `true`. If memory runs out, drops the element, returns `false`, and makes the call end as out of memory.
     fn push_or_note(&mut self, element: T) -> bool;
 }
 
@@ -121,7 +121,7 @@ pub fn copy_or_note(bytes: &[u8]) -> Vec<u8> {
 /// The system has no memory.
 pub fn copy_terminated(bytes: &[u8]) -> Result<Option<CString>, OutOfMemory> {
     let mut copy = Vec::new();
-    // With exactly this room, making a string of it moves nothing.
+    // With exactly this room, `CString::new` does not move the bytes.
     copy.try_exact_room(bytes.len() + 1)?;
     copy.extend_from_slice(bytes);
     Ok(CString::new(copy).ok())

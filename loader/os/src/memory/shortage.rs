@@ -1,12 +1,12 @@
 //! The process allocator, with an emergency pool.
 //!
-//! Working memory of a call comes from the process allocator (APP-172, APP-177). Data that grows with the input is allocated in ways that report a
-//! failure ([`Grow`](super::Grow)), and never comes from the emergency pool. The other allocations are small ones that the language makes implicitly,
-//! such as a counted pointer. If such an allocation fails, the language ends the process.
+//! Working memory of a call comes from the process allocator (APP-172, APP-177). Data that grows with the input is allocated in ways that
+//! report a failure ([`Grow`](super::Grow)), and never comes from the emergency pool. The other allocations are small ones that the
+//! language makes implicitly, such as a counted pointer. If such an allocation fails, the language ends the process.
 //!
-//! A loader must not end it: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). So a static block serves these allocations. A call
-//! that can report a failure checks between its steps if memory ran out ([`check`]); if so, it ends and frees what it took. Only a request that
-//! exceeds the emergency pool is refused.
+//! A loader must not end the process: its callers expect `VK_ERROR_OUT_OF_HOST_MEMORY` (APP-71, APP-174). So a static block serves these
+//! allocations. A call that can report a failure checks between its steps whether memory ran out ([`check`]); if so, the call ends and
+//! frees what it took. Only a request that exceeds the emergency pool is refused.
 
 use super::OutOfMemory;
 use super::calls::{Calls, Noted};
@@ -92,13 +92,13 @@ impl EmergencyPool {
 #[must_use]
 pub struct Watch(#[allow(dead_code, reason = "the call ends with it")] Noted<'static>);
 
-/// Starts a call: from here on, [`check`] reports if the process ran out of memory. A failed allocation of another thread counts too, because it is
-/// chance which of two allocations is the last to succeed.
+/// Starts a call: from here on, [`check`] reports whether the process ran out of memory. A failed allocation of another thread counts too,
+/// because chance decides which of two allocations is the last to succeed.
 pub fn watch() -> Watch {
     Watch(CALLS.begin(EMERGENCY_POOL.taken.load(Ordering::Relaxed)))
 }
 
-/// Checks if the process ran out of memory since [`watch`], even if no function has failed.
+/// Checks whether the process ran out of memory since [`watch`], even if no function has failed.
 ///
 /// # Errors
 /// The emergency pool was needed, or a failed allocation was noted.
@@ -116,11 +116,12 @@ pub fn note() {
     EMERGENCY_POOL.taken.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Moves a block of the global allocator to a larger one that never comes from the emergency pool. On failure, returns NULL and changes nothing.
+/// Moves a block of the global allocator to a larger one that never comes from the emergency pool. On failure, returns NULL and changes
+/// nothing.
 ///
 /// # Safety
-/// `block` belongs to the global allocator and has this layout, unless the layout has no size. `size` is larger, and a layout of this alignment can
-/// have it.
+/// `block` belongs to the global allocator and has this layout, unless the size of the layout is zero. `size` is larger than that of the
+/// layout, and valid for its alignment.
 pub(super) unsafe fn grow(block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
     if layout.size() != 0 && !EMERGENCY_POOL.holds(block) {
         // SAFETY: the block is not in the emergency pool, so it came from the system's allocator with this layout, as the caller promises.

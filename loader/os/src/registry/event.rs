@@ -18,7 +18,7 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-/// An event of a source.
+/// An event during the query of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The root folder of an installed package, to be searched (DRV-36).

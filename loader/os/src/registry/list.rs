@@ -1,6 +1,6 @@
 //! Lists in a registry, and their names.
 
-/// Kind of the entries.
+/// A list, named after the kind of its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     /// Drivers.
@@ -12,7 +12,7 @@ pub enum List {
 }
 
 impl List {
-    /// Key of the registry that holds the list.
+    /// Returns the registry key that holds the list.
     pub fn key(self) -> &'static str {
         match self {
             Self::Drivers => r"SOFTWARE\Khronos\Vulkan\Drivers",
@@ -21,7 +21,8 @@ impl List {
         }
     }
 
-    /// Value of a display adapter that holds the same list (DRV-37, LAY-49). 32-bit processes on a 64-bit system have their own.
+    /// Returns the name of the value in which a display adapter holds the same list (DRV-37, LAY-49). 32-bit processes on a 64-bit system
+    /// read a value of their own.
     pub fn value(self, is_wow64: bool) -> &'static str {
         match (self, is_wow64) {
             (Self::Drivers, false) => "VulkanDriverName",

@@ -15,7 +15,7 @@ pub(crate) enum Hive {
 }
 
 impl Hive {
-    /// Name of the root in messages.
+    /// Returns the name of the root for messages.
     fn name(self) -> &'static str {
         match self {
             Self::Machine => "HKEY_LOCAL_MACHINE",
@@ -40,7 +40,7 @@ pub(crate) enum Answer<'a> {
 /// Function that takes the name of a device and its answer.
 pub(crate) type TakeAnswer<'a> = dyn FnMut(&[u8], Answer<'_>) + 'a;
 
-/// The system that answers: the real one, or that of a test.
+/// The system that is queried: the real one, or a simulated one in tests.
 pub(crate) trait System {
     /// Returns `true` if data that the user can change must not be trusted (LAY-47, APP-242).
     fn is_elevated(&self) -> bool;
@@ -48,7 +48,7 @@ pub(crate) trait System {
     fn is_wow64(&self) -> bool;
     /// Passes the root folder of the first installed package of a family, if there is one.
     fn package(&self, family: &str, take: &mut dyn FnMut(&[u8]));
-    /// Queries a value of the kernel's adapters; there are none if the kernel cannot be queried.
+    /// Queries a value of the kernel's adapters. Passes no answer if the kernel cannot be queried.
     fn each_adapter(&self, value: &str, take: &mut TakeAnswer<'_>);
     /// Queries a value in the software keys of the present display devices and of the software components below them.
     fn each_device(&self, value: &str, take: &mut TakeAnswer<'_>);
@@ -64,17 +64,17 @@ pub(crate) trait System {
 const PACKAGES: &str = "Microsoft.D3DMappingLayers_8wekyb3d8bbwe";
 /// Key whose values have the paths of settings files as names (APP-242).
 const SETTINGS_KEY: &str = r"SOFTWARE\Khronos\Vulkan\LoaderSettings";
-/// File name at the end of such a value's name.
+/// File name at the end of the name of a value in [`SETTINGS_KEY`].
 const SETTINGS_FILE: &[u8] = b"vk_loader_settings.json";
 
-/// Drivers that vendors' installers leave when the adapter is removed, by the prefix of the manifest's name (DRV-40).
+/// Drivers that vendors' installers leave when the adapter is removed: prefix of the manifest's name, and number of the vendor (DRV-40).
 const VENDORS: [(&str, u32); 4] = [
     ("igvk", 0x8086),
     ("nv-vk", 0x10DE),
     ("amd-vulkan", 0x1002),
     ("amdvlk", 0x1002),
 ];
-/// Suffix of their names in a process of this pointer size.
+/// Suffix of the names of these manifests, for processes of this pointer size.
 const VENDOR_ENDING: &str = if cfg!(target_pointer_width = "64") {
     "64.json"
 } else {
@@ -100,7 +100,7 @@ pub(crate) fn each(list: List, system: &impl System, take: &mut dyn FnMut(Event<
     }
 }
 
-/// Roots that are searched for a list, in order. Users cannot install drivers (DRV-39).
+/// Returns the roots that are searched for a list, in order. Users cannot install drivers (DRV-39).
 fn hives(list: List) -> &'static [Hive] {
     match list {
         List::Drivers => &[Hive::Machine],
@@ -108,7 +108,7 @@ fn hives(list: List) -> &'static [Hive] {
     }
 }
 
-/// Passes the entries that devices list in a value. Returns `true` if there are any.
+/// Passes the entries that devices list in a value to `take`. Returns `true` if there are any entries.
 fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&mut TakeAnswer<'_>)) -> bool {
     let mut any = false;
     ask(&mut |device, answer| {
@@ -134,7 +134,7 @@ fn each_answer(value: &str, take: &mut dyn FnMut(Event<'_>), ask: impl FnOnce(&m
     any
 }
 
-/// Passes the entries of a software key. Returns `true` if there are any.
+/// Passes the entries of a software key to `take`. Returns `true` if there are any entries.
 fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMut(Event<'_>)) -> bool {
     let key = Key {
         root: hive.name().as_bytes(),
@@ -144,7 +144,7 @@ fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMu
     let (mut any, mut counts) = (false, true);
     system.each_zero(hive, list.key(), &mut |path| {
         if list == List::Drivers && counts {
-            // Creating a factory takes time, so it waits until there is an entry.
+            // Querying the vendors takes time, so only an entry triggers the query.
             counts = vendors.get_or_init(|| system.vendors()).is_some();
             if !counts {
                 take(Event::NoAdapters(key));
@@ -168,7 +168,8 @@ fn each_in_key(list: List, hive: Hive, system: &impl System, take: &mut dyn FnMu
     any
 }
 
-/// Returns the vendor of the adapter that a manifest serves, if its name shows it. Names on this system are case-insensitive.
+/// Returns the vendor of the adapter that a manifest serves, if the manifest's name shows the vendor. Names on this system are
+/// case-insensitive.
 fn vendor_of(path: &[u8], ending: &str) -> Option<u32> {
     let name = file_name(path);
     let start = name.len().checked_sub(ending.len())?;
@@ -188,7 +189,7 @@ fn file_name(path: &[u8]) -> &[u8] {
     &path[last.map_or(0, |at| at + 1)..]
 }
 
-/// Passes the settings file of each key that names one to `take`, the user's first (APP-242).
+/// Passes the settings file of each key that names one to `take`. The user's key comes first (APP-242).
 pub(crate) fn each_settings_file(system: &impl System, take: &mut dyn FnMut(&[u8])) {
     for hive in [Hive::User, Hive::Machine] {
         if hive == Hive::User && system.is_elevated() {

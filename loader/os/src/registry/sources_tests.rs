@@ -81,7 +81,7 @@ impl System for Fake {
     }
 }
 
-/// Returns the events, in a word or two each.
+/// Returns the events as texts of a word or two.
 fn told(list: List, system: &Fake) -> Vec<String> {
     let mut told = Vec::new();
     each(list, system, &mut |event| {

@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn drv_38_lay_50_other_types_hold_no_paths() {
-        // No type, expandable text, bytes, a number.
+        // Types without paths: none, expandable text, bytes, 32-bit number, 64-bit number.
         for kind in [0, 2, 3, 4, 11] {
             assert_eq!(texts(kind, &data("C:\\a.json\0")), None, "{kind}");
         }

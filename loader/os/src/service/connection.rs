@@ -6,7 +6,7 @@ use core::ffi::c_int;
 use core::mem::{MaybeUninit, offset_of, zeroed};
 use core::time::Duration;
 
-/// Upper bound on the files of a packet that are received, so that they can be closed. The system closes further files itself.
+/// Upper bound on the files that are received with a packet. The system closes further files itself.
 const MOST_FILES: usize = 8;
 /// Size of the buffer for the control data of a packet, such as descriptors.
 const CONTROL_BYTES: usize = 128;
@@ -242,7 +242,7 @@ impl Connection {
         retried(|| unsafe { libc::setsockopt(self.0.0, level, option, (&raw const limit).cast(), size) }).map(drop)
     }
 
-    /// Returns an option of the socket, which is a structure of numbers.
+    /// Returns the value of an option of the socket. `T` is a structure of numbers.
     fn option<T: Copy>(&self, option: c_int) -> Result<T, Errno> {
         let mut value = MaybeUninit::<T>::zeroed();
         let mut size = size_of::<T>() as libc::socklen_t;

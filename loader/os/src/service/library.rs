@@ -20,7 +20,7 @@ impl SharedLibrary {
     /// Opens the library in a file. Its initialisers run. The file may be closed afterwards. `needs` are closed after the library.
     ///
     /// # Errors
-    /// The error of the system, in its words.
+    /// The system's error text.
     pub fn open(file: &File, needs: Vec<Self>) -> Result<Self, OpenError> {
         let opened = Library::open(Path::of(file, since_start()).bytes())?;
         Ok(Self(Arc::new((opened, needs))))
@@ -32,18 +32,18 @@ impl SharedLibrary {
     }
 }
 
-/// Returns `true` if a library of this name is open. The system then uses it for every library that needs the name.
+/// Returns `true` if a library of this name is open. The system then uses that library for every library that needs the name.
 pub fn is_open(name: &[u8]) -> bool {
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
     let opened = with_terminated(name, |name| {
         // SAFETY: the name is terminated. With this flag the call loads nothing, so it runs no code.
         Ok(NonNull::new(unsafe { libc::dlopen(name.as_ptr(), flags) }))
     });
-    // Closing it undoes the call.
+    // Dropping the new handle undoes the call.
     opened.is_ok_and(|opened| opened.map(Library).is_some())
 }
 
-/// Returns the library that the system's linker finds for a name without its cache, with the path of the file.
+/// Returns the file that the system's linker finds for the name of a library without using its cache, and the path of the file.
 #[cfg(target_env = "gnu")]
 pub fn find_library(name: &[u8]) -> Option<(File, Vec<u8>)> {
     folders::visit(|folder| {
@@ -57,7 +57,7 @@ pub fn find_library(name: &[u8]) -> Option<(File, Vec<u8>)> {
 /// Returns the version of the C library.
 #[cfg(target_env = "gnu")]
 pub fn c_library() -> &'static [u8] {
-    // SAFETY: the call has no conditions, and returns a terminated string that never changes.
+    // SAFETY: the call has no preconditions, and returns a terminated string that never changes.
     unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) }.to_bytes()
 }
 
@@ -70,7 +70,7 @@ mod folders {
     use core::mem::offset_of;
     use core::ptr::null;
 
-    /// The beginning of what the linker writes.
+    /// The beginning of the list of folders that the linker writes.
     #[repr(C)]
     struct Folders {
         size: usize,
@@ -84,12 +84,12 @@ mod folders {
         flags: c_uint,
     }
 
-    /// Passes the folders to a function until it returns a value.
+    /// Passes the folders to `look` until it returns a value, and returns that value.
     pub(super) fn visit<T>(mut look: impl FnMut(&[u8]) -> Option<T>) -> Option<T> {
         // SAFETY: a null name means the program, which is open as long as the process runs.
         let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };
         let ask = |request, room: *mut c_void| {
-            // SAFETY: the handle is that of the program, and `room` is as large as the request demands.
+            // SAFETY: `program` is the program's handle, and `room` is as large as the request demands.
             unsafe { libc::dlinfo(program, request, room) == 0 }
         };
         let mut head = Folders {
@@ -112,23 +112,23 @@ mod folders {
         }
         // SAFETY: the linker filled the structure.
         let count = unsafe { (*begin.cast::<Folders>()).count };
-        // SAFETY: the folders follow in the room.
+        // SAFETY: the folders begin at this offset, inside `room`.
         let first = unsafe { begin.byte_add(offset_of!(Folders, first)) }.cast::<Folder>();
         (0..count as usize).find_map(|index| {
-            // SAFETY: the linker wrote as many folders, each with a terminated name.
+            // SAFETY: the linker wrote `count` folders, each with a terminated name.
             let name = unsafe { CStr::from_ptr((*first.add(index)).name) };
             look(name.to_bytes())
         })
     }
 }
 
-/// Finds nothing: without the GNU C library there is no way to ask for the folders.
+/// Returns `None`: only the GNU C library reports the folders that the linker searches.
 #[cfg(not(target_env = "gnu"))]
 pub fn find_library(_: &[u8]) -> Option<(File, Vec<u8>)> {
     None
 }
 
-/// Returns no version. A library that needs a version of the GNU C library does not fit then.
+/// Returns an empty version, so no library that needs a version of the GNU C library fits.
 #[cfg(not(target_env = "gnu"))]
 pub fn c_library() -> &'static [u8] {
     b""

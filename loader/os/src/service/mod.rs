@@ -50,7 +50,7 @@ pub fn is_unknown_user(user: u32) -> bool {
 
 /// Returns `true` if a map of users contains this user. Each line holds the first number inside, the first one outside, and the count.
 fn has_user(map: &[u8], user: u32) -> bool {
-    // An empty map, or one that is cut off, says nothing about the user.
+    // An empty map, or one that is cut off, says nothing about the user, who then counts as contained.
     map.last() != Some(&b'\n')
         || map.split(|&byte| byte == b'\n').any(|line| {
             let numbers: [u32; 3] = numbers_in(line);

@@ -1,7 +1,7 @@
 //! Locks that are held while a layer or a driver runs.
 //!
-//! A [`ReentrantGate`] lets one thread pass at a time, and the same thread again. A layer or a callback may call the loader on the thread that called
-//! it, and never waits for itself.
+//! A [`ReentrantGate`] lets one thread pass at a time, and lets that thread pass again. So a layer or a callback that calls the loader on
+//! the same thread never waits for itself.
 //!
 //! A thread cannot be cancelled while it holds a gate, because the code of a driver has cancellation points.
 
@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Default)]
 pub struct ReentrantGate {
     lock: Mutex<()>,
-    /// Number of the thread that holds the lock; zero if none does. Written only under the lock.
+    /// Number of the thread that holds the lock; zero if no thread holds it. Written only under the lock.
     holder: AtomicUsize,
 }
 
@@ -138,7 +138,7 @@ mod tests {
                 within: AtomicU32::new(0),
             };
             let mut thread = 0;
-            // SAFETY: the place for the thread is writable, and its argument outlives it, because it is joined below.
+            // SAFETY: the place for the thread is writable, and the argument outlives the thread, which is joined below.
             let failed =
                 unsafe { libc::pthread_create(&mut thread, null(), stay, from_ref(&shared).cast_mut().cast()) };
             assert_eq!(failed, 0);

@@ -1,7 +1,7 @@
 //! Locks, and waiting for changes under a lock.
 //!
-//! A lock is one word; locking and unlocking need no call while no thread waits. Threads that wait, for a lock or for a change of the value under
-//! one, all wait in one place of the process, [`Waiting`]. Its lock and condition of the C library are the same on every system, and never move.
+//! A lock is one word; locking and unlocking need no call while no thread waits. All threads that wait, for a lock or for a change of a
+//! locked value, wait in one place of the process, [`Waiting`]. That place has a lock and a condition of the system, which never move.
 
 use crate::system::Waiting;
 use core::cell::UnsafeCell;
@@ -15,7 +15,7 @@ static WAITING: Waiting = Waiting::new();
 
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
-/// Taken, and some thread may wait for it.
+/// State of a lock that is taken and for which some thread may wait.
 const AWAITED: u32 = 2;
 
 /// A value that one thread uses at a time. Locking it twice on one thread never returns.
@@ -72,7 +72,7 @@ impl<T> fmt::Debug for Mutex<T> {
 #[inline(never)]
 fn wait_for(state: &AtomicU32) {
     let mut gate = WAITING.enter();
-    // A thread that releases the lock from here on sees that it is awaited, and passes the gate to announce the release.
+    // A thread that releases the lock from here on sees `AWAITED`, and enters the gate to announce the release.
     while state.swap(AWAITED, Ordering::Acquire) != FREE {
         gate.wait();
     }
@@ -124,7 +124,7 @@ impl<T> DerefMut for Guard<'_, T> {
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // After this, another thread may free the lock with the object that contains it.
+        // After this swap, another thread may free the object that contains the lock.
         if self.mutex.state.swap(FREE, Ordering::Release) == AWAITED {
             announce();
         }
@@ -146,7 +146,8 @@ impl Condvar {
         while busy(&mut guard) {
             let mutex = guard.mutex;
             core::mem::forget(guard);
-            // A thread that makes the change passes the gate afterwards; by then this thread waits.
+            // This thread releases the lock inside the gate. A thread that changes the value afterwards must enter the gate to announce the
+            // change, and can enter it only when this thread waits. So no wake-up is lost.
             let mut gate = WAITING.enter();
             if mutex.state.swap(FREE, Ordering::Release) == AWAITED {
                 gate.wake_all();
@@ -182,7 +183,7 @@ mod tests {
                         for _ in 0..10_000 {
                             let mut value = mutex.lock();
                             let before = *value;
-                            // A thread that stops here makes the others wait.
+                            // A thread that yields here makes the other threads wait for the lock.
                             if before.is_multiple_of(64) {
                                 std::thread::yield_now();
                             }
@@ -274,13 +275,13 @@ mod tests {
             let mutex = Mutex::new(0_u32);
             let held = mutex.lock();
             let mut thread = 0;
-            // SAFETY: the place for the thread is writable, and its argument outlives it, because it is joined below.
+            // SAFETY: the place for the thread is writable, and the argument outlives the thread, which is joined below.
             let failed = unsafe { libc::pthread_create(&mut thread, null(), take, from_ref(&mutex).cast_mut().cast()) };
             assert_eq!(failed, 0);
             while mutex.state.load(Ordering::Relaxed) != AWAITED {
                 std::thread::yield_now();
             }
-            // Entering succeeds after the thread has released the gate, so by then it waits.
+            // Entering succeeds only after the thread has released the gate, and the thread releases the gate only to wait.
             drop(WAITING.enter());
             // SAFETY: the thread runs and has not been joined.
             assert_eq!(unsafe { libc::pthread_cancel(thread) }, 0);

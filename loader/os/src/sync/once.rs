@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// Room for a value that one thread sets; afterwards any thread may read it without a lock.
 pub struct SetOnce<T> {
     is_set: AtomicBool,
-    /// Held by the thread that sets the value. Other threads wait for it until the value is set.
+    /// Held by the thread that sets the value. Other threads that want to set it wait.
     setting: Mutex<()>,
     value: UnsafeCell<MaybeUninit<T>>,
 }
@@ -51,14 +51,14 @@ impl<T> SetOnce<T> {
 
     /// Returns the value for exclusive access, if it is set.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        // SAFETY: the value is written before `is_set`.
+        // SAFETY: `is_set` becomes `true` only after the value was written.
         (*self.is_set.get_mut()).then(|| unsafe { self.value.get_mut().assume_init_mut() })
     }
 
     /// Returns the value, if it is set.
     pub fn get(&self) -> Option<&T> {
         let is_set = self.is_set.load(Ordering::Acquire);
-        // SAFETY: the value is written before `is_set` and never changes again.
+        // SAFETY: `is_set` becomes `true` only after the value was written, and the value never changes again.
         is_set.then(|| unsafe { (*self.value.get()).assume_init_ref() })
     }
 }

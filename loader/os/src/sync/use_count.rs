@@ -1,4 +1,4 @@
-//! Counts of threads that use a device or driver, which is destroyed only when there are none.
+//! Counts of threads that use a device or driver. The device or driver is destroyed only when no thread uses it.
 
 use super::{Condvar, Mutex};
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -10,8 +10,8 @@ pub struct UseCount(AtomicU32);
 /// Set once the object is about to be destroyed, permanently: no thread may start to use it.
 const CLOSED: u32 = 1 << 31;
 
-/// Wakes threads that wait for the last use of an object. There is one for the process: an object may be freed as soon as its last use ends, so
-/// nothing in the object can announce the end.
+/// Wakes threads that wait for the last use of an object. The process has one such value: an object may be freed as soon as its last use
+/// ends, so nothing in the object can announce the end.
 struct UseEnds {
     gate: Mutex<()>,
     ended: Condvar,
@@ -27,7 +27,7 @@ impl UseEnds {
     #[cold]
     #[inline(never)]
     fn announce(&self) {
-        // A thread that still saw the use under the lock waits by now.
+        // A thread that still saw the use under the lock waits by now, so the notification reaches the thread.
         drop(self.gate.lock());
         self.ended.notify_all();
     }
@@ -38,8 +38,8 @@ impl UseEnds {
 }
 
 impl UseCount {
-    /// Starts a use and returns `true`, unless the object is about to be destroyed. A refused use leaves no count, because many of them would
-    /// overflow into the mark.
+    /// Starts a use and returns `true`, unless the object is about to be destroyed. A refused use does not change the count, because many
+    /// refused uses would overflow into [`CLOSED`].
     #[inline]
     pub fn acquire(&self) -> bool {
         let open = |uses| (uses & CLOSED == 0).then_some(uses + 1);
@@ -59,7 +59,7 @@ impl UseCount {
         }
     }
 
-    /// Refuses new uses from now on and returns `true`, unless there is a use or they were refused before.
+    /// Refuses new uses from now on and returns `true`, unless the object is in use or new uses were refused before.
     pub fn try_close(&self) -> bool {
         self.0
             .compare_exchange(0, CLOSED, Ordering::AcqRel, Ordering::Acquire)
@@ -71,7 +71,7 @@ impl UseCount {
         self.0.load(Ordering::Acquire) & CLOSED != 0
     }
 
-    /// Refuses new uses, and waits until there are none.
+    /// Refuses new uses, and waits until all uses have ended.
     pub fn close(&self) {
         if self.0.fetch_or(CLOSED, Ordering::AcqRel) & !CLOSED != 0 {
             USE_ENDS.wait_while(|| self.0.load(Ordering::Acquire) != CLOSED);

@@ -5,7 +5,7 @@ pub(crate) mod time_limit;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// A folder that is deleted with its content when it is dropped.
+/// A temporary folder. Dropping this value deletes the folder and its content.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -28,7 +28,7 @@ impl Scratch {
         self.path(name)
     }
 
-    /// Makes a link in the folder that leads to `target`.
+    /// Makes a link to `target` in the folder.
     pub(crate) fn link(&self, name: &str, target: &str) -> Vec<u8> {
         std::os::unix::fs::symlink(self.0.join(target), self.0.join(name)).unwrap();
         self.path(name)

@@ -81,7 +81,7 @@ impl Appended {
         })
     }
 
-    /// Returns the descriptor while it is still that of the file.
+    /// Returns the descriptor if it still belongs to the file.
     ///
     /// # Errors
     /// The error of the system; `EBADF` if another file has the number.
@@ -128,14 +128,14 @@ impl Drop for Appended {
     }
 }
 
-/// Signals of a write that would end a program: for a pipe without a reader, and for a file of the largest allowed size.
+/// Signals that a write can raise and that end a program: for a pipe without a reader, and for a file of the largest allowed size.
 const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// Blocks the signals of a write for its thread, and removes new ones when dropped.
+/// Blocks the signals of a write for this thread. Dropping the value removes new signals.
 struct HeldBack {
     /// Signals that the thread blocked before; `None` if the mask could not be changed.
     before: Option<libc::sigset_t>,
-    /// Signals that were already pending, and stay pending.
+    /// `true` for each signal that was already pending. Such a signal stays pending.
     waited: [bool; RAISED.len()],
 }
 
@@ -156,7 +156,7 @@ impl HeldBack {
 /// Returns the set of exactly these signals.
 fn set_of(signals: &[c_int]) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
-    // SAFETY: the first call initialises the set, which the others may change.
+    // SAFETY: the first call initialises the set, and the other calls may change it.
     unsafe {
         libc::sigemptyset(set.as_mut_ptr());
         for &signal in signals {
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
     }
 
-    /// Other tests may get the same number concurrently, but not for the same file.
+    /// Other tests may get the same descriptor concurrently, but not for the same file, so this test compares files.
     #[test]
     fn a_file_is_closed_when_it_is_dropped_and_when_another_program_starts() {
         let scratch = Scratch::create();
@@ -320,7 +320,7 @@ mod tests {
         let path = scratch.path("few");
         let file = std::fs::File::create(path_of(&path)).unwrap();
         let ended = in_a_copy(|| {
-            // SAFETY: limit and descriptors are those of this copy; the file gets a number below the limit.
+            // SAFETY: the limit and the descriptors belong to this copy of the process; the file gets a number below the limit.
             let low = unsafe {
                 libc::dup2(file.as_raw_fd(), 10);
                 libc::setrlimit(libc::RLIMIT_NOFILE, &limit(40));

@@ -1,4 +1,4 @@
-//! Searches in memory; C libraries use all features of a processor for them.
+//! Searches in memory with the C library, which uses all features of a processor.
 
 use core::ffi::c_int;
 
@@ -8,7 +8,7 @@ pub fn find_byte(bytes: &[u8], wanted: u8) -> Option<usize> {
     let start = bytes.as_ptr();
     // SAFETY: the slice is readable memory of this length.
     let found = unsafe { libc::memchr(start.cast(), c_int::from(wanted), bytes.len()) };
-    // The result is in the slice, so it is not before the start.
+    // A result that is not null is inside the slice, so the difference is not negative.
     (!found.is_null()).then(|| found.addr() - start.addr())
 }
 

@@ -56,7 +56,7 @@ mod imp {
     }
 }
 
-/// On other systems, threads are left as they are.
+/// Replacement for other systems, which does nothing.
 #[cfg(not(all(target_os = "linux", any(target_env = "gnu", target_env = "musl"))))]
 mod imp {
     pub(super) type State = ();

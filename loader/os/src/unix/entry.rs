@@ -6,7 +6,7 @@
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing: on this system, the first function has already run. Each function that a program may call first calls this one.
+        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this one.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -20,13 +20,14 @@ macro_rules! at_load_and_unload {
     };
 }
 
-/// Declares both functions in object files that only have an array for the first one. The second one is registered for this library, as the
-/// system's C compiler does: it runs at the last `dlclose` and does not prevent it.
+/// Makes two functions run when the library is loaded and unloaded. Object files of this system have an array only for the first function.
+/// The second one is registered for this library, as the system's C compiler does. It runs at the last `dlclose` and does not prevent the
+/// unloading.
 #[cfg(target_vendor = "apple")]
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Does nothing: on this system, the first function has already run. Each function that a program may call first calls this one.
+        /// Does nothing: on this system, the first function has already run. Every function with which a program may begin calls this one.
         #[inline(always)]
         pub(crate) fn ensure_loaded() {}
 
@@ -51,7 +52,7 @@ macro_rules! at_load_and_unload {
 macro_rules! at_unload {
     ($function:path) => {{
         unsafe extern "C" {
-            // The linker defines a separate one for each library.
+            // The linker defines a separate variable for each library.
             static __dso_handle: u8;
         }
         $crate::register_for_unload($function, (&raw const __dso_handle).cast_mut().cast());
@@ -69,7 +70,7 @@ pub fn register_for_unload(function: extern "C" fn(*mut core::ffi::c_void), libr
             library: *mut core::ffi::c_void,
         ) -> core::ffi::c_int;
     }
-    // SAFETY: the function ignores its argument, and runs while its library is loaded. If memory runs out, it is not registered, and the objects that
-    // it would close stay open.
+    // SAFETY: the function ignores its argument, and runs while its library is loaded. If memory runs out, the function is not registered,
+    // and the objects that it would close stay open.
     unsafe { __cxa_atexit(function, core::ptr::null_mut(), library) };
 }

@@ -1,6 +1,6 @@
-//! The environment, and the decision if this process may trust it.
+//! The environment, and the decision whether this process may trust it.
 //!
-//! Only this module decides if a process is elevated: if it has more rights than the user who set its variables (APP-211, DRV-5).
+//! Only this module decides whether a process is elevated, that is, has more rights than the user who set its variables (APP-211, DRV-5).
 
 use crate::memory::copy_or_note;
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ unsafe fn answer(get: Get, name: &CStr) -> Option<Vec<u8>> {
 /// `true` if ignored variables are reported to users (DRV-5).
 pub const TELLS_OF_IGNORED: bool = false;
 
-/// Returns `true` if [`secure_value`] hides a variable that is set, on systems that report such variables.
+/// Returns `false`: this system does not report variables that [`secure_value`] hides.
 #[inline(always)]
 pub fn is_ignored(_: &CStr) -> bool {
     false
@@ -71,8 +71,8 @@ unsafe fn has_value(get: Get, name: &CStr, expected: Option<&CStr>) -> bool {
     }
 }
 
-// Setuid, setgid, file capabilities, or a transition of a security module: the C library decides, so a program that supplies this function decides
-// too.
+// The C library decides whether setuid, setgid, file capabilities or a transition of a security module elevated the process. A program that
+// supplies this function makes the decision itself.
 #[cfg(all(target_os = "linux", any(target_env = "gnu", target_env = "musl")))]
 unsafe extern "C" {
     fn secure_getenv(name: *const c_char) -> *mut c_char;

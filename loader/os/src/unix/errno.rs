@@ -34,7 +34,7 @@ impl Errno {
         Self(unsafe { *location() })
     }
 
-    /// Sets the number of [`Errno::last`] to zero, for functions whose end and failure only differ in this number.
+    /// Sets the number of [`Errno::last`] to zero, for functions that return the same value at the end and after a failure.
     pub fn clear() {
         // SAFETY: `location` returns the address of this thread's own number, which is valid while the thread runs.
         unsafe { *location() = 0 };

@@ -18,7 +18,7 @@ pub use by_question::running_executable;
 #[cfg(any(target_os = "openbsd", target_os = "fuchsia", target_os = "nto", target_os = "haiku"))]
 pub use unknown::running_executable;
 
-/// The system has a link to the executable.
+/// Implementation for systems that have a link to the executable.
 #[cfg(not(any(
     target_vendor = "apple",
     target_os = "freebsd",
@@ -40,8 +40,8 @@ mod by_link {
         c"/proc/self/exe"
     };
 
-    /// Absolute path of the running executable, with symbolic links resolved, written to `room`. A longer path is cut to fill `room`. `None` if it
-    /// cannot be read.
+    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is cut to fill `room`.
+    /// Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         link_target(LINK, room).ok()
     }
@@ -76,7 +76,7 @@ mod by_link {
     }
 }
 
-/// The kernel has the path under a number.
+/// Implementation for systems whose kernel has the path under a number.
 #[cfg(any(target_os = "freebsd", target_os = "dragonfly", target_os = "netbsd"))]
 mod by_number {
     use super::super::errno::Errno;
@@ -90,11 +90,11 @@ mod by_number {
     #[cfg(target_os = "netbsd")]
     const PATH: [c_int; 4] = [libc::CTL_KERN, libc::KERN_PROC_ARGS, -1, libc::KERN_PROC_PATHNAME];
 
-    /// Absolute path of the running executable, with symbolic links resolved, written to `room`. A longer path is cut to fill `room`. `None` if it
-    /// cannot be read.
+    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is cut to fill `room`.
+    /// Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut length = room.len();
-        // SAFETY: the number has four parts, and the memory is writable and has this length; nothing is set.
+        // SAFETY: the number has four parts, and the memory is writable and has this length. A null new value sets nothing.
         let failed = unsafe {
             libc::sysctl(
                 PATH.as_ptr(),
@@ -114,7 +114,7 @@ mod by_number {
     }
 }
 
-/// A function returns the path with which the program was started, which may contain links.
+/// Implementation for Apple's systems. Their function returns the path with which the program was started, which may contain links.
 #[cfg(target_vendor = "apple")]
 mod by_question {
     use super::super::path::canonical;
@@ -125,8 +125,8 @@ mod by_question {
         fn _NSGetExecutablePath(text: *mut c_char, bytes: *mut u32) -> c_int;
     }
 
-    /// Absolute path of the running executable, with symbolic links resolved, written to `room`. A longer path is cut to fill `room`. `None` if it
-    /// cannot be read.
+    /// Returns the absolute path of the running executable, with symbolic links resolved, in `room`. A longer path is cut to fill `room`.
+    /// Returns `None` if the path cannot be read.
     pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
         let mut bytes = u32::try_from(room.len()).unwrap_or(u32::MAX);
         // SAFETY: the memory for the terminated text is writable and at least this long.
@@ -142,7 +142,7 @@ mod by_question {
     }
 }
 
-/// The system does not report the path (LAY-55), or not reliably.
+/// Implementation for systems that do not report the path (LAY-55), or not reliably.
 #[cfg(any(target_os = "openbsd", target_os = "fuchsia", target_os = "nto", target_os = "haiku"))]
 mod unknown {
     /// Returns `None`: no key of the settings matches an unknown path.

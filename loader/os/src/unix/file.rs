@@ -41,7 +41,7 @@ impl File {
         Self::open_with(path, libc::O_DIRECTORY)
     }
 
-    /// Opens with `more` flags of `open` that create nothing.
+    /// Opens a file with further flags of `open`, which must not create a file.
     #[inline]
     fn open_with(path: &CStr, more: c_int) -> Result<Self, Errno> {
         // Without `O_NONBLOCK`, opening a pipe that no process writes would block.

@@ -57,7 +57,8 @@ impl Folder {
         mut take: impl FnMut(&[u8]) -> Result<(), OutOfMemory>,
     ) -> Result<Result<(), Errno>, OutOfMemory> {
         loop {
-            // The number distinguishes the end of the folder from a failure.
+            // `readdir64` returns NULL both at the end of the folder and after an error. Only `errno`, cleared before the call,
+            // distinguishes the two.
             Errno::clear();
             // SAFETY: the folder is open, and only this value reads it.
             let entry = unsafe { readdir64(self.0.as_ptr()) };

@@ -7,7 +7,7 @@ use core::ptr::null_mut;
 /// Alignment that every block of `malloc` has.
 const USUAL_ALIGNMENT: usize = 2 * size_of::<usize>();
 
-/// `malloc`, `free` and related functions, so that programs that supply their own see every block.
+/// The heap of `malloc`, `free` and related functions. A program that supplies its own functions sees every block.
 pub struct CHeap;
 
 /// Returns `true` if `malloc` aligns a block of this size sufficiently. Some C libraries align a block less if it is smaller than its alignment.
@@ -15,8 +15,7 @@ fn is_usual(alignment: usize, size: usize) -> bool {
     alignment <= USUAL_ALIGNMENT && alignment <= size
 }
 
-// SAFETY: all blocks come from the C library, whose `free` takes them all, whatever function made them. Alignment beyond that of `malloc` is
-// requested explicitly.
+// SAFETY: all blocks come from the C library, whose `free` accepts each of them. Alignment beyond that of `malloc` is requested explicitly.
 unsafe impl GlobalAlloc for CHeap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_usual(layout.align(), layout.size()) {

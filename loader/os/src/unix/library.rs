@@ -40,12 +40,12 @@ impl Library {
         });
         match opened {
             Ok(opened) => opened.map(Self),
-            // A path without a NUL fails only if memory runs out, which ends the call.
+            // If the path has no NUL, this fails only because memory ran out, which also ends the Vulkan call.
             Err(_) => Err(OpenError::NotAPath),
         }
     }
 
-    /// Address of an exported symbol, or null. It is valid while the library is open.
+    /// Returns the address of an exported symbol, or null. The address is valid while the library is open.
     pub fn symbol(&self, name: &CStr) -> *mut () {
         // SAFETY: the library is open, and the name is terminated.
         unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) }.cast()

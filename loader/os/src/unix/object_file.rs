@@ -1,7 +1,7 @@
 //! The machine for which an object file is built, read from its header.
 //!
-//! The GNU C library reports a wrong word size in its error text. Other C libraries give the same text as for any file that is not a library, or
-//! none. There the file is read after it failed to open.
+//! The GNU C library reports a wrong word size in its error text. Other C libraries report the same text as for any file that is not a
+//! library, or no text. With such a C library, the loader reads the header of a file that failed to open.
 
 use super::File;
 use core::ffi::CStr;

@@ -28,7 +28,7 @@ struct Dynamic {
 /// A loaded library or program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Object<'a> {
-    /// Path by which it was opened; empty for the program itself.
+    /// Path by which the object was opened; empty for the program itself.
     pub path: &'a [u8],
     /// `DT_SONAME`, or empty.
     pub name: &'a [u8],
@@ -61,9 +61,9 @@ pub fn loads() -> u64 {
     loads
 }
 
-/// Passes the dynamic linker's description of each object to `take`, until it returns `false`.
+/// Passes the dynamic linker's description of each object to `take`, until `take` returns `false`.
 fn iterate(mut take: Take<'_>) {
-    // Looked up at run time, because few processes need it, and every import costs each process that loads this library.
+    // The function is looked up at run time, because few processes need it, and every import costs each process that loads this library.
     // SAFETY: the name is a terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"dl_iterate_phdr".as_ptr()) };
     if found.is_null() {
@@ -119,7 +119,8 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
         }
     }
     let text = |offset: Option<usize>| match (strings, offset) {
-        // SAFETY: the table has a terminated text at each offset in the dynamic section, and the linker has read both.
+        // SAFETY: the table has a terminated text at each offset in the dynamic section; the linker has already read the table and the
+        // section.
         (Some(strings), Some(offset)) => unsafe { text((strings + offset) as *const c_char) },
         _ => &[],
     };
@@ -129,7 +130,8 @@ unsafe fn object(info: &libc::dl_phdr_info) -> Object<'_> {
     object
 }
 
-/// Returns the address in an entry of the dynamic section. Some linkers have added the object's base address to it, and some have not.
+/// Returns the address in an entry of the dynamic section. Some linkers have already added the object's base address to the entry, and some
+/// have not.
 fn address(base: usize, value: usize, headers: &[Header]) -> Option<usize> {
     let is_within = |address: &usize| {
         headers.iter().any(|header| {
@@ -140,7 +142,7 @@ fn address(base: usize, value: usize, headers: &[Header]) -> Option<usize> {
     [value, base.wrapping_add(value)].into_iter().find(is_within)
 }
 
-/// Returns the bytes of a text; none for null.
+/// Returns the bytes of a text; an empty slice for null.
 ///
 /// # Safety
 /// `text` is null or a terminated text that lives as long as the result.
@@ -162,7 +164,7 @@ pub fn is_started_by_linker() -> bool {
     }
     // SAFETY: the C library's function of this name has this type, and reads a list that the kernel wrote before the process started.
     let base = unsafe { core::mem::transmute::<*mut c_void, Value>(found)(AT_BASE) };
-    // The kernel loaded no linker beside the program.
+    // A base of zero means that the kernel loaded no linker beside the program.
     base == 0
 }
 

@@ -37,8 +37,8 @@ fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> 
     action(checked(&copy)?)
 }
 
-/// Returns the error of a call for which there was no memory. The call of the program ends with out of memory too, however its steps handle this
-/// error.
+/// Returns the error of a system call for which there was no memory. The Vulkan call also ends as out of memory, whatever its steps do with
+/// this error.
 fn shortage(OutOfMemory: OutOfMemory) -> Errno {
     memory::shortage::note();
     Errno(libc::ENOMEM)

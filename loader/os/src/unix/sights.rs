@@ -33,9 +33,9 @@ pub fn is_accessible(path: &[u8]) -> bool {
     with_terminated(path, access).unwrap_or(false)
 }
 
-/// Passes the name and the value of each variable to `take`, until it returns `false`.
+/// Passes the name and the value of each variable to `take`, until `take` returns `false`.
 pub fn each_variable(mut take: impl FnMut(&[u8], &[u8]) -> bool) {
-    // Looked up at run time, because few processes need it, and every import costs each process that loads this library.
+    // The variable is looked up at run time, because few processes need it, and every import costs each process that loads this library.
     // SAFETY: the name is a terminated string.
     let environ = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"environ".as_ptr()) };
     // SAFETY: this variable of the C library points to all variables of the process: texts `NAME=VALUE`, with NULL after the last. A program that

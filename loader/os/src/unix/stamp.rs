@@ -1,8 +1,9 @@
 //! Detection of changes to files and folders on Linux.
 //!
-//! A [`Stamp`] identifies a content only if every later change gives another stamp. The file system must therefore keep its own times with this
-//! machine's clock. The last change must also be so old that the next one cannot fall into the same tick. Everything else is never taken as
-//! unchanged. Stores through a shared mapping may not update the times at all; such changes are missed until something else about the file changes.
+//! A [`Stamp`] identifies a content only if every later change gives another stamp. The file system must therefore keep its own times with
+//! this machine's clock. The last change must also be so old that the next one cannot fall into the same tick. All other files count as
+//! changed. Stores through a shared mapping may not update the times at all; such changes are missed until something else about the file
+//! changes.
 
 use super::Status;
 use core::ffi::c_int;
@@ -60,7 +61,7 @@ impl Stamp {
         })
     }
 
-    /// File system of the file.
+    /// Returns the number of the file system that holds the file.
     pub fn device(&self) -> u64 {
         self.device
     }
@@ -71,13 +72,14 @@ impl Stamp {
         (last.0.saturating_add(SETTLED_SECONDS), last.1) < now
     }
 
-    /// Device and inode, size in bytes, and the times of the last changes of content and attributes, in seconds and nanoseconds since 1970.
+    /// Returns device and inode, size in bytes, and the times of the last changes of content and attributes, in seconds and nanoseconds
+    /// since 1970.
     #[allow(clippy::type_complexity, reason = "two numbers, a number, two times")]
     pub fn parts(&self) -> ((u64, u64), u64, [(i64, i64); 2]) {
         ((self.device, self.inode), self.size, [self.modified, self.changed])
     }
 
-    /// Size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.size
     }

@@ -52,7 +52,7 @@ impl Status {
         self.0.st_mode as u32 & libc::S_IFMT as u32 == libc::S_IFREG as u32
     }
 
-    /// Returns `true` if only the owner may write to it, and the owner is the superuser, or with `or_own` the user of this process.
+    /// Returns `true` if only the owner may write to the file, and the owner is the superuser or, with `or_own`, the user of this process.
     #[cfg(target_os = "linux")]
     pub fn is_kept(&self, or_own: bool) -> bool {
         // SAFETY: `geteuid` takes nothing and cannot fail.
@@ -60,14 +60,14 @@ impl Status {
         is_owner && self.0.st_mode & (libc::S_IWGRP | libc::S_IWOTH) == 0
     }
 
-    /// Returns `true` if owner, group and all others may read it. Access control lists may still deny that to a user.
+    /// Returns `true` if the owner, the group and all other users may read the file. Access control lists may still deny that to a user.
     #[cfg(target_os = "linux")]
     pub fn is_open_to_all(&self) -> bool {
         const ALL: libc::mode_t = libc::S_IRUSR | libc::S_IRGRP | libc::S_IROTH;
         self.0.st_mode & ALL == ALL
     }
 
-    /// Size in bytes.
+    /// Returns the size of the file in bytes.
     pub fn len(&self) -> u64 {
         u64::try_from(self.0.st_size).unwrap_or_default()
     }

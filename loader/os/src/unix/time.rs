@@ -21,7 +21,7 @@ pub fn now() -> (i64, i64) {
     (i64::from(found.tv_sec), i64::from(found.tv_nsec))
 }
 
-/// Returns nanoseconds since a moment before this process started, from a clock that nobody sets. Zero if the system has none.
+/// Returns nanoseconds since a moment before this process started, from a clock that is never set. Zero if the system has no such clock.
 #[allow(
     clippy::useless_conversion,
     reason = "the types of the fields differ between systems"

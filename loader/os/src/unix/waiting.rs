@@ -3,14 +3,14 @@
 use super::CancellationOff;
 use core::cell::UnsafeCell;
 
-/// Place where all threads of the process wait. Each change wakes all of them to check again. Few threads ever wait, because locks are only held
-/// during a look-up.
+/// Place where all threads of the process wait. Each change wakes all threads, and each thread checks again. Few threads ever wait, because
+/// locks are only held during a look-up.
 pub(crate) struct Waiting {
     gate: UnsafeCell<libc::pthread_mutex_t>,
     change: UnsafeCell<libc::pthread_cond_t>,
 }
 
-// SAFETY: both are made for use by many threads.
+// SAFETY: the lock and the condition of the C library are made for use by many threads.
 unsafe impl Sync for Waiting {}
 
 impl Waiting {
@@ -34,7 +34,7 @@ impl Waiting {
 pub(crate) struct Waiter(&'static Waiting);
 
 impl Waiter {
-    /// Releases the gate until something changes, or spuriously.
+    /// Releases the gate, waits for a change, and takes the gate again. May return without a change.
     pub(crate) fn wait(&mut self) {
         // A thread that is cancelled while it waits would keep the gate.
         let _uncancelled = CancellationOff::begin();

@@ -92,7 +92,8 @@ impl Manager {
             if told != CR_SUCCESS || !self.is_ready(device, take) {
                 continue;
             }
-            // A device's own value takes precedence over the values of its components. Of those, only the first counts.
+            // A device's own value takes precedence over the values of its components. Of the components, only the first one with a valid
+            // value counts.
             let _ = self.ask(device, value, take) || self.components(device).any(|part| self.ask(part, value, take));
         }
     }
@@ -137,7 +138,7 @@ impl Manager {
         false
     }
 
-    /// Reports the value of a device. Returns `true` if it is of a type that lists paths.
+    /// Reports the value of a device. Returns `true` if the value is of a type that lists paths.
     fn ask(&self, device: u32, value: &str, take: &mut TakeAnswer<'_>) -> bool {
         let name = self.name_of(device);
         let mut key = core::ptr::null_mut();

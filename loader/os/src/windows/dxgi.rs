@@ -1,6 +1,6 @@
 //! Display adapters and their order, from the graphics infrastructure of the system (DRV-40, DRV-144, DRV-148).
 //!
-//! Its objects are tables of functions. Only the used indices have names here.
+//! Objects of this infrastructure are tables of functions. Only the used indices have names here.
 
 use super::run_time::Module;
 use crate::devices::AdapterId;
@@ -94,7 +94,7 @@ fn factory(kind: &GUID) -> Option<Object> {
     Object::of(told, made)
 }
 
-/// Passes the descriptions of all adapters that `next` returns by their number, up to the first missing one.
+/// Passes the descriptions of adapters to `take`. `next` returns the adapter with a number; the first missing adapter ends the list.
 fn each(next: impl Fn(u32) -> Option<Object>, mut take: impl FnMut(&Description)) {
     for adapter in (0..MOST_ADAPTERS).map_while(next) {
         let mut room = core::mem::MaybeUninit::<Description>::zeroed();

@@ -13,7 +13,7 @@ impl FirstCall {
         Self(Once::new())
     }
 
-    /// Runs `load` unless a thread has done so, and waits until it is done.
+    /// Runs `load` unless a thread has already run it. Waits until `load` has ended.
     pub fn ensure(&self, load: extern "C" fn()) {
         self.0.call_once(|| load());
     }
@@ -24,7 +24,7 @@ impl FirstCall {
 #[macro_export]
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
-        /// Each function that a program may call first calls this one.
+        /// Runs the first function, once. Every function with which a program may begin calls this one.
         pub(crate) fn ensure_loaded() {
             static FIRST_CALL: $crate::FirstCall = $crate::FirstCall::new();
             FIRST_CALL.ensure($load);
@@ -44,7 +44,7 @@ macro_rules! at_load_and_unload {
             1
         }
 
-        // The linker's name for the entry point, which is not exported. On x86 it contains the size of the parameters.
+        // Name that the linker expects for the entry point, which is not exported. On x86, the name contains the size of the parameters.
         #[cfg(not(target_arch = "x86"))]
         $crate::dll_main!("DllMain");
         #[cfg(target_arch = "x86")]

@@ -1,6 +1,6 @@
-//! The environment, and the decision if this process may trust it.
+//! The environment, and the decision whether this process may trust it.
 //!
-//! Only this module decides if a process is elevated, by the integrity level of its token (APP-211, DRV-5).
+//! Only this module decides whether a process is elevated, by the integrity level of its token (APP-211, DRV-5).
 
 use alloc::vec::Vec;
 use core::ffi::CStr;

@@ -11,15 +11,15 @@ use windows_sys::Win32::Foundation::{
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
-/// Returns a code in the form of the standard library.
+/// Returns an error code as the number type of the standard library.
 const fn number(code: u32) -> i32 {
     code.cast_signed()
 }
 
 impl Errno {
-    /// A call had not enough memory.
+    /// Error of a call that had not enough memory.
     pub(super) const SHORTAGE: Self = Self(number(ERROR_NOT_ENOUGH_MEMORY));
-    /// The system does not accept the argument.
+    /// Error of a call with an argument that the system does not accept.
     pub(super) const INVALID: Self = Self(number(ERROR_INVALID_PARAMETER));
 
     /// Returns `false`: on Windows, no signal interrupts a call.

@@ -72,7 +72,7 @@ impl Status {
         None
     }
 
-    /// Size in bytes.
+    /// Returns the size of the file in bytes.
     pub fn len(&self) -> u64 {
         self.0.len()
     }

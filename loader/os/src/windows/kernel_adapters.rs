@@ -20,17 +20,17 @@ type Close = unsafe extern "system" fn(*const D3DKMT_CLOSEADAPTER) -> NTSTATUS;
 
 /// Upper bound on the adapter count; larger values are cut.
 const MOST_ADAPTERS: u32 = 1024;
-/// Number of queries for a list or value that grows between them.
+/// Upper bound on the queries for a list or value that grows from one query to the next.
 const ATTEMPTS: u32 = 4;
 /// Upper bound on the bytes of a value.
 const MOST_BYTES: usize = 1 << 20;
 /// Offset of a value's data in the answer, and the number of bytes that the answer's type has for data.
 const DATA: usize = core::mem::offset_of!(D3DDDI_QUERYREGISTRY_INFO, Anonymous);
 const OWN_BYTES: usize = size_of::<D3DDDI_QUERYREGISTRY_INFO>() - DATA;
-/// Bit of the flags: paths below the folder of a driver's package become absolute ones.
+/// Flag that makes paths below the folder of a driver's package absolute.
 const TRANSLATE_PATH: u32 = 1;
 
-/// Queries a value of all adapters; there are none if the kernel lacks these functions.
+/// Queries a value of all adapters. Does nothing if the kernel lacks these functions.
 pub(super) fn each(value: &str, take: &mut TakeAnswer<'_>) {
     let Some(module) = Module::of_system(c"gdi32.dll") else {
         return;
@@ -104,8 +104,8 @@ fn value_of(adapter: u32, value: &str, query: Query) -> Option<(u32, Vec<u8>)> {
 
 /// Returns the data of a value of this type.
 ///
-/// Queries as the Khronos loader does: the first call has no room and returns the size. The second call has that size in the
-/// question, and room after it, because an answer may use either.
+/// Queries as the Khronos loader does: the first call has no room and returns the size. The second call passes that size in the question
+/// and has that much room after the question, because a system may use either.
 fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>> {
     let mut asked = D3DDDI_QUERYREGISTRY_INFO {
         QueryType: D3DDDI_QUERYREGISTRY_ADAPTERKEY,
@@ -122,7 +122,7 @@ fn data_of(adapter: u32, value: &str, kind: u32, query: Query) -> Option<Vec<u8>
     // The value may grow between two queries; give up after some attempts.
     for _ in 0..ATTEMPTS {
         asked.OutputValueSize = bytes as u32;
-        // Made of words, so that the answer is aligned.
+        // The room consists of 64-bit words, so that the answer is aligned.
         let mut room = Vec::<u64>::new();
         room.try_exact_room((size_of::<D3DDDI_QUERYREGISTRY_INFO>() + bytes) / 8 + 1)
             .ok()?;

@@ -21,7 +21,7 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::SystemInformation::GetSystemWindowsDirectoryW;
 
-/// Length of a path, in units with its terminator, that functions of the system take unchanged.
+/// Upper bound on the length of a path that functions of the system accept unchanged, in units with its terminator.
 const LONGEST_PLAIN: usize = 260;
 /// Length of the longest possible path, in units.
 const LONGEST: usize = 1 << 15;
@@ -62,7 +62,7 @@ impl Library {
         })
     }
 
-    /// Address of an exported symbol, or null. It is valid while the library is open.
+    /// Returns the address of an exported symbol, or null. The address is valid while the library is open.
     pub fn symbol(&self, name: &CStr) -> *mut () {
         // SAFETY: only the address of the symbol is used.
         let found = unsafe { self.0.get::<*mut ()>(name.to_bytes_with_nul()) };
@@ -84,7 +84,7 @@ fn is_not_found(error: &Errno) -> bool {
     error.0.cast_unsigned() == ERROR_MOD_NOT_FOUND
 }
 
-/// Loads a file: plainly, or else with its own folder among those that are searched.
+/// Loads a file plainly. If that fails because a module is missing or the path is too long, also searches the file's own folder.
 fn load_path(file: &str) -> Result<windows::Library, Errno> {
     let plain = load(file, 0);
     let Err(error) = plain else {
@@ -128,7 +128,7 @@ fn load_bare(name: &str) -> Result<windows::Library, Errno> {
     let of_path = variable.split(|&byte| byte == LIST_SEPARATOR);
     let mut path = Vec::new();
     for (folder, below) in of_windows.into_iter().chain(of_path.map(|folder| (folder, &br"\"[..]))) {
-        // Any other folder would lead to the current folder again, even one that begins with only a drive.
+        // A folder that is not absolute would lead to the current folder again, even if it begins with a drive.
         if !to_system(folder).is_ok_and(Path::is_absolute) {
             continue;
         }

@@ -14,7 +14,7 @@ type PackagePath = unsafe extern "system" fn(*const u16, *mut u32, *mut u16) -> 
 /// Upper bound on the units of names or of a path; larger counts are treated as invalid.
 const MOST: u32 = 1 << 16;
 
-/// Returns the root folder of the first package of a family. `None` if there is none, or if the system has no packages.
+/// Returns the root folder of the first package of a family; `None` if the family has no package, or if the system has no packages.
 pub(super) fn root_of_first(family: &str) -> Option<Vec<u8>> {
     let module = Module::of_system(c"kernel32.dll")?;
     // SAFETY: the function of that name has this type.

@@ -32,7 +32,7 @@ pub(super) fn ended(units: &[u16]) -> &[u16] {
 /// Returns the bytes of a path from the system.
 pub(super) fn from_system(path: PathBuf) -> Vec<u8> {
     let bytes = path.into_os_string().into_encoded_bytes();
-    // The prefix of paths of any length.
+    // Paths of any length have this prefix.
     match bytes.strip_prefix(br"\\?\") {
         Some(plain) if plain.get(1) == Some(&b':') => memory::copy_or_note(plain),
         _ => bytes,
@@ -62,7 +62,8 @@ pub fn canonical(path: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(from_system(std::fs::canonicalize(to_system(path)?)?))
 }
 
-/// Absolute path of the running executable, written to `room`. A longer path is cut to fill `room`. `None` if it cannot be read.
+/// Returns the absolute path of the running executable, in `room`. A longer path is cut to fill `room`. Returns `None` if the path cannot
+/// be read.
 pub fn running_executable(room: &mut [u8]) -> Option<&[u8]> {
     let path = from_system(std::env::current_exe().ok()?);
     let length = path.len().min(room.len());

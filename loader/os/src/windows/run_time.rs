@@ -30,7 +30,7 @@ impl Module {
         const { assert!(size_of::<F>() == size_of::<usize>()) };
         // SAFETY: the library is open, and the name is terminated.
         let found = unsafe { GetProcAddress(self.0, name.as_ptr().cast()) }?;
-        // SAFETY: both are function pointers, and the caller promises that the function has the type `F`.
+        // SAFETY: `F` and the type of `found` are function pointers, and the caller promises that the function has the type `F`.
         Some(unsafe { core::mem::transmute_copy(&found) })
     }
 }

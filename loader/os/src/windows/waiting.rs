@@ -2,8 +2,8 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Place where all threads of the process wait. Each change wakes all of them to check again. Few threads ever wait, because locks are only held
-/// during a look-up.
+/// Place where all threads of the process wait. Each change wakes all threads, and each thread checks again. Few threads ever wait, because
+/// locks are only held during a look-up.
 pub(crate) struct Waiting {
     gate: Mutex<()>,
     change: Condvar,
@@ -34,7 +34,7 @@ pub(crate) struct Waiter {
 }
 
 impl Waiter {
-    /// Releases the gate until something changes, or spuriously.
+    /// Releases the gate, waits for a change, and takes the gate again. May return without a change.
     pub(crate) fn wait(&mut self) {
         if let Some(guard) = self.guard.take() {
             let guard = self.place.change.wait(guard);
