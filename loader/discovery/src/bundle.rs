@@ -1,8 +1,8 @@
-//! The libraries of a system as a library in a bundle finds them (APP-300, DRV-56a).
+//! Places where a loader inside a bundle looks for the libraries of the system (APP-300, DRV-56a).
 
 use crate::version::ApiVersion;
 
-/// The name that programs ask for.
+/// File name of the library that programs load.
 const NAME: &[u8] = b"libvulkan.so.1";
 
 /// Name that Debian gives its folders of libraries for this processor.
@@ -20,15 +20,15 @@ const MULTIARCH: &[u8] = if cfg!(target_arch = "x86_64") {
     b"aarch64-linux-gnu"
 };
 
-/// Names of two folders that contain only libraries of this word size: one below `/usr` or another root, one for NixOS.
+/// Names of two folders that contain only libraries of this word size: one for folders below `/usr` or another root, one for NixOS.
 const OF_WORD_SIZE: [&[u8]; 2] = if cfg!(target_pointer_width = "64") {
     [b"lib64", b"opengl-driver"]
 } else {
     [b"lib32", b"opengl-driver-32"]
 };
 
-/// Folders in which systems keep their libraries, in the order in which they are searched: those of one word size before those that may
-/// be of either. A bundle cannot ask the dynamic linker, which would find the bundle again.
+/// Folders in which systems keep their libraries, in the order of the search: folders of one word size come before folders that may have
+/// either. A bundle cannot ask the dynamic linker, which would find the bundle again.
 const OF_SYSTEM: [&[&[u8]]; 5] = [
     &[b"/usr/lib", MULTIARCH],
     &[b"/usr", OF_WORD_SIZE[0]],
@@ -40,10 +40,10 @@ const OF_SYSTEM: [&[&[u8]]; 5] = [
 /// Folders of libraries below the root that a manifest was installed into.
 const BELOW_ROOT: [&[&[u8]]; 3] = [&[b"lib", MULTIARCH], &[OF_WORD_SIZE[0]], &[b"lib"]];
 
-/// Bytes that are enough for the path of a library of the system.
+/// Upper bound on the length of a path from [`OF_SYSTEM`], in bytes.
 const LONGEST: usize = 64;
 
-/// Calls `visit` with each path at which the system's library may be, until it returns `true`.
+/// Calls `visit` with each path at which the system's library may be, until `visit` returns `true`.
 pub fn each_of_system(mut visit: impl FnMut(&[u8]) -> bool) {
     for folder in OF_SYSTEM {
         let mut room = [0; LONGEST];
@@ -73,13 +73,13 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
     let root = [&b"/share/vulkan/icd.d"[..], b"/etc/vulkan/icd.d"]
         .iter()
         .find_map(|part| folder.strip_suffix(*part))?;
-    // Manifests in /etc belong to libraries in /usr.
+    // Manifests in `/etc` belong to libraries in `/usr`.
     let root: &[u8] = if root.is_empty() { b"/usr" } else { root };
     BELOW_ROOT.iter().find_map(|below| {
         let mut room = [0; LONGEST_BESIDE];
         let parts = [root].into_iter().chain(below.iter().copied()).chain([library]);
         let path = join(parts, &mut room);
-        // A path that fills the room was cut.
+        // A path that fills the room was cut off.
         if path.len() == LONGEST_BESIDE {
             None
         } else {
@@ -88,7 +88,7 @@ pub fn beside<R>(manifest: &[u8], library: &[u8], mut try_path: impl FnMut(&[u8]
     })
 }
 
-/// Bytes of the longest path that [`beside`] tries.
+/// Upper bound on the length of a path that [`beside`] tries, in bytes.
 const LONGEST_BESIDE: usize = 1024;
 
 /// Returns the version in the name of the file at `path`, as in `libvulkan.so.1.4.313`; `None` if the name has fewer than three numbers.
@@ -102,7 +102,7 @@ pub fn version_of_file(path: &[u8]) -> Option<ApiVersion> {
     fits.then(|| ApiVersion(ApiVersion::new(major, minor).0 | patch))
 }
 
-/// A decimal number of at most four digits.
+/// Reads a decimal number of at most four digits.
 fn number(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() || digits.len() > 4 || !digits.iter().all(u8::is_ascii_digit) {
         return None;

@@ -33,8 +33,8 @@ pub struct LeftOut {
 }
 
 impl DriverScan<'_> {
-    /// Reads the manifests of a list. Passes each one whose library is to be opened to `open` before the next manifest is read (DRV-8), in scan
-    /// order. The journal gets each dropped manifest with the reason.
+    /// Reads the manifests of a list, in scan order. Passes each manifest whose library is to be opened to `open` before the next manifest
+    /// is read (DRV-8). The journal gets each dropped manifest with the reason.
     ///
     /// # Errors
     /// There is not enough memory, here or in `open`.
@@ -66,7 +66,7 @@ impl DriverScan<'_> {
     /// # Errors
     /// There is not enough memory.
     pub fn list(&self, journal: &mut Journal<'_>) -> Result<Listing, OutOfMemory> {
-        // A tool that configures devices must see the drivers that it knows, even if variables of the shell exclude them (DRV-45).
+        // A tool that configures devices must see all drivers, even if variables of the shell exclude some of them (DRV-45).
         let with_variables = self
             .settings
             .is_none_or(|settings| settings.device_configurations.is_none());
@@ -97,7 +97,7 @@ impl DriverScan<'_> {
         read_driver_manifest(&file.path, file.source, self.with_portability, journal)
     }
 
-    /// Adds the drivers of the settings file before the others, one by one, so that the last one listed comes first (DRV-44).
+    /// Puts the drivers of the settings file before the other drivers, one by one, so that the last one in the file comes first (DRV-44).
     fn with_settings(&self, mut found: Vec<Found>, journal: &mut Journal<'_>) -> Result<Vec<Found>, OutOfMemory> {
         let Some(settings) = self.settings else {
             return Ok(found);
@@ -135,7 +135,7 @@ fn decision(path: &Text, source: Source, verdict: Verdict) -> Decision {
     }
 }
 
-/// Manifests of a scan, in its order, and the filters at that time.
+/// Manifests of a scan, in the order of the scan, and the filters at that time.
 #[derive(Debug)]
 pub struct Listing {
     /// The manifests.
@@ -170,8 +170,8 @@ impl Listing {
         Ok(tell((&file.path, file.source), verdict, journal))
     }
 
-    /// Returns `true` if the filters keep a manifest that a service published as `name`, and no library of an installed driver stands for
-    /// it. Reports the decision to the journal.
+    /// Returns `true` if the filters keep a manifest that a service published as `name`, and no library of an installed driver replaces it.
+    /// Reports the decision to the journal.
     ///
     /// # Errors
     /// When memory runs out.
@@ -204,7 +204,7 @@ fn tell((path, source): (&Text, Source), verdict: Verdict, journal: &mut Journal
     is_kept
 }
 
-/// `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at one moment.
+/// Values of `VK_LOADER_DRIVERS_SELECT` and `VK_LOADER_DRIVERS_DISABLE` at one moment.
 #[derive(Debug, Default)]
 struct DriverFilters {
     select: Globs,

@@ -1,4 +1,4 @@
-//! Facts about the registry's extensions, and sets of those that the loader handles. The generator emits the rows.
+//! Facts about the registry's extensions, and sets of the extensions that the loader handles. The generator emits the rows.
 
 #[allow(
     non_camel_case_types,
@@ -27,15 +27,15 @@ pub enum ExtensionKind {
 pub struct ExtensionRow {
     /// Name of the extension.
     pub name: &'static CStr,
-    /// Kind of object on which it is enabled.
+    /// Kind of object on which the extension is enabled.
     pub kind: ExtensionKind,
-    /// Revision of its specification.
+    /// Revision of the extension's specification.
     pub spec_version: u32,
     /// The platform word of the registry.
     pub platform: Option<&'static str>,
 }
 
-/// Returns a name from a text that ends with a zero byte. For constants: any other text fails to compile.
+/// Returns a name from a text that ends with a zero byte. Meant for constants: any other text fails to compile.
 pub const fn c_name(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(name) => name,
@@ -43,7 +43,8 @@ pub const fn c_name(text: &'static str) -> &'static CStr {
     }
 }
 
-/// Extensions for surfaces of window systems. A loader that is built without the window system drops them even if nothing else is filtered.
+/// Extensions for surfaces of window systems. A loader that is built without the window system drops these extensions even if nothing else
+/// is filtered.
 const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
     InstanceExtension::VK_KHR_wayland_surface,
     InstanceExtension::VK_KHR_xcb_surface,
@@ -52,8 +53,8 @@ const NEVER_WITHOUT_PLATFORM: [InstanceExtension; 5] = [
     InstanceExtension::VK_QNX_screen_surface,
 ];
 
-/// Returns `true` if an extension is for a window system that this loader is built without. Then neither a driver (DRV-105) nor a
-/// layer (LAY-104) may offer it.
+/// Returns `true` if an extension is for a window system that this loader is built without. Neither a driver (DRV-105) nor a layer
+/// (LAY-104) may offer such an extension.
 pub fn lacks_window_system(extension: InstanceExtension) -> bool {
     NEVER_WITHOUT_PLATFORM.contains(&extension) && !extension.platform_built_in()
 }
@@ -88,7 +89,7 @@ macro_rules! extension_kind {
                 found.ok().map(|index| Self::ALL[index])
             }
 
-            /// Revision of its specification.
+            /// Returns the revision of the extension's specification.
             pub const fn spec_version(self) -> u32 {
                 const VERSIONS: [u32; $kind::COUNT] = [$($version),*];
                 VERSIONS[self as usize]
@@ -101,7 +102,7 @@ macro_rules! extension_kind {
             }
         }
 
-        /// A set of such extensions, with a bit for each.
+        /// A set of extensions of this kind, with one bit per extension.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct $set(pub $bits);
 

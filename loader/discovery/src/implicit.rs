@@ -7,7 +7,7 @@ use crate::manifest::{LayerManifest, Names};
 use crate::trace;
 use reasons::Code;
 
-/// The decision, and the filter that made it.
+/// Decision about an implicit layer, and the filter that made the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImplicitState {
     pub(super) active: bool,
@@ -23,8 +23,8 @@ enum Forced {
 }
 
 impl ImplicitState {
-    /// Evaluates the layer's own variables and the filters, in order of precedence. `overriding` names the components of the override layer that is
-    /// active for the instance; they are always active.
+    /// Evaluates the layer's own variables and the filters, in order of precedence. `overriding` names the components of the override layer
+    /// that is active for the instance. These components are always active.
     pub(super) fn of(
         layer: &LayerManifest,
         environment: &Environment<'_>,
@@ -59,7 +59,7 @@ impl ImplicitState {
         }
     }
 
-    /// Logs a filter that changed the result.
+    /// Logs the filter that changed the result, if a filter did.
     pub(super) fn note(self, layer: &LayerManifest, journal: &Journal<'_>) {
         let warn = LogBits::WARN | LogBits::LAYER;
         let name = &layer.name;

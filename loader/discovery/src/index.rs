@@ -1,11 +1,12 @@
-//! Look-up of things by name in constant time.
+//! Look-up of objects by name in constant time.
 
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// A hash table of numbers, each of which identifies an object in a list of the caller. It stores no names: the caller compares them.
+/// A hash table of numbers, each of which identifies an object in a list of the caller. The table stores no names: the caller compares
+/// them.
 ///
-/// Of two objects with the same name, the look-up finds the one that was added first.
+/// If two objects have the same name, the look-up finds the one that was added first.
 #[derive(Debug, Default)]
 pub struct Index {
     /// Zero slots or a power of two. At least a quarter is empty.
@@ -32,10 +33,10 @@ const FEWEST: usize = 16;
 pub struct Key(u32);
 
 impl Key {
-    /// Returns the key of a name, or of several texts that form one.
+    /// Returns the key of a name. Several texts together can form the name.
     pub fn of(parts: &[&[u8]]) -> Self {
-        // If the system places libraries at random addresses, different names collide in each process. So nobody can write a file for which the table
-        // is slow.
+        // If the system places libraries at random addresses, different names collide in each process. So nobody can write a file that
+        // makes the table slow.
         let seed = (&raw const SEED).addr() as u64;
         let mut hash = seed ^ 0x9E37_79B9_7F4A_7C15;
         for part in parts {
@@ -61,7 +62,7 @@ fn mixed(hash: u64, seed: u64) -> u64 {
 }
 
 impl Index {
-    /// Makes room for this many things.
+    /// Makes room for this many objects.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -76,7 +77,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Returns the number of the first thing with this key that `is` accepts.
+    /// Returns the number of the first object with this key that `is` accepts.
     #[inline]
     pub fn find(&self, Key(hash): Key, mut is: impl FnMut(usize) -> bool) -> Option<usize> {
         let last = self.slots.len().checked_sub(1)?;
@@ -126,7 +127,7 @@ impl Index {
         slots.resize(count, empty);
         let old = core::mem::replace(&mut self.slots, slots);
         self.used = 0;
-        // After an empty slot, the things of one key are in their order.
+        // From an empty slot on, the objects of one key are in their order.
         let begin = old
             .iter()
             .position(|slot| slot.number == Slot::EMPTY)

@@ -1,4 +1,4 @@
-//! Driver manifests that a scan has kept so far: several paths of one file count as one driver (DRV-11).
+//! Driver manifests that a scan has kept so far. Several paths of one file count as one driver (DRV-11).
 
 use crate::manifest::DriverManifest;
 use crate::text::Text;
@@ -6,14 +6,14 @@ use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 use os::{Status, with_terminated};
 
-/// The manifests that were kept, or nothing where no two manifests can be of one driver: a scan usually needs no memory for them.
+/// The manifests that were kept. Stores nothing if no two manifests can be of one driver, so a scan usually needs no memory for this.
 #[derive(Debug)]
 pub struct Kept<'l> {
     earlier: Vec<Earlier<'l>>,
     is_needed: bool,
 }
 
-/// A manifest that an earlier scan kept.
+/// A manifest that the scan kept earlier.
 #[derive(Debug)]
 struct Earlier<'l> {
     file: (u64, u64),
@@ -30,7 +30,7 @@ impl<'l> Kept<'l> {
         }
     }
 
-    /// Returns an empty list for manifests that were read before. A manifest that has changed since is compared by the next scan.
+    /// Returns an empty list for manifests that were read before. If a manifest has changed since, the next scan compares it.
     pub fn among_known<'m>(manifests: impl Iterator<Item = &'m DriverManifest> + Clone) -> Self {
         let mut rest = manifests;
         let mut is_needed = false;
@@ -66,9 +66,9 @@ impl<'l> Kept<'l> {
 }
 
 impl Earlier<'_> {
-    /// Returns `true` if the manifest names the same library. A relative library path starts at the manifest's folder, so that two links
-    /// to one manifest can lead to different libraries. File systems that store equal files once give one identity to two manifests, and
-    /// so can shared folders of a virtual machine that hold several file systems.
+    /// Returns `true` if the manifest names the same library. A relative library path starts at the manifest's folder, so two links to one
+    /// manifest can lead to different libraries. Two manifests can also have one identity: in file systems that store equal files once, and
+    /// in shared folders of a virtual machine that hold several file systems.
     fn has_library_of(&self, manifest: &DriverManifest) -> bool {
         let file = |path: &Text| {
             with_terminated(path, Status::at)
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Returns `true` if both paths are the same driver.
+    /// Returns `true` if both paths count as the same driver.
     fn is_repeat(first: &Text, second: &Text) -> bool {
         let mut kept = Kept::among(2);
         assert_eq!(kept.add(first, &read(first)).unwrap(), None);

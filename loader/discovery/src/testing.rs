@@ -19,11 +19,11 @@ pub struct World {
     variables: Vec<(String, String)>,
 }
 
-/// The path that stands for the running executable.
+/// Path that tests use as that of the running executable.
 pub const EXECUTABLE: &str = "/bin/app";
 
 impl World {
-    /// Creates a world in its own folder. Its only places are `implicit` and `explicit`.
+    /// Creates a world in its own folder. The only places of the world are `implicit` and `explicit`.
     pub fn create() -> Self {
         let scratch = Scratch::create();
         let place = |name: &str| scratch.folder(name).to_string();
@@ -50,7 +50,7 @@ impl World {
         self.variables.retain(|(known, _)| known != name);
     }
 
-    /// The variables as a source.
+    /// Returns the variables as a source of values.
     pub fn variables(&self) -> Fixed {
         let pairs: Vec<(&str, String)> = self
             .variables
@@ -107,24 +107,24 @@ impl World {
         self.scan_with(None)
     }
 
-    /// The names found by a scan.
+    /// Returns the names of the layers that a scan finds.
     pub fn names(&self) -> Vec<String> {
         names(&self.scan())
     }
 }
 
-/// The names of a list.
+/// Returns the names of the layers in a list.
 pub fn names(list: &DiscoveredLayers) -> Vec<String> {
     list.layers.iter().map(|layer| layer.name.to_string()).collect()
 }
 
-/// A member that makes a meta-layer.
+/// Returns the member of a manifest that makes the layer a meta-layer.
 pub fn components(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     format!(r#","component_layers":[{}]"#, quoted.join(","))
 }
 
-/// An entry of a settings file.
+/// Returns an entry of a settings file.
 pub fn entry(control: Control, name: &str, path: &Text) -> LayerEntry {
     LayerEntry {
         control,
@@ -134,7 +134,7 @@ pub fn entry(control: Control, name: &str, path: &Text) -> LayerEntry {
     }
 }
 
-/// Settings that list layers.
+/// Returns settings that list these layers.
 pub fn settings(entries: &[LayerEntry]) -> Settings {
     Settings {
         layers: Some(entries.to_vec()),

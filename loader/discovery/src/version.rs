@@ -1,4 +1,4 @@
-//! API versions packed as Vulkan packs them.
+//! API versions, packed into one number as in Vulkan.
 
 /// A packed version: variant (3 bits), major (7), minor (10), patch (12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,32 +12,32 @@ impl ApiVersion {
     /// Vulkan 1.3.
     pub const V1_3: Self = Self::new(1, 3);
 
-    /// A version without variant and patch.
+    /// Returns a version whose variant and patch are 0.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self((major << 22) | (minor << 12))
     }
 
-    /// The variant; 0 is Vulkan.
+    /// Returns the variant; 0 is Vulkan.
     pub const fn variant(self) -> u32 {
         self.0 >> 29
     }
 
-    /// The major number.
+    /// Returns the major number.
     pub const fn major(self) -> u32 {
         (self.0 >> 22) & 0x7F
     }
 
-    /// The minor number.
+    /// Returns the minor number.
     pub const fn minor(self) -> u32 {
         (self.0 >> 12) & 0x3FF
     }
 
-    /// The patch number.
+    /// Returns the patch number.
     pub const fn patch(self) -> u32 {
         self.0 & 0xFFF
     }
 
-    /// Major and minor only (APP-62).
+    /// Returns the version with a patch number and a variant of 0 (APP-62).
     pub const fn without_patch(self) -> Self {
         Self::new(self.major(), self.minor())
     }

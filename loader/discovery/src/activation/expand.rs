@@ -1,4 +1,4 @@
-//! Adding layers to both lists, meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
+//! Adds layers to both lists, and meta-layers with their components (LAY-156, LAY-160, LAY-165 to LAY-167).
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ use os::memory::{Grow, OutOfMemory};
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// The lists as they grow.
+/// The lists while they grow.
 #[derive(Debug)]
 pub(super) struct Expansion<'a> {
     list: &'a DiscoveredLayers,
@@ -24,13 +24,13 @@ pub(super) struct Expansion<'a> {
     activation: Activation,
     /// Finds the active layers so far by their names.
     active: Index,
-    /// Finds all layers by their names, once many were asked for.
+    /// Finds all layers by their names; `None` until many names were looked up.
     places: Option<Index>,
     asked: usize,
     metas: Vec<Meta>,
 }
 
-/// Names that are looked for one layer after the other.
+/// Upper bound on the look-ups that compare the name with one layer after the other.
 const FEW_NAMES: usize = 8;
 
 /// State of a meta-layer.
@@ -39,7 +39,7 @@ enum Meta {
     Untouched,
     /// The components of the meta-layer are being added.
     Open,
-    /// All its components were checked, and it was added after them unless one was missing.
+    /// All components were checked. The meta-layer was added after its components, unless one was missing.
     Closed,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Expansion<'a> {
         Ok(places.find(Key::of(&[name]), is))
     }
 
-    /// Adds a layer unless one of its name is active. A meta-layer is added with its components.
+    /// Adds a layer unless a layer with its name is active. Adds a meta-layer with its components.
     pub(super) fn add(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
@@ -125,7 +125,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds a layer even if one of its name is active.
+    /// Adds a layer even if a layer with its name is active.
     pub(super) fn add_again(&mut self, index: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         match self.list.layers[index].components() {
             Some(_) => self.add_meta(index, enabled_by),
@@ -144,7 +144,8 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    /// Uses an explicit stack, because settings files may list long chains of meta-layers that nothing has validated.
+    /// Adds a meta-layer and its components. Uses an explicit stack, because the meta-layers of a settings file may contain each other at
+    /// any depth.
     fn add_meta(&mut self, root: usize, enabled_by: EnabledBy) -> Result<(), OutOfMemory> {
         if self.metas[root] != Meta::Untouched {
             return Ok(());
@@ -181,7 +182,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Adds one component of a meta-layer, or returns the frame of one that is itself a meta-layer.
+    /// Adds one component of a meta-layer. If the component is itself a meta-layer, returns its frame instead.
     fn add_component(&mut self, outer: &mut Frame, name: &Text) -> Result<Option<Frame>, OutOfMemory> {
         let Some(index) = self.position(name)? else {
             self.journal.note(

@@ -6,7 +6,7 @@ use crate::index::{Index, Key};
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// Names in their order.
+/// Names in their order, with a fast look-up.
 #[derive(Debug, Default)]
 pub(super) struct Items<'a> {
     items: Vec<&'a [u8]>,

@@ -29,7 +29,7 @@ pub enum EnabledBy {
     Implicit,
     /// `VK_INSTANCE_LAYERS` lists it.
     InstanceLayers,
-    /// `VK_LOADER_LAYERS_ENABLE` matches its name.
+    /// `VK_LOADER_LAYERS_ENABLE` matches the layer's name.
     LayersEnable,
     /// The application requested it by name.
     Application,
@@ -38,7 +38,7 @@ pub enum EnabledBy {
 }
 
 impl EnabledBy {
-    /// Returns the text of the call-stack log (LAY-262).
+    /// Returns the text for the call-stack log (LAY-262).
     pub fn text(self) -> &'static str {
         match self {
             Self::Settings => "Loader Settings File (Vulkan Configurator)",
@@ -52,7 +52,7 @@ impl EnabledBy {
 }
 
 impl EnabledBy {
-    /// Returns the word of the trace.
+    /// Returns the word for the trace.
     pub fn word(self) -> &'static str {
         match self {
             Self::Settings => "settings",
@@ -70,20 +70,20 @@ impl EnabledBy {
 pub struct ChosenLayer {
     /// Index in [`DiscoveredLayers::layers`].
     pub index: usize,
-    /// Reason why it is active.
+    /// Reason why the layer is active.
     pub enabled_by: EnabledBy,
 }
 
 /// The active layers of an instance.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Activation {
-    /// Layers with meta-layers.
+    /// Layers, including meta-layers.
     pub app: Vec<ChosenLayer>,
     /// Layers without meta-layers. With a settings file, a name can occur twice; loading the libraries decides which counts (LAY-157).
     pub chain: Vec<ChosenLayer>,
 }
 
-/// Inputs of the decision.
+/// Inputs for the choice of active layers.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The layers that were found.
@@ -102,7 +102,8 @@ pub fn activate(request: &Request<'_>, journal: &Journal<'_>) -> Result<Activati
     }
 }
 
-/// Sorts the active layers as declarations say ([`order::sort`]). In the list for the application, meta-layers keep their places.
+/// Sorts the active layers by the declarations of users and manifests ([`order::sort`]). In the list for the application, meta-layers keep
+/// their places.
 ///
 /// # Errors
 /// Only when memory runs out.
@@ -159,8 +160,9 @@ pub fn active_implicit(
     Ok(active)
 }
 
-/// Returns the layers whose instance extensions are listed if no layer is named: active implicit layers, and the components of those that are
-/// meta-layers (LAY-322). They are in the order in which their extensions are listed, as indices into [`DiscoveredLayers::layers`].
+/// Returns the layers whose instance extensions are listed if no layer is named: active implicit layers, and the components of active
+/// implicit meta-layers (LAY-322). The result has indices into [`DiscoveredLayers::layers`], in the order in which the extensions are
+/// listed.
 ///
 /// # Errors
 /// There is not enough memory.

@@ -1,4 +1,5 @@
-//! The words that choose devices: the one to list first (DRV-140), and those to show at all (DRV-143a). One grammar serves both.
+//! Words that choose devices: the device to list first (DRV-140), and the devices to show at all (DRV-143a). One grammar serves both
+//! purposes.
 
 use super::environment::split;
 use super::glob::Pattern;
@@ -10,13 +11,13 @@ use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 use promises::variable::Separator;
 
-/// Items of `VK_LOADER_DEVICE_SELECT` that are read; later ones are dropped with a warning.
+/// Upper bound on the items of `VK_LOADER_DEVICE_SELECT`; later items are dropped with a warning.
 pub const MOST: usize = 16;
 
-/// Beginning of a UUID as `nvidia-smi -L` prints it.
+/// Beginning of a UUID in the output of `nvidia-smi -L`.
 const PRINTED_UUID: &[u8] = b"GPU-";
 
-/// End of each word in a list that comes from the settings file, whose words may contain commas.
+/// End of each word in a list from the settings file. Words of the settings file may contain commas.
 pub const END_OF_WORD: u8 = 0;
 
 /// The word that shows no device.
@@ -29,9 +30,9 @@ pub enum Wanted {
     Numbers(u32, u32),
     /// `pci:`: domain, bus, device and function.
     Pci([u32; 4]),
-    /// `uuid:` or `GPU-`: its UUID, or the beginning of it.
+    /// `uuid:` or `GPU-`: the device's UUID, or its beginning.
     Uuid(UuidBeginning),
-    /// `type:`: the word for its type.
+    /// `type:`: the word for the device's type.
     Type(&'static str),
     /// `driver:`: a part of the driver's file name, in lower case.
     Driver(Vec<u8>),
@@ -47,10 +48,10 @@ pub struct UuidBeginning {
     bytes: [u8; 16],
 }
 
-/// The words for types of devices, as the trace has them too.
+/// Words for types of devices; the trace uses the same words.
 pub const TYPES: [&str; 4] = ["discrete", "integrated", "virtual", "cpu"];
 
-/// A word as it was written.
+/// A word of the user, and its meaning.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Word {
     /// The word.
@@ -64,7 +65,7 @@ pub struct Word {
 pub struct DeviceWords {
     /// The words, in order of preference.
     pub words: Vec<Word>,
-    /// More were given than are read; the rest was dropped and deserves a warning.
+    /// `true` if there were too many words. The rest was dropped, which needs a warning.
     pub truncated: bool,
 }
 
@@ -74,12 +75,12 @@ impl DeviceWords {
         Self::parse(words_of_variable(value), MOST)
     }
 
-    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` stands for no device, and is not reported as one that matches nothing.
+    /// Reads `VK_LOADER_VISIBLE_DEVICES`. The word `none` stands for no device, and is not reported as a word without a match.
     pub fn visible(value: &[u8]) -> Self {
         Self::parse(words_of_variable(value), MAX_VISIBLE_WORDS).without_nothing()
     }
 
-    /// Reads `visible_devices` of the settings file. Each element is one word, and one without a meaning hides as any other.
+    /// Reads `visible_devices` of the settings file. Each element is one word. A word without a meaning hides devices like any other word.
     pub fn visible_in_file(value: &[u8]) -> Self {
         Self::parse(words_of_file(value), MAX_VISIBLE_WORDS).without_nothing()
     }
@@ -112,28 +113,28 @@ impl DeviceWords {
         parsed
     }
 
-    /// The meanings of the words that have one, each with its place in the list.
+    /// Returns the meaning of each word that has one, with the place of the word in the list.
     pub fn wanted(&self) -> impl Iterator<Item = (usize, &Wanted)> {
         let all = self.words.iter().enumerate();
         all.filter_map(|(place, word)| Some((place, word.wanted.as_ref()?)))
     }
 
-    /// Returns `true` if a UUID is needed, which costs a query to each driver.
+    /// Returns `true` if a word needs the UUIDs of devices, which cost a query to each driver.
     pub fn asks_for_uuid(&self) -> bool {
         self.wanted().any(|(_, wanted)| matches!(wanted, Wanted::Uuid(_)))
     }
 }
 
-/// The words of a variable. Users often write a blank after a comma, so blanks before a word do not count.
+/// Returns the words of a variable. Users often write a blank after a comma, so blanks before a word do not count.
 fn words_of_variable(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = split(value, Separator::Comma).map(<[u8]>::trim_ascii_start);
     words.filter(|word| !word.is_empty())
 }
 
-/// The words of a list from the settings file.
+/// Returns the words of a list from the settings file.
 fn words_of_file(value: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = value.split(|&byte| byte == END_OF_WORD);
-    // Nothing follows the last end.
+    // The part after the last end is not a word.
     words.take(value.iter().filter(|&&byte| byte == END_OF_WORD).count())
 }
 
@@ -143,7 +144,7 @@ pub fn has_words(value: &[u8]) -> bool {
 }
 
 impl Word {
-    /// Returns `true` for a number, which chooses no device: interfaces count devices in different orders.
+    /// Returns `true` for a number. A number chooses no device, because interfaces count devices in different orders.
     pub fn is_number(&self) -> bool {
         !self.text.is_empty() && self.text.iter().all(u8::is_ascii_digit)
     }
@@ -168,7 +169,7 @@ impl Wanted {
         }
     }
 
-    /// `vendor:device`, both hexadecimal.
+    /// Reads `vendor:device`, two hexadecimal numbers.
     pub(super) fn numbers(text: &[u8]) -> Option<Self> {
         let (vendor, rest) = hexadecimal(text)?;
         let (device, _) = hexadecimal(rest.strip_prefix(b":")?)?;
@@ -176,14 +177,14 @@ impl Wanted {
     }
 }
 
-/// Returns a copy in lower case; only ASCII letters change.
+/// Returns a copy in lower case. Only ASCII letters change.
 pub fn lower_case(text: &[u8]) -> Vec<u8> {
     let mut copy = copy_or_note(text);
     copy.make_ascii_lowercase();
     copy
 }
 
-/// Reads a place on the PCI bus: `0000:65:00.0`, or without the domain.
+/// Reads an address on the PCI bus: `0000:65:00.0`, or without the domain.
 pub fn pci_address(text: &[u8]) -> Option<[u32; 4]> {
     let (first, rest) = hexadecimal(text)?;
     let (second, rest) = hexadecimal(rest.strip_prefix(b":")?)?;
@@ -217,7 +218,7 @@ impl UuidBeginning {
         half && self.bytes[..whole] == uuid[..whole]
     }
 
-    /// Returns `true` if digits are missing, so that several UUIDs may begin with these.
+    /// Returns `true` if digits are missing, so that several UUIDs may begin with these digits.
     pub fn is_partial(&self) -> bool {
         self.digits < 2 * self.bytes.len()
     }
@@ -227,13 +228,13 @@ impl UuidBeginning {
 mod tests {
     use super::*;
 
-    /// The meanings of all words that have one.
+    /// Returns the meanings of all words that have one.
     fn meanings(value: &str) -> Vec<Wanted> {
         let words = DeviceWords::select(value.as_bytes()).words;
         words.into_iter().filter_map(|word| word.wanted).collect()
     }
 
-    /// The words without a meaning.
+    /// Returns the words without a meaning.
     fn unknown(value: &str) -> Vec<Vec<u8>> {
         let words = DeviceWords::select(value.as_bytes()).words;
         let unknown = words.into_iter().filter(|word| word.wanted.is_none());

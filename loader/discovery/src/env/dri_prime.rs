@@ -1,4 +1,4 @@
-//! `DRI_PRIME`, Mesa's word for the device to list first (DRV-143b).
+//! `DRI_PRIME`, the variable of Mesa that names the device to list first (DRV-143b).
 
 use super::device_select::Wanted;
 use super::numbers::hexadecimal;
@@ -8,21 +8,21 @@ use super::numbers::hexadecimal;
 pub struct DriPrime {
     /// The device.
     pub wanted: Prime,
-    /// `true` if all others are to be hidden.
+    /// `true` if all other devices are to be hidden.
     pub only: bool,
 }
 
-/// A device, as `DRI_PRIME` names it.
+/// A device as `DRI_PRIME` names it.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Prime {
-    /// The n-th device, from 1, among those that are neither the usual device nor a processor.
+    /// The n-th device, counted from 1, of those that are neither the usual device nor a processor.
     Other(usize),
     /// `pci-0000_65_00_0` or `vendor:device`.
     Device(Wanted),
 }
 
 impl DriPrime {
-    /// Reads the value. `None` if it asks for the usual device, or means nothing.
+    /// Reads the value. Returns `None` if the value asks for the usual device or has no meaning.
     pub fn parse(value: &[u8]) -> Option<Self> {
         let (word, only) = match value {
             [word @ .., b'!'] => (word, true),
@@ -40,7 +40,7 @@ impl DriPrime {
     }
 }
 
-/// `0000_65_00_0`: domain, bus, device and function.
+/// Reads `0000_65_00_0`: domain, bus, device and function.
 fn pci_tag(text: &[u8]) -> Option<[u32; 4]> {
     let mut found = [0; 4];
     let mut parts = text.split(|&byte| byte == b'_');

@@ -1,4 +1,4 @@
-//! Access to the environment under the trust rule.
+//! Access to the environment, subject to the trust rule.
 
 use alloc::vec::Vec;
 use core::ffi::CStr;
@@ -8,7 +8,7 @@ use os::environment::{plain_value, secure_value};
 use os::{LIST_SEPARATOR, with_terminated};
 use promises::variable::{Separator, Trust, Variable};
 
-/// Origin of the values: the process, or a table of a test.
+/// Origin of the values: the process, or a table in a test.
 pub trait Source: fmt::Debug {
     /// Returns the value of a variable, whatever the privileges.
     fn plain_value(&self, name: &CStr) -> Option<Vec<u8>>;
@@ -37,19 +37,19 @@ pub struct Environment<'a> {
 }
 
 impl Environment<'static> {
-    /// The environment of this process.
+    /// Returns the environment of this process.
     pub fn process() -> Self {
         Self { source: &Process }
     }
 }
 
 impl<'a> Environment<'a> {
-    /// An environment that reads from `source`.
+    /// Returns an environment that reads from `source`.
     pub fn new(source: &'a dyn Source) -> Self {
         Self { source }
     }
 
-    /// The bytes of a variable; `None` when it is unset, or when its trust class forbids reading it in this process.
+    /// Returns the bytes of a variable; `None` if the variable is unset, or if its trust class forbids reading it in this process.
     pub fn get(&self, variable: Variable) -> Option<Vec<u8>> {
         let row = variable.row();
         match row.trust {
@@ -58,7 +58,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// Like [`Environment::get`], but an empty value counts as unset (APP-213).
+    /// Returns the same as [`Environment::get`], but treats an empty value as unset (APP-213).
     pub fn get_non_empty(&self, variable: Variable) -> Option<Vec<u8>> {
         self.get(variable).filter(|value| !value.is_empty())
     }
@@ -81,8 +81,8 @@ impl<'a> Environment<'a> {
             .is_some_and(|value| super::numbers::decimal(&value) != 0)
     }
 
-    /// Returns the value of a variable that a layer manifest names to enable or disable its layer (LAY-67). It is read even in an elevated process,
-    /// because it only affects layers that were found elsewhere. A name that the system cannot accept counts as not set.
+    /// Returns the value of a variable that a layer manifest names to enable or disable its layer (LAY-67). Reads the variable even in an
+    /// elevated process, because it only affects layers that were found elsewhere. A name that the system cannot accept counts as not set.
     pub fn named_by_manifest(&self, name: &[u8]) -> Option<Vec<u8>> {
         if name.is_empty() || name.contains(&b'=') {
             return None;

@@ -7,7 +7,7 @@ use os::memory::{Grow, copy_or_note};
 use promises::limits::{MAX_PATTERN_BYTES, MAX_PATTERNS};
 use promises::variable::Separator;
 
-/// Text of an item that matches all names, in messages.
+/// Text for an item that matches all names, in messages.
 const EVERYTHING: &[u8] = b"*";
 /// The word for all implicit layers.
 const IMPLICIT: &[u8] = b"~implicit~";
@@ -19,7 +19,7 @@ fn is_everything(item: &[u8]) -> bool {
     matches!(item, b"*" | b"**") || item.eq_ignore_ascii_case(b"~all~")
 }
 
-/// A pattern, which ignores case.
+/// A pattern that ignores case.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pattern(Kind);
 
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Pattern {
-    /// The pattern that an item stands for.
+    /// Returns the pattern that an item stands for.
     pub fn parse(item: &[u8]) -> Self {
         let cut = |text: &[u8]| copy_or_note(&text[..text.len().min(MAX_PATTERN_BYTES)]);
         Self(match item {
@@ -48,7 +48,7 @@ impl Pattern {
         })
     }
 
-    /// Returns the pattern as the loader reads it: `*` for a word that matches all names, and cut if it was too long.
+    /// Returns the pattern as the loader reads it: `*` for a word that matches all names. A pattern that was too long is cut.
     pub fn text(&self) -> Text {
         let (before, text, after): (&[u8], &[u8], &[u8]) = match &self.0 {
             Kind::Everything => (EVERYTHING, b"", b""),
@@ -88,7 +88,7 @@ impl Pattern {
                 .len()
                 .checked_sub(text.len())
                 .is_some_and(|at| name[at..].eq_ignore_ascii_case(text)),
-            // A text that there was no memory for is empty.
+            // The text is empty if there was no memory for it.
             Kind::Substring(text) => {
                 !text.is_empty() && name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
             }
@@ -100,7 +100,7 @@ impl Pattern {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Globs {
     patterns: Vec<Pattern>,
-    /// More than [`MAX_PATTERNS`] patterns were given; the rest was dropped, which needs a warning.
+    /// `true` if there were more than [`MAX_PATTERNS`] patterns. The rest was dropped, which needs a warning.
     pub truncated: bool,
 }
 
@@ -120,8 +120,8 @@ impl Globs {
         }
     }
 
-    /// Returns `true` if the variable is not set, empty, or holds only commas. A word that matches nothing still counts, so selecting by it drops
-    /// everything.
+    /// Returns `true` if the variable is not set, empty, or holds only commas. A word that matches nothing still counts, so a select filter
+    /// with such a word drops everything.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
@@ -140,11 +140,11 @@ impl Globs {
 /// Value of `VK_LOADER_LAYERS_DISABLE`: patterns, and words for all layers of a kind. The words do not count toward the limit of 16 (LAY-120).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct DisableGlobs {
-    /// `*`, `**` or `~all~` was given.
+    /// `true` for `*`, `**` or `~all~`.
     everything: bool,
-    /// `~implicit~` was given.
+    /// `true` for `~implicit~`.
     implicit: bool,
-    /// `~explicit~` was given.
+    /// `true` for `~explicit~`.
     explicit: bool,
     /// The patterns of names.
     pub names: Globs,
@@ -165,7 +165,8 @@ impl DisableGlobs {
         globs
     }
 
-    /// Returns the word or pattern that matches a layer. A word for all layers or for its kind comes before the first pattern of names.
+    /// Returns the word or pattern that matches a layer. A word for all layers or for the layer's kind comes before the first pattern of
+    /// names.
     pub fn matching(&self, name: &[u8], implicit: bool) -> Option<Item<'_>> {
         let words = [
             (self.everything, EVERYTHING),

@@ -4,7 +4,7 @@ use super::glob::{DisableGlobs, Globs, Item};
 use super::{Environment, Variable};
 use crate::text::Text;
 
-/// `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at one moment.
+/// Values of `VK_LOADER_LAYERS_ENABLE`, `VK_LOADER_LAYERS_DISABLE` and `VK_LOADER_LAYERS_ALLOW` at one moment.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayerFilters {
     enable: Globs,
@@ -35,17 +35,17 @@ impl LayerFilters {
             .map(|(_, variable)| variable)
     }
 
-    /// E of LAY-123: the layer is to be enabled.
+    /// Returns `true` if the layer is to be enabled (E of LAY-123).
     pub fn enables(&self, name: &[u8]) -> bool {
         self.enable.matches(name)
     }
 
-    /// D of LAY-123: the layer, or its whole kind, is disabled and nothing allows it.
+    /// Returns `true` if the layer or its whole kind is disabled, and nothing allows the layer (D of LAY-123).
     pub fn disables(&self, name: &[u8], implicit: bool) -> bool {
         self.disable.matching(name, implicit).is_some() && !self.allow.matches(name)
     }
 
-    /// The pattern or word for which [`Self::disables`] said so.
+    /// Returns the pattern or word that makes [`Self::disables`] return `true`.
     pub fn disabling(&self, name: &[u8], implicit: bool) -> Text {
         self.disable
             .matching(name, implicit)
@@ -53,8 +53,8 @@ impl LayerFilters {
             .unwrap_or_default()
     }
 
-    /// Test (3) of LAY-154, for layers that a settings file orders. The word for implicit layers hits both kinds, and the word for explicit
-    /// layers hits none (LAY-155).
+    /// Runs test (3) of LAY-154, for layers that a settings file orders. The word for implicit layers matches layers of both kinds, and the
+    /// word for explicit layers matches none (LAY-155).
     pub fn disables_in_settings(&self, name: &[u8]) -> bool {
         self.disables(name, true)
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn lay_123_lay_124_disable_enable_allow() {
-        // disable, allow, implicit, expected D
+        // Columns: disable, allow, implicit, expected D.
         let cases = [
             ("", "", true, false),
             ("~all~", "", true, true),

@@ -1,7 +1,7 @@
 //! The process environment: the variables that the project reads, and the parsers for their values.
 //!
-//! [`variable`] lists every variable with its trust class. [`Environment`] is the only way to a value, so the rule that an elevated process
-//! ignores some of them (APP-211, DRV-29, LAY-60) holds everywhere. [`glob`], [`numbers`] and [`split`] turn values into filters and lists.
+//! [`variable`] lists every variable with its trust class. [`Environment`] is the only access to values, so an elevated process ignores
+//! some variables everywhere (APP-211, DRV-29, LAY-60). [`glob`], [`numbers`] and [`split`] turn values into filters and lists.
 
 pub mod device_select;
 pub mod dri_prime;

@@ -6,7 +6,7 @@ use os::memory::Grow;
 pub use promises::limits::MAX_ID_ITEMS;
 use promises::variable::Separator;
 
-/// Returns the decimal number at the start of a text, after spaces and a sign; 0 if there is none. Large values saturate.
+/// Returns the decimal number at the start of a text, after spaces and a sign; 0 if the text has no number. Large values saturate.
 pub fn decimal(text: &[u8]) -> i64 {
     let (sign, digits) = sign_of(text);
     sign * digits_of(digits, 10).0
@@ -22,7 +22,7 @@ fn c_number(text: &[u8]) -> (u32, &[u8]) {
         [b'1'..=b'9', ..] => digits_of(digits, 10),
         _ => (0, text),
     };
-    // Device and vendor numbers are 32 bits wide; like the C conversion, a wider or negative one wraps.
+    // Device and vendor numbers are 32 bits wide. As in C, a wider or negative number wraps.
     ((sign * value) as u32, rest)
 }
 
@@ -49,12 +49,13 @@ fn digits_of(text: &[u8], base: u32) -> (i64, &[u8]) {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct IdRanges {
     ranges: Vec<(u32, u32)>,
-    /// More than [`MAX_ID_ITEMS`] items were given; the rest was dropped, which needs a warning.
+    /// `true` if there were more than [`MAX_ID_ITEMS`] items. The rest was dropped, which needs a warning.
     pub truncated: bool,
 }
 
 impl IdRanges {
-    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the two ends of a range, both inclusive.
+    /// Reads the ranges of a variable's value. Any single byte after the first number of an item separates the ends of a range, which both
+    /// belong to it.
     pub fn parse(value: &[u8]) -> Self {
         let mut items = split(value, Separator::Comma);
         let mut ranges = Vec::new();
@@ -67,7 +68,7 @@ impl IdRanges {
         }
     }
 
-    /// Returns `true` if the variable restricts nothing: not set, empty, or only commas (DRV-133).
+    /// Returns `true` if the variable restricts nothing because it is not set, empty, or holds only commas (DRV-133).
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -86,8 +87,8 @@ fn range_of(item: &[u8]) -> (u32, u32) {
     }
 }
 
-/// Returns the hexadecimal number at the start of a text, after spaces and `0x`, and the text after it. `None` if there is none or it is wider than
-/// 32 bits.
+/// Returns the hexadecimal number at the start of a text, after spaces and `0x`, and the text after the number. Returns `None` if there is
+/// no number, or if the number is wider than 32 bits.
 pub(super) fn hexadecimal(text: &[u8]) -> Option<(u32, &[u8])> {
     let text = text.trim_ascii_start();
     let digits = match text {

@@ -11,7 +11,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// The variables of `values`, each a name and a value, in a process without elevated privileges.
+    /// Returns a table of these variables, each a name and a value, for a process without elevated privileges.
     pub fn new<V: AsRef<std::ffi::OsStr>>(values: &[(&str, V)]) -> Self {
         let values = values
             .iter()
@@ -23,7 +23,7 @@ impl Fixed {
         }
     }
 
-    /// Makes the environment that of an elevated process.
+    /// Makes the environment one of an elevated process.
     pub fn elevated(mut self) -> Self {
         self.elevated = true;
         self

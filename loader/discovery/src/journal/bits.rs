@@ -12,7 +12,7 @@ impl LogBits {
     pub const NONE: Self = Self(0);
     /// Level: a failure.
     pub const ERROR: Self = Self(1);
-    /// Level: something is suspicious, or was skipped.
+    /// Level: something suspicious, or something that was skipped.
     pub const WARN: Self = Self(1 << 1);
     /// Level: a decision.
     pub const INFO: Self = Self(1 << 2);
@@ -32,7 +32,7 @@ impl LogBits {
         self.0
     }
 
-    /// Returns the set from a word of [`LogBits::word`].
+    /// Returns the set from a word that [`LogBits::word`] returned.
     pub const fn from_word(word: u32) -> Self {
         Self(word)
     }

@@ -9,7 +9,7 @@ use reasons::rank::ASIDE;
 
 /// Decision that explains a missing driver or device, if there is one.
 ///
-/// The decision of the smallest [rank](reasons::rank) is held, and of equals the first.
+/// Of several decisions, the one with the smallest [rank](reasons::rank) is kept; of equal ranks, the first.
 #[derive(Debug, Default)]
 pub struct Cause(Option<Decision>);
 
@@ -17,7 +17,7 @@ impl Cause {
     /// The empty cause.
     pub const NONE: Self = Self(None);
 
-    /// Returns `true` if no decision is held.
+    /// Returns `true` if this holds no decision.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -31,19 +31,19 @@ impl Cause {
         }
     }
 
-    /// Holds the decision of `other` if it explains more.
+    /// Keeps the decision of `other` if it explains the failure better than the current one.
     pub fn add(&mut self, other: Self) {
         if let Some(decision) = other.0 {
             self.consider(decision);
         }
     }
 
-    /// Returns the decision that explains more; `self` if both explain as much.
+    /// Returns the cause that explains the failure better; `self` if both explain it equally well.
     pub fn or<'c>(&'c self, other: &'c Self) -> &'c Self {
         if other.rank() < self.rank() { other } else { self }
     }
 
-    /// Returns the rank, which is larger than all others if no decision is held.
+    /// Returns the rank of the decision. Without a decision, returns a rank above all others.
     fn rank(&self) -> u8 {
         self.0.as_ref().and_then(rank).unwrap_or(u8::MAX)
     }

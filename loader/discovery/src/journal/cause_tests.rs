@@ -1,4 +1,4 @@
-//! The decision that explains a failure, and its words.
+//! Tests of the decision that explains a failure, and of its text.
 
 use super::*;
 use crate::journal::Journal;

@@ -10,32 +10,32 @@ use os::Show;
 /// Kind of object that a decision is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// The JSON file of a driver; named by its path.
+    /// JSON file of a driver; identified by its path.
     DriverManifest,
-    /// The library of a driver; named by its path, or by a substitute for a direct driver (DRV-85).
+    /// Library of a driver; identified by its path, or by a substitute for a direct driver (DRV-85).
     DriverLibrary,
-    /// A driver's own instance; named by the driver's library.
+    /// A driver's own instance; identified by the driver's library.
     DriverInstance,
-    /// The JSON file of one or more layers; named by its path.
+    /// JSON file of one or more layers; identified by its path.
     LayerManifest,
-    /// A layer; named by `layerName`.
+    /// A layer; identified by `layerName`.
     Layer,
-    /// The library of a layer; named by `layerName`.
+    /// Library of a layer; identified by `layerName`.
     LayerLibrary,
-    /// A physical device; named by `deviceName`.
+    /// A physical device; identified by `deviceName`.
     PhysicalDevice,
-    /// The loader settings file; named by its path.
+    /// The loader settings file; identified by its path.
     SettingsFile,
-    /// A service that supplies drivers; named by its socket.
+    /// A service that supplies drivers; identified by its socket.
     Service,
-    /// A driver catalogue; named by its path.
+    /// A driver catalogue; identified by its path.
     Catalogue,
 }
 
-/// Origin of something.
+/// Origin of a file, library, layer or device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// An environment variable names it or its folder.
+    /// An environment variable names the object or its folder.
     Variable(Variable),
     /// A folder that was fixed when the loader was built.
     BuildTime,
@@ -60,22 +60,22 @@ pub enum Source {
 pub enum Verdict {
     /// The object is used.
     Kept,
-    /// The thing is not used.
+    /// The object is not used.
     Dropped(Reason),
 }
 
 /// A decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Kind of the thing.
+    /// Kind of the object.
     pub subject: Subject,
-    /// Name of the thing; see [`Subject`].
+    /// Name of the object; see [`Subject`].
     pub name: Text,
-    /// Manifest or library of the thing. Empty if the name is that path, or if there is no file.
+    /// Manifest or library of the object. Empty if the name is already this path, or if there is no file.
     pub path: Text,
     /// The outcome.
     pub verdict: Verdict,
-    /// Origin of the thing.
+    /// Origin of the object.
     pub source: Source,
 }
 
@@ -94,7 +94,7 @@ impl Decision {
         }
     }
 
-    /// Returns the text of that line; empty if there is none.
+    /// Returns the text of the log line about this decision; empty if the decision is not logged.
     pub fn text(&self) -> impl fmt::Display + '_ {
         Show(|out: &mut fmt::Formatter<'_>| match &self.verdict {
             Verdict::Kept => Ok(()),

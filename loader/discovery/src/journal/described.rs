@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::trace::Record;
 
 impl Subject {
-    /// Returns the word of the trace.
+    /// Returns the word for the trace.
     fn word(self) -> &'static str {
         match self {
             Self::DriverManifest => "driver-manifest",
@@ -28,7 +28,7 @@ impl Subject {
 }
 
 impl Source {
-    /// Writes the origin of something.
+    /// Writes the origin to a record of the trace.
     pub fn describe(self, record: &mut Record) {
         record.object("source", |source| {
             let word = match self {
@@ -59,7 +59,7 @@ impl LogBits {
 }
 
 impl Decision {
-    /// Writes the whole decision.
+    /// Writes the whole decision to a record of the trace.
     pub fn describe(&self, record: &mut Record) {
         record.word("subject", self.subject.word());
         record.text("name", &self.name);
@@ -83,7 +83,7 @@ impl Decision {
 }
 
 impl Reason {
-    /// Writes the details of the reason beside its code.
+    /// Writes the details of the reason, which the record has beside the code.
     fn describe(&self, record: &mut Record) {
         match self {
             Self::File(FileReason::TooLarge(most)) => record.number("most-bytes", *most),

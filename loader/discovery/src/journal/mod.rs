@@ -1,7 +1,7 @@
 //! A decision log: the sink of log lines, and the record of the decisions of one API call.
 //!
-//! All code that keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`]. The log lines are one
-//! form of it; tools and tests can read the decisions themselves. All other messages are notes.
+//! All code that keeps or drops a manifest, a library, a layer or a device reports a [`Decision`] with a closed [`Reason`]. The log lines
+//! are one form of the decisions; tools and tests can read the decisions themselves. All other messages are notes.
 
 pub mod bits;
 mod cause;
@@ -26,7 +26,7 @@ use promises::limits::MAX_DECISIONS;
 
 /// Receives log lines, without header and line end.
 pub trait Sink {
-    /// Takes one line. Its bytes, which need not be UTF-8, are those that [`os::decode`] gives for the formatted text.
+    /// Takes one line. The bytes of the line, which need not be UTF-8, are the result of [`os::decode`] for the formatted text.
     fn log(&self, bits: LogBits, text: fmt::Arguments<'_>);
 
     /// Takes the line about a decision, which is already in the trace.
@@ -34,7 +34,7 @@ pub trait Sink {
         self.log(bits, text);
     }
 
-    /// Returns `true` if the sink shows a line with these bits. Saves the work of formatting it.
+    /// Returns `true` if the sink shows a line with these bits. Saves the formatting of lines that nobody sees.
     fn wants(&self, bits: LogBits) -> bool {
         let _ = bits;
         true
@@ -53,19 +53,19 @@ impl Sink for Silence {
     }
 }
 
-/// The log of one API call: the sink of its lines, and its decisions for tools that read them.
+/// The log of one API call: the sink of its lines, and the decisions of the call for tools that read them.
 pub struct Journal<'a> {
     sink: &'a dyn Sink,
     remembers: bool,
     decisions: Vec<Decision>,
     forgotten: usize,
-    /// First cause of a failure, in a journal that remembers no decisions.
+    /// First cause of a failure, in a journal that does not remember decisions.
     cause: Cause,
     paths: Option<PathRecorder>,
 }
 
 impl<'a> Journal<'a> {
-    /// Returns an empty journal whose lines go to `sink`. It remembers decisions.
+    /// Returns an empty journal that remembers decisions and sends its lines to `sink`.
     pub fn new(sink: &'a dyn Sink) -> Self {
         Self {
             remembers: true,
@@ -109,7 +109,8 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Records a decision to keep something. No line is logged for it, so the decision is made only if it is remembered or traced.
+    /// Records a decision to keep something. Such decisions are not logged, so `decision` is called only if decisions are remembered or
+    /// traced.
     pub fn keep(&mut self, decision: impl FnOnce() -> Decision) {
         if self.remembers || trace::is_on() {
             self.decide(decision());
@@ -123,12 +124,12 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Returns `true` if the sink takes any lines at all.
+    /// Returns `true` if the sink takes any kind of line.
     pub fn is_heard(&self) -> bool {
         self.sink.wants(LogBits::from_word(u32::MAX))
     }
 
-    /// Makes a result from the environment and the disk, and records its inputs.
+    /// Runs `make`, which computes a result from the environment and the disk, and records the inputs of the result.
     ///
     /// # Errors
     /// The error of `make`.
@@ -158,12 +159,12 @@ impl<'a> Journal<'a> {
         core::mem::take(&mut self.cause)
     }
 
-    /// The decisions so far, oldest first.
+    /// Returns the decisions so far, oldest first.
     pub fn decisions(&self) -> &[Decision] {
         &self.decisions
     }
 
-    /// Number of decisions that were logged but not remembered, because there were too many or memory was short.
+    /// Returns the number of decisions that were logged but not remembered, because there were too many or memory was short.
     pub fn forgotten(&self) -> usize {
         self.forgotten
     }

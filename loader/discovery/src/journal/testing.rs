@@ -1,11 +1,11 @@
-//! A sink that keeps lines for tests to look at.
+//! A sink that keeps lines for tests.
 
 use core::cell::RefCell;
 
 use super::{LogBits, Sink};
 use os::render;
 
-/// Keeps every line.
+/// A sink that keeps every line.
 #[derive(Debug, Default)]
 pub struct Lines(RefCell<Vec<(LogBits, String)>>);
 
@@ -19,12 +19,12 @@ impl Sink for Lines {
 }
 
 impl Lines {
-    /// Takes out all lines so far.
+    /// Removes and returns all lines so far.
     pub fn take(&self) -> Vec<(LogBits, String)> {
         self.0.take()
     }
 
-    /// Takes out all lines so far, without their bits.
+    /// Removes all lines so far, and returns their texts.
     pub fn texts(&self) -> Vec<String> {
         self.take().into_iter().map(|(_, text)| text).collect()
     }

@@ -12,7 +12,7 @@ use crate::settings::{Control, LayerEntry};
 use crate::text::{Text, has_json_name};
 use os::memory::{Grow, OutOfMemory, shortage};
 
-/// The layers of the entries, in their order, and the place where layers that are not listed go.
+/// The layers of the entries, in their order, and the place for layers that the file does not list.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     layers: Vec<LayerManifest>,
@@ -23,7 +23,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Returns `true` if any of them may have unlisted layers as components (LAY-152).
+    /// Returns `true` if a listed layer is a meta-layer, which may have unlisted layers as components (LAY-152).
     pub(super) fn has_meta(&self) -> bool {
         self.layers.iter().any(|layer| layer.components().is_some())
     }
@@ -69,12 +69,12 @@ impl Listed {
     }
 }
 
-/// The path of a layer's library; a meta-layer has none.
+/// Returns the path of a layer's library; empty for a meta-layer.
 fn library(manifest: &LayerManifest) -> &[u8] {
     manifest.library_path().map_or(b"", |path| path.as_bytes())
 }
 
-/// Reads the manifests of all entries that are not off.
+/// Reads the manifests of all entries, except entries that switch a layer off.
 pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<Listed, OutOfMemory> {
     let mut listed = Listed::default();
     for entry in entries {
@@ -88,7 +88,7 @@ pub(super) fn read(entries: &[LayerEntry], journal: &mut Journal<'_>) -> Result<
     Ok(listed)
 }
 
-/// Puts the layers of the usual scan at the marker, without those that any entry names.
+/// Puts the layers of the usual scan at the marker, without the layers that an entry names.
 pub(super) fn combine(
     entries: &[LayerEntry],
     listed: Listed,
@@ -136,7 +136,7 @@ pub(super) fn combine(
     })
 }
 
-/// Drops the layers that any entry names.
+/// Drops the layers that an entry names.
 fn drop_named(
     entries: &[LayerEntry],
     layers: &mut Vec<LayerManifest>,

@@ -1,7 +1,7 @@
 //! Finds the meta-layers that can be built from the existing layers (LAY-160 to LAY-164).
 //!
-//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack, so neither a long chain of them nor many
-//! that share components cost more than one visit each.
+//! Meta-layers may contain each other. The walk is a depth-first search with an explicit stack. So each meta-layer costs only one visit,
+//! even in a long chain, or if many meta-layers share components.
 
 use super::decide;
 use crate::index::{Index, Key};
@@ -19,7 +19,7 @@ use promises::limits::MAX_TAKEN_OVER;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Unseen,
-    /// A meta-layer whose components are being looked at.
+    /// A meta-layer whose components are being checked.
     Open,
     Valid,
     Invalid,
@@ -41,7 +41,7 @@ enum Step {
     Invalid(LayerListReason),
 }
 
-/// Removes meta-layers that cannot work, and completes the extensions of the others by those of their components.
+/// Removes invalid meta-layers. Adds the extensions of the components to the remaining meta-layers.
 ///
 /// # Errors
 /// Only when memory runs out.
@@ -68,13 +68,13 @@ pub(super) fn validate(layers: &mut Vec<LayerManifest>, journal: &mut Journal<'_
     Ok(())
 }
 
-/// The layers of each name, in their order.
+/// The layers of each name, in the order of the list.
 struct ByName {
     /// Finds the last layer of a name, which represents the name.
     last: Index,
-    /// At the place of the last layer of a name: the first layer of that name that may still be valid.
+    /// At the index of the last layer of a name: the first layer of that name that may still be valid.
     first: Vec<Option<usize>>,
-    /// At the place of a layer: the next layer of the same name.
+    /// At the index of a layer: the next layer of the same name.
     next: Vec<Option<usize>>,
 }
 
@@ -146,7 +146,7 @@ impl Validation<'_> {
         Ok(())
     }
 
-    /// A meta-layer that failed takes those that contain it along.
+    /// Rejects all meta-layers on the path, because each contains the next one, and the last one failed.
     fn reject_path(&mut self, path: &mut Vec<Visit>, mut failed: usize, journal: &mut Journal<'_>) {
         while let Some(Visit { layer, .. }) = path.pop() {
             let component = self.layers[failed].name.clone();
@@ -155,11 +155,11 @@ impl Validation<'_> {
         }
     }
 
-    /// The first layer of a name that is not invalid.
+    /// Returns the first layer of a name that is not invalid.
     fn present(names: &mut ByName, states: &[State], layers: &[LayerManifest], name: &Text) -> Option<usize> {
         let last = names.last.find(Key::of(&[name]), |known| layers[known].name == *name)?;
         let mut first = names.first[last];
-        // An invalid layer stays invalid, so the walk passes it only once.
+        // An invalid layer stays invalid, so the walk skips it once and never reads it again.
         while let Some(place) = first.filter(|&place| states[place] == State::Invalid) {
             first = names.next[place];
         }
@@ -167,7 +167,7 @@ impl Validation<'_> {
         first
     }
 
-    /// The tests of LAY-161, in their order.
+    /// Runs the tests of LAY-161 in their order.
     fn check(&mut self, layer: usize, index: usize) -> Step {
         let layers = &*self.layers;
         let component = &layers[layer].components().unwrap_or_default()[index];
@@ -212,7 +212,7 @@ impl Validation<'_> {
     /// Accepts a meta-layer after all its components have passed.
     fn accept(&mut self, layer: usize, journal: &Journal<'_>) -> Result<(), OutOfMemory> {
         self.states[layer] = State::Valid;
-        // Taken out for as long as the layer changes.
+        // The list is taken out while the layer changes.
         let LayerBody::Components(components) = &mut self.layers[layer].body else {
             return Ok(());
         };
@@ -233,7 +233,7 @@ impl Validation<'_> {
         taken_over
     }
 
-    /// Adds the extensions of the components to those of a meta-layer.
+    /// Adds the extensions of the components to the extensions of a meta-layer.
     fn take_over(&mut self, layer: usize, components: &[Text], journal: &Journal<'_>) -> Result<(), OutOfMemory> {
         let mut instance = index_of(&self.layers[layer].instance_extensions)?;
         let mut device = index_of(&self.layers[layer].device_extensions)?;
@@ -241,7 +241,7 @@ impl Validation<'_> {
             let Some(found) = Self::present(&mut self.names, &self.states, self.layers, component) else {
                 continue;
             };
-            // A layer that has the meta-layer's own name did not pass.
+            // A layer with the meta-layer's own name did not pass the checks.
             let Ok([meta, part]) = self.layers.get_disjoint_mut([layer, found]) else {
                 continue;
             };
@@ -277,7 +277,7 @@ impl Validation<'_> {
     }
 }
 
-/// Major and minor version; the patch does not matter.
+/// Returns the major and minor version; the patch does not matter.
 fn feature(layer: &LayerManifest) -> (u32, u32) {
     (layer.api_version.major(), layer.api_version.minor())
 }
@@ -312,7 +312,8 @@ impl Extension for DeviceExtension {
         Ok(Self {
             name: Text::try_new(&self.name)?,
             spec_version: self.spec_version,
-            // Commands that are not in the registry are looked up in the layer that adds them, never in a meta-layer that contains it.
+            // A command that is not in the registry is looked up in the layer that adds the command, never in a meta-layer that contains
+            // the layer.
             entrypoints: Vec::new(),
         })
     }
@@ -326,7 +327,7 @@ fn index_of(extensions: &[impl Extension]) -> Result<Index, OutOfMemory> {
     Ok(index)
 }
 
-/// Adds the extensions that are not in the list yet. Examines at most `left` of them.
+/// Adds the extensions that the list lacks. Examines at most `left` of them.
 fn add_missing<E: Extension>(
     own: &mut Vec<E>,
     known: &mut Index,

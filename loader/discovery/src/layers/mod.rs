@@ -1,7 +1,7 @@
 //! The layers of a scan (LAY-10 to LAY-33, LAY-120 to LAY-127, LAY-150 to LAY-156, LAY-160 to LAY-182).
 //!
-//! [`LayerScan::run`] gives the layers an application may see, in discovered order or in that of the settings file. Which
-//! of them become active is for [`activation`](super::activation) to say.
+//! [`LayerScan::run`] returns the layers that an application may see, in the order of discovery or of the settings file.
+//! [`activation`](super::activation) decides which of them become active.
 
 mod listed;
 mod meta;
@@ -25,15 +25,15 @@ pub use order::UserOrder;
 /// Inputs of a search for layers.
 #[derive(Clone, Copy, Debug)]
 pub struct LayerScan<'a> {
-    /// Names places and filters.
+    /// Names of places and filters.
     pub search: &'a Search<'a>,
-    /// May list layers, and thereby replace the search.
+    /// Settings that may list layers, and so replace the search.
     pub settings: Option<&'a Settings>,
-    /// The running executable, for which an override layer may be meant.
+    /// The running executable. An override layer may be for this executable only.
     pub executable: &'a Executable,
 }
 
-/// Looks for layers afresh, for the running executable; see [`LayerScan`].
+/// Searches for layers without a cache, for the running executable; see [`LayerScan`].
 ///
 /// # Errors
 /// Only when memory runs out.
@@ -62,13 +62,13 @@ pub struct DiscoveredLayers {
     pub layers: Vec<LayerManifest>,
     /// For each layer, `true` if the settings file enables it regardless of other variables and lists; empty without a settings file.
     pub forced_on: Vec<bool>,
-    /// `true` if that order is also the order of the chain (LAY-154).
+    /// `true` if the order of `layers` is also the order of the chain (LAY-154).
     pub ordered_by_settings: bool,
-    /// Explicit layers may be there that were not looked for ([`Extent::Implicit`]).
+    /// `true` if the scan skipped explicit layers ([`Extent::Implicit`]).
     pub without_explicit: bool,
-    /// Names of layers that the settings file switches off (APP-68). They are not among the layers.
+    /// Names of layers that the settings file switches off (APP-68). These layers are not in `layers`.
     pub off: Vec<Text>,
-    /// The components of the active override layer, empty when there is none (LAY-130 step 5).
+    /// The components of the active override layer; empty if there is no such layer (LAY-130 step 5).
     pub overriding: Names,
     /// The filters at the time of the scan.
     pub filters: LayerFilters,
@@ -77,12 +77,12 @@ pub struct DiscoveredLayers {
 }
 
 impl DiscoveredLayers {
-    /// The first layer of that exact name.
+    /// Returns the first layer of exactly this name.
     pub fn find(&self, name: &[u8]) -> Option<&LayerManifest> {
         self.reported().find(|layer| layer.name == *name)
     }
 
-    /// The layers in the order in which they are enumerated (LAY-320).
+    /// Returns the layers in the order in which they are enumerated (LAY-320).
     pub fn reported(&self) -> impl ExactSizeIterator<Item = &LayerManifest> {
         self.layers.iter()
     }
@@ -102,7 +102,7 @@ impl DiscoveredLayers {
         places.iter().map(|&index| &self.layers[index])
     }
 
-    /// The place in [`DiscoveredLayers::layers`] of the first layer of that exact name.
+    /// Returns the index in [`DiscoveredLayers::layers`] of the first layer of exactly this name.
     pub fn position(&self, name: &[u8]) -> Option<usize> {
         self.layers.iter().position(|layer| layer.name == *name)
     }
@@ -113,18 +113,18 @@ impl DiscoveredLayers {
 pub enum Extent {
     /// All layers.
     All,
-    /// Layers that matter if no caller requests a layer by name: implicit ones, and explicit ones only if a meta-layer may have them as components
-    /// (LAY-274, LAY-322).
+    /// Layers that matter if no caller requests a layer by name: implicit layers, and explicit layers only if a meta-layer may have them as
+    /// components (LAY-274, LAY-322).
     Implicit,
 }
 
 impl LayerScan<'_> {
-    /// Finds all layers. The journal has the dropped ones, with the reasons.
+    /// Finds all layers. The journal gets the dropped layers with the reasons.
     pub fn run(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::All, journal)
     }
 
-    /// The layers that matter where no caller asks for one by name; see [`Extent::Implicit`].
+    /// Finds the layers that matter if no caller requests a layer by name; see [`Extent::Implicit`].
     pub fn run_implicit(&self, journal: &mut Journal<'_>) -> Result<DiscoveredLayers, OutOfMemory> {
         self.scan(Extent::Implicit, journal)
     }
@@ -172,7 +172,7 @@ fn decision(layer: &LayerManifest, verdict: Verdict) -> Decision {
     }
 }
 
-/// Keeps the layers for which `reason` has none, and decides about the others.
+/// Drops the layers for which `reason` returns a reason.
 fn drop_where(
     layers: &mut Vec<LayerManifest>,
     journal: &mut Journal<'_>,

@@ -6,7 +6,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// The declarations of the user about the order of layers, as they are written.
+/// The declarations of the user about the order of layers, as the user wrote them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct UserOrder {
     /// Value of `VK_LOADER_LAYERS_ORDER`.

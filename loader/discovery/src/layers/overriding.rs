@@ -1,4 +1,4 @@
-//! The override layer: the choice of its manifest, and the layers that it displaces (LAY-64, LAY-170 to LAY-175).
+//! The override layer: the choice of its manifest, and the layers that the override layer displaces (LAY-64, LAY-170 to LAY-175).
 
 use super::drop_where;
 use crate::env::{Environment, Variable};
@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 
-/// Leaves at most one override layer: the first made for this executable, else the first made for all. When the
-/// executable is unknown all stay as found (LAY-171).
+/// Keeps at most one override layer: the first one for this executable, or else the first one for all executables. If the executable is
+/// unknown, keeps all (LAY-171).
 pub(super) fn choose_override(layers: &mut Vec<LayerManifest>, executable: &Executable, journal: &mut Journal<'_>) {
     let overrides = || layers.iter().filter(|layer| layer.is_override());
     if overrides().next().is_none() {

@@ -16,7 +16,7 @@ use crate::text::Text;
 use os::memory::{Grow, OutOfMemory, shortage};
 
 impl LayerScan<'_> {
-    /// Runs the steps in their order. A step sees only the layers that earlier steps left.
+    /// Runs the steps in their order. Each step sees only the layers that earlier steps kept.
     pub(super) fn regular(
         &self,
         extent: Extent,
@@ -37,7 +37,7 @@ impl LayerScan<'_> {
             read(ManifestKind::ExplicitLayer, &explicit, &mut layers, journal)?;
         }
         meta::validate(&mut layers, journal)?;
-        // Validation may have removed the override layer; then only the places it named have had an effect (LAY-176).
+        // Validation may have removed the override layer. In that case, only the places that it named have had an effect (LAY-176).
         let blacklist = blacklist.filter(|_| layers.iter().any(LayerManifest::is_override));
         if let Some(blacklist) = &blacklist {
             drop_blacklisted(&mut layers, blacklist, journal);
@@ -63,7 +63,7 @@ impl LayerScan<'_> {
         })
     }
 
-    /// Returns the overrides of the override layer, if there is one and it is active (LAY-174, LAY-179).
+    /// Returns the fields of the override layer, if an override layer exists and is active (LAY-174, LAY-179).
     fn active_override<'l>(
         &self,
         layers: &'l [LayerManifest],

@@ -1,4 +1,4 @@
-//! Scans: order, duplicates, filters, the override layer, meta-layers and settings.
+//! Tests of scans: order, duplicates, filters, the override layer, meta-layers and settings.
 
 use super::*;
 use crate::env::Environment;
@@ -151,7 +151,7 @@ fn lay_163_lay_164_diamonds_are_valid_and_extensions_add_up() {
     assert!(world.lines.has(LogBits::INFO, nested));
 }
 
-/// BI-36: `docs/limits.md` has the number.
+/// BI-36: a scan checks only as many extensions of components as `docs/limits.md` states.
 #[test]
 fn bi_36_a_scan_looks_at_65536_extensions_of_components() {
     let world = World::create();

@@ -9,7 +9,8 @@ use promises::limits::TEXT_LIMIT;
 
 /// The column at which the text starts.
 const HEADER_WIDTH: usize = 32;
-/// Header, text, and either a newline or a NUL. The longest header (`[Vulkan Loader] WARNING | DRIVER: `) is 34 bytes.
+/// Length of the buffer: header, text, and either a newline or a NUL. The longest header (`[Vulkan Loader] WARNING | DRIVER: `) is 34
+/// bytes.
 const CAPACITY: usize = 40 + TEXT_LIMIT + 1;
 
 /// A header and a text, NUL-terminated.
@@ -56,7 +57,7 @@ impl Line {
             line.push(b" ", CAPACITY);
         }
         line.header = line.end;
-        // A full buffer ends the formatting early, which is the cut that is wanted.
+        // A full buffer ends the formatting early, so the text is cut as intended.
         let _ = write!(
             Cut {
                 limit: line.header + TEXT_LIMIT,
@@ -67,7 +68,7 @@ impl Line {
         line
     }
 
-    /// The message without its header, for messengers.
+    /// Returns the message without its header, for messengers.
     pub(super) fn text(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.buffer[self.header..]).unwrap_or_default()
     }
@@ -80,7 +81,7 @@ impl Line {
         self.buffer[self.end] = 0;
     }
 
-    /// Appends bytes up to `limit`, a cut character not at all. Returns whether all of them found room.
+    /// Appends bytes up to `limit`, but never a part of a character. Returns `true` if all bytes fit.
     fn push(&mut self, bytes: &[u8], limit: usize) -> bool {
         let room = limit.min(CAPACITY - 1).saturating_sub(self.end);
         let mut taken = bytes.len().min(room);

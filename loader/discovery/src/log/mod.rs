@@ -1,7 +1,7 @@
-//! Messages: to standard error as `VK_LOADER_DEBUG` asks, and to the application's messengers.
+//! Messages for standard error, as `VK_LOADER_DEBUG` selects, and for the application's messengers.
 //!
-//! A message carries severity and category bits (APP-231). Without an instance it can only go to standard error; with
-//! one it also reaches every messenger of that instance, whatever the standard-error filter says (APP-194).
+//! A message carries severity and category bits (APP-231). Without an instance, a message can only go to standard error. With an instance,
+//! it also reaches every messenger of that instance, whatever the filter for standard error says (APP-194).
 
 mod line;
 
@@ -12,10 +12,10 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU32, Ordering};
 use line::Line;
 
-/// Severities that `VK_LOADER_DEBUG` selected when the library was loaded (APP-230).
+/// Severities that `VK_LOADER_DEBUG` selected when the process loaded this library (APP-230).
 static LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
-/// Severities that the process-wide settings file selects instead; zero if it selects none (APP-234).
+/// Severities that the process-wide settings file selects instead of the variable; zero if the file selects none (APP-234).
 static SETTINGS_LOG_MASK: AtomicU32 = AtomicU32::new(0);
 
 /// Prints lines of these kinds on standard error from now on, unless settings say otherwise (APP-230).
@@ -23,14 +23,14 @@ pub fn select(bits: LogBits) {
     LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
 
-/// Sets the severities that the process-wide settings file selects instead; none if it selects none (APP-234).
+/// Sets the severities that the process-wide settings file selects instead of the variable; empty if the file selects none (APP-234).
 pub fn select_by_settings(bits: LogBits) {
     SETTINGS_LOG_MASK.store(bits.word(), Ordering::Relaxed);
 }
 
 /// The part of an instance that receives messages.
 pub trait Listener {
-    /// Returns the severities that the settings of the instance select; none if they select none (APP-234).
+    /// Returns the severities that the settings of the instance select; empty if the settings select none (APP-234).
     fn settings_mask(&self) -> LogBits;
 
     /// Returns `true` if a messenger or report callback may take a message now.
@@ -40,18 +40,18 @@ pub trait Listener {
     fn deliver(&self, bits: LogBits, text: &CStr);
 }
 
-/// Reports a message about no particular instance.
+/// Reports a message that does not belong to an instance.
 pub fn message(bits: LogBits, text: Arguments<'_>) {
     emit(None, bits, text);
 }
 
-/// Reports a message; with an instance also to its messengers.
+/// Reports a message. If there is an instance, also reports to its messengers.
 pub fn emit(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     traced(bits, text);
     tell(instance, bits, text);
 }
 
-/// Like [`emit`], for a message that the trace has already.
+/// Does the same as [`emit`], for a message that the trace already has.
 fn tell(instance: Option<&dyn Listener>, bits: LogBits, text: Arguments<'_>) {
     let wanted = selected(instance, bits);
     let heard = instance.is_some_and(Listener::hears);
@@ -74,8 +74,8 @@ pub fn fatal(text: Arguments<'_>) {
     Line::new(LogBits::ERROR, text).write();
 }
 
-/// [`fatal`], and to the messengers of an instance as an error of a category (APP-194). The line is out first: a
-/// messenger may end the process (APP-180).
+/// Logs a message as [`fatal`] does, and passes it to the messengers of an instance as an error of a category (APP-194). Writes the line
+/// first, because a messenger may end the process (APP-180).
 #[cold]
 pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Arguments<'_>) {
     traced(LogBits::ERROR | category, text);
@@ -86,7 +86,7 @@ pub fn fatal_with(instance: Option<&dyn Listener>, category: LogBits, text: Argu
     }
 }
 
-/// A message in the trace.
+/// Writes a message to the trace.
 fn traced(bits: LogBits, text: Arguments<'_>) {
     trace::write("message", |record| {
         bits.describe(record);
@@ -106,7 +106,7 @@ fn selected(instance: Option<&dyn Listener>, bits: LogBits) -> bool {
     })
 }
 
-/// The sink for modules that decide from files and variables alone.
+/// Sink for modules that decide from files and variables alone.
 #[derive(Clone, Copy)]
 pub struct LogSink<'a>(pub Option<&'a dyn Listener>);
 

@@ -14,24 +14,24 @@ use os::Raw;
 use os::memory::OutOfMemory;
 use promises::limits::MAX_LIBRARY_PATH;
 
-/// The newest `file_format_version` this loader knows.
+/// The newest `file_format_version` that this loader knows.
 const NEWEST_FORMAT: FormatVersion = FormatVersion::new(1, 0, 1);
 
 /// A driver as its manifest describes it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct DriverManifest {
-    /// The manifest, as found.
+    /// Path of the manifest, as found.
     pub path: Text,
     /// Origin of the manifest.
     pub source: Source,
-    /// Library to open; a name without a separator is for the system's library search (DRV-52). In a manifest that a service published, it is the key
-    /// of the service, not a path (LSV-39).
+    /// Library to open. A name without a separator is for the system's library search (DRV-52). In a manifest that a service published, the
+    /// text is a key of the service and not a path (LSV-39).
     pub library_path: Text,
-    /// The highest API version the driver claims. Its variant is 0.
+    /// The highest API version that the driver claims. The variant is 0.
     pub api_version: ApiVersion,
-    /// `true` if its devices are not fully conformant (DRV-98).
+    /// `true` if the driver's devices are not fully conformant (DRV-98).
     pub is_portability_driver: bool,
-    /// Identity of the file, which is the same under every path of it (DRV-11).
+    /// Identity of the file, which does not depend on the path (DRV-11).
     pub file: FileIdentity,
 }
 
@@ -81,8 +81,8 @@ impl From<OutOfMemory> for Skip {
     }
 }
 
-/// Reads one driver manifest, and records its faults in the journal. Filters may still exclude a returned driver. `with_portability` admits
-/// portability drivers.
+/// Reads one driver manifest, and records faults in the journal. Filters may still exclude the driver. If `with_portability` is `true`,
+/// accepts portability drivers.
 pub fn read_driver_manifest(
     path: &Text,
     source: Source,
@@ -97,7 +97,8 @@ pub fn read_driver_manifest(
     understand(read, (path, source, names), with_portability, journal)
 }
 
-/// Like [`read_driver_manifest`], for a manifest that a service published under `name`. Its `library_path` is a key (LSV-39).
+/// Reads a manifest that a service published under `name`, as [`read_driver_manifest`] does. The `library_path` of the manifest is a key
+/// (LSV-39).
 ///
 /// # Errors
 /// Memory ran out.
@@ -116,16 +117,16 @@ pub fn read_published_manifest(
     )
 }
 
-/// Meaning of the libraries' names in manifests.
+/// Meaning of library names in manifests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LibraryNames {
     /// Paths, or names for the system's search.
     Paths,
-    /// Keys of a service.
+    /// Keys of a driver service.
     Keys,
 }
 
-/// A manifest, the variable or rule that named it, and the form of its library names.
+/// Path of a manifest, origin of the path, and meaning of the library names.
 type Origin<'a> = (&'a Text, Source, LibraryNames);
 
 fn understand(
@@ -161,7 +162,7 @@ fn understand(
     Ok(outcome)
 }
 
-/// The members of a manifest, checked in the order of the table of DRV-51.
+/// Reads the members of a manifest, in the order of the table of DRV-51.
 fn parse(
     root: Object<'_>,
     file: FileIdentity,
@@ -230,7 +231,7 @@ fn library_path(icd: Object<'_>, manifest: &Text, names: LibraryNames, journal: 
         LibraryNames::Keys => Text::try_new(value)?,
         LibraryNames::Paths => resolve(manifest, value)?,
     };
-    // A cut or unprintable path could name another file than the manifest means.
+    // A path that is cut or not UTF-8 could lead to another file than the one that the manifest names.
     let usable = !value.contains(&0) && core::str::from_utf8(value).is_ok() && resolved.len() <= MAX_LIBRARY_PATH;
     match usable {
         true => Ok(resolved),

@@ -65,7 +65,7 @@ fn drv_51_rejections() {
     for (text, bits, part) in cases {
         let (outcome, path, lines) = read(&text, false);
         assert_eq!(outcome, DriverOutcome::Unusable, "{text}");
-        // The message about invalid JSON is followed by the position (LAY-75).
+        // A line with the position follows the message about invalid JSON (LAY-75).
         let told = lines.iter().find(|(found, line)| *found == bits && line.contains(part));
         let (_, line) = told.unwrap_or_else(|| panic!("{text}: {lines:?}"));
         assert!(bits == LogBits::INFO || line.contains(&path.to_string()), "{line}");

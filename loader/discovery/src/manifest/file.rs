@@ -1,4 +1,4 @@
-//! Reading a JSON file, once and without ever waiting for it.
+//! Reads a JSON file once, and never waits for the file.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use promises::limits::MAX_FILE_BYTES;
 /// Reason why a file gave no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileError {
-    /// A fault of this file. Other files can still be read.
+    /// A fault of this file. The loader can still read other files.
     Unusable(FileReason),
     /// Memory ran out, which ends the API call.
     OutOfMemory,
@@ -25,7 +25,7 @@ impl From<OutOfMemory> for FileError {
     }
 }
 
-/// Identity of a file, as a device and a number on it; `None` if the system does not report them.
+/// Identity of a file: the number of a device, and the number of the file on that device. `None` if the system does not report them.
 pub type FileIdentity = Option<(u64, u64)>;
 
 /// Returns the JSON value in a file. Records the state of the file.
@@ -39,7 +39,7 @@ pub fn read_identified_json(path: &Text, paths: Option<&PathRecorder>) -> Result
     Ok((parse_json(content)?, identity))
 }
 
-/// The JSON value in bytes that were read already.
+/// Returns the JSON value in bytes that were read already.
 ///
 /// # Errors
 /// The errors of a file with this content.
@@ -50,11 +50,11 @@ pub fn parse_json(content: Vec<u8>) -> Result<Document, FileError> {
     })
 }
 
-/// Returns the bytes of a regular file. Folders, devices and pipes are rejected without waiting for them (BI-8). The file is opened first,
-/// because some paths only work for opening (LAY-25), and most files that are looked for do not exist.
+/// Returns the bytes of a regular file. Rejects folders, devices and pipes without waiting for them (BI-8). Opens the file first, because
+/// some paths only work for opening (LAY-25), and because most of the wanted files do not exist.
 fn read(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdentity), FileError> {
     let read = look(path, paths);
-    // The cause of other failures may go away without a trace.
+    // The cause of another failure may disappear, and a later comparison would not see that.
     let comparable = matches!(
         read,
         Ok(_) | Err(FileError::Unusable(FileReason::NotFound | FileReason::TooLarge(_)))
@@ -83,7 +83,8 @@ fn look(path: &Text, paths: Option<&PathRecorder>) -> Result<(Vec<u8>, FileIdent
     Ok((contents(file, &found)?, found.identity()))
 }
 
-/// Returns the reason why a path that did not open is not used: any file but a regular one is reported as such, whatever keeps it from opening.
+/// Returns the reason why a path that did not open is not used. If the file is not a regular one, that is the reason, whatever error the
+/// system reported.
 fn not_opened(path: &Text, error: Errno) -> FileError {
     let is_other = || with_terminated(path, Status::at).is_ok_and(|found| !found.is_file());
     match failure(FileReason::NotOpened)(error) {
@@ -103,7 +104,7 @@ pub fn contents(file: File, found: &Status) -> Result<Vec<u8>, FileError> {
         _ => return Err(FileError::Unusable(FileReason::TooLarge(MAX_FILE_BYTES))),
     };
     let mut bytes = Vec::new();
-    // One byte more than expected shows a file that grew; when that byte does not come, the file is at its end.
+    // One byte more than expected reveals a file that grew. If that byte does not come, the file is at its end.
     bytes.try_exact_room(expected + 1)?;
     bytes.resize(expected + 1, 0);
     let mut length = 0;

@@ -1,11 +1,11 @@
-//! Libraries as manifests name them.
+//! Libraries, and how manifests name them.
 
 use crate::text::{Text, folder_of, join};
 use os::memory::OutOfMemory;
 use os::{is_absolute, is_separator};
 
-/// Returns the file to open for a `library_path` (DRV-52, LAY-97). An absolute path stays as it is, a relative one is below the folder of the
-/// manifest, and a bare name stays unchanged for the system's own search.
+/// Returns the file to open for a `library_path` (DRV-52, LAY-97). An absolute path is unchanged. A relative path starts at the folder of
+/// the manifest. A bare name stays unchanged for the system's own search.
 ///
 /// # Errors
 /// There is not enough memory.

@@ -1,4 +1,4 @@
-//! A list of names in which one is found fast.
+//! A list of names with a fast look-up.
 
 use crate::index::{Index, Key};
 use crate::text::Text;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::ops::Deref;
 use os::memory::{Grow, OutOfMemory};
 
-/// Names in their order, repeated ones included.
+/// Names in their order, including repeated ones.
 #[derive(Debug, Default)]
 pub struct Names {
     texts: Vec<Text>,
@@ -14,7 +14,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// A copy of a list.
+    /// Returns a copy of a list.
     ///
     /// # Errors
     /// When memory runs out.
@@ -32,9 +32,9 @@ impl Names {
         Ok(names)
     }
 
-    /// Returns `true` if one of the names is equal to this one.
+    /// Returns `true` if the list contains this name.
     pub fn has(&self, name: &[u8]) -> bool {
-        // Most lists are empty.
+        // Most lists are empty, so this check saves the look-up.
         !self.texts.is_empty()
             && self
                 .index

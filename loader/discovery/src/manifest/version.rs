@@ -1,12 +1,12 @@
-//! Version texts. None is ever refused: whatever is missing or unreadable counts as 0 (DRV-48, LAY-95, BI-12).
+//! Version texts. No text is invalid: a missing or unreadable part counts as 0 (DRV-48, LAY-95, BI-12).
 
 use core::fmt;
 
 use crate::env::numbers::decimal;
 use crate::version::ApiVersion;
 
-/// Reads the `api_version` of a manifest. Each part is taken modulo 65536 and then packed, so that a large part overflows into
-/// its neighbour (DRV-48, LAY-95).
+/// Reads the `api_version` of a manifest. Each part is taken modulo 65536 and then packed, so a large part changes the part beside it
+/// (DRV-48, LAY-95).
 pub(super) fn api_version(text: &[u8]) -> ApiVersion {
     let [variant, major, minor, patch] = parts(text).map(|part| part % 0x1_0000);
     ApiVersion(variant << 29 | major << 22 | minor << 12 | patch)
@@ -44,12 +44,12 @@ pub struct FormatVersion {
 }
 
 impl FormatVersion {
-    /// A version from its parts.
+    /// Returns the version with these parts.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
         Self { major, minor, patch }
     }
 
-    /// Reads up to three parts.
+    /// Reads up to three parts of a version.
     pub fn parse(text: &[u8]) -> Self {
         let mut parts = text.split(|&byte| byte == b'.').map(number);
         let [major, minor, patch] = core::array::from_fn(|_| parts.next().unwrap_or(0));

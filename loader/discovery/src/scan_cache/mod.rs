@@ -1,14 +1,16 @@
 //! Results of earlier calls, as long as none of their inputs has changed.
 //!
-//! A scan of the disk is a function of some environment variables and some files. [`VariableRecorder`] and [`PathRecorder`] record them with their
-//! states, and [`ScanCache`] keeps the last result of its kind. [`ScanCache::current`] returns the result only if every variable has the same value
-//! and every path leads to the same unchanged file. A call that uses it therefore does the same as a new scan (DRV-7, LAY-24). It reads the
-//! environment again, under the current trust rule, and opens each path again. Permissions, sandboxes, links and libraries that redirect paths decide
-//! each time (APP-218). Only reading and parsing the content is saved.
+//! A scan of the disk is a function of some environment variables and some files. [`VariableRecorder`] and [`PathRecorder`] record these
+//! inputs with their states, and [`ScanCache`] keeps the last result of its kind. [`ScanCache::current`] returns the result only if every
+//! variable has the same value and every path leads to the same unchanged file. A call that uses the result therefore does the same as a
+//! new scan (DRV-7, LAY-24). The call reads the environment again, under the current trust rule, and opens each path again. Permissions,
+//! sandboxes, links and libraries that redirect paths take effect each time (APP-218). Only the reading and parsing of the content is
+//! saved.
 //!
-//! While a log sink is active, the cache is not used: each call reads and logs everything. Drivers and layers are never asked less often, because
-//! only files are remembered, not answers of libraries. The cache is never waited for, so a fork that was made while another thread used it works
-//! too, without the cache. A result whose files exceed the bounds of [`PathRecorder`] is not kept, and a failure to keep it is ignored.
+//! While a log sink is active, the cache is not used: each call reads and logs everything. Drivers and layers are asked as often as without
+//! the cache, because the cache holds only files, not answers of libraries. A call never waits for the cache. So a process that was forked
+//! while another thread used the cache works too, without the cache. A result whose files exceed the bounds of [`PathRecorder`] is not
+//! kept, and a failure to keep a result is ignored.
 
 mod paths;
 mod variables;
@@ -41,7 +43,7 @@ impl<T> Cached<T> {
         }
     }
 
-    /// Returns `true` if making the value again would give the same result.
+    /// Returns `true` if a new computation of the value would give the same result.
     pub fn is_current(&self) -> bool {
         self.values.hold() && self.inputs.as_ref().is_some_and(ScanInputs::are_current)
     }
@@ -51,7 +53,7 @@ impl<T> Cached<T> {
         self.inputs.is_some()
     }
 
-    /// Bytes of the files and folders that it was made from.
+    /// Returns the size in bytes of the files and folders that the result depends on.
     pub fn bytes(&self) -> u64 {
         self.inputs.as_ref().map_or(0, ScanInputs::bytes)
     }
@@ -70,22 +72,22 @@ impl<T> Deref for Cached<T> {
 pub struct ScanCache<T>(Mutex<Option<Arc<T>>>);
 
 impl<T> ScanCache<T> {
-    /// An empty one.
+    /// Returns an empty cache.
     pub const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// Returns the kept value if `is_current` accepts it and no log sink is active; `is_heard` is `true` if one is.
+    /// Returns the kept value if `is_current` accepts it and no log sink is active. `is_heard` is `true` if a log sink is active.
     pub fn current(&self, is_heard: bool, is_current: impl FnOnce(&T) -> bool) -> Option<Arc<T>> {
         if is_heard {
             return None;
         }
-        // Files are looked at after the lock is released.
+        // The files are checked after the lock is released.
         let kept = self.0.try_lock()?.clone()?;
         is_current(&kept).then_some(kept)
     }
 
-    /// Keeps a result in place of the one before, unless a log sink listens or memory is short.
+    /// Keeps a result in place of the previous one, unless a log sink is active or memory is short.
     pub fn keep(&self, kept: &Arc<T>, is_heard: bool) {
         if !is_heard && shortage::check().is_ok() {
             self.replace(Some(kept.clone()));
@@ -102,7 +104,7 @@ impl<T> ScanCache<T> {
             Some(mut slot) => core::mem::replace(&mut *slot, next),
             None => next,
         };
-        // Freed after the lock is released.
+        // The previous result is freed after the lock is released.
         drop(previous);
     }
 }

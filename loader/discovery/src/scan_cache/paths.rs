@@ -30,11 +30,11 @@ impl ScanInputs {
     }
 }
 
-/// Collects [`ScanInputs`]. Once something was seen that cannot be compared later, there are none.
+/// Collects [`ScanInputs`]. Collects nothing more once the scan has seen a file or folder that cannot be compared later.
 #[derive(Debug)]
 pub struct PathRecorder {
     begun: (i64, i64),
-    /// The file system that was found to be of this machine last.
+    /// The file system that was last found to be local.
     local: Cell<Option<u64>>,
     inputs: RefCell<Option<ScanInputs>>,
 }
@@ -43,19 +43,19 @@ impl PathRecorder {
     /// Begins a scan.
     pub fn begin() -> Self {
         Self {
-            // Before 1970 nothing is settled.
+            // If the clock is before 1970, no file counts as settled.
             begun: os::now(),
             local: Cell::new(None),
             inputs: RefCell::new(Some(ScanInputs::default())),
         }
     }
 
-    /// Returns the recorded files; `None` if some of them cannot be compared.
+    /// Returns the recorded files and folders; `None` if some of them cannot be compared.
     pub fn end(self) -> Option<ScanInputs> {
         self.inputs.into_inner()
     }
 
-    /// Notes that the scan used something whose state cannot be compared later, so its result is not kept.
+    /// Notes that the scan used something whose state cannot be compared later. The result of the scan is then not kept.
     pub fn mark_uncacheable(&self) {
         drop(self.inputs.take());
     }
@@ -70,12 +70,12 @@ impl PathRecorder {
         self.add(path, PathState::NoFolder);
     }
 
-    /// A path led to a regular file that is read after this.
+    /// Records that a path led to a regular file. The scan reads the file after this call.
     pub fn file(&self, path: &[u8], file: &File, found: &Status) {
         self.stamped(path, Stamp::of(found), || file.is_local(), PathState::File);
     }
 
-    /// A path led to a folder that is read after this.
+    /// Records that a path led to a folder. The scan reads the folder after this call.
     pub fn folder(&self, path: &[u8], folder: &Folder) {
         self.stamped(path, folder.stamp(), || folder.is_local(), PathState::Folder);
     }

@@ -26,7 +26,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// Returns `true` if reading them again, with the current privileges, would give the same values.
+    /// Returns `true` if the variables, read again with the current privileges, have the same values.
     pub(super) fn hold(&self) -> bool {
         self.read.iter().all(Value::holds)
     }
@@ -65,7 +65,7 @@ impl Value {
     }
 }
 
-/// The environment of the process. Records the variables that are read.
+/// The environment of the process, with a record of the variables that were read.
 #[derive(Debug, Default)]
 pub struct VariableRecorder(RefCell<Values>);
 
@@ -126,7 +126,7 @@ mod tests {
         let recorder = VariableRecorder::default();
         recorder.note(NAME, Trust::Secure, None);
         recorder.note(NAME, Trust::Plain, Some(b"x"));
-        // Only the first of the two readings would have the same result.
+        // Only the first of the two readings has the same result now.
         assert!(!recorder.into_values().hold());
     }
 

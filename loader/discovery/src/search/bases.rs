@@ -39,8 +39,8 @@ impl BaseFolders {
         self.folders.iter()
     }
 
-    /// Iterates over all folders in the order for a settings file. The user's two folders come first, and of these the ones that a variable
-    /// names come before those below the home folder (APP-240, APP-241).
+    /// Iterates over all folders in the order for a settings file. The user's two folders come first. Of these, a folder that a variable
+    /// names comes before a folder below the home folder (APP-240, APP-241).
     pub fn for_settings(&self) -> impl Iterator<Item = Place<'_>> {
         let rank = |place: usize, base: &Place<'_>| match self.homes.iter().any(|home| home.contains(&place)) {
             true if base.source != Source::Variable(Variable::Home) => 0,
@@ -55,7 +55,7 @@ impl BaseFolders {
     }
 }
 
-/// Adds the folders of a variable that has a default below the home folder, and says which they are.
+/// Adds the folders of a variable that has a default below the home folder, and returns their indices.
 fn home(environment: &Environment<'_>, variable: Variable, default: &str, folders: &mut Paths) -> Range<usize> {
     let start = folders.len();
     if !named(environment, variable, folders)
@@ -74,7 +74,7 @@ fn listed(environment: &Environment<'_>, variable: Variable, default: &str, fold
     }
 }
 
-/// Adds the folders that a variable lists; false when it is unset or empty.
+/// Adds the folders that a variable lists. Returns `false` if the variable is unset or empty.
 fn named(environment: &Environment<'_>, variable: Variable, folders: &mut Paths) -> bool {
     let source = Source::Variable(variable);
     let value = environment.each_item(variable, |path| folders.push(path, source));

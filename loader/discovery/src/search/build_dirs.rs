@@ -1,10 +1,10 @@
-//! Folders that the build chooses, each through a variable of the build's environment. Without the variable, the system's usual folder is
-//! used.
+//! Folders that the builder chooses, each through an environment variable of the build. Without the variable, the loader uses the system's
+//! usual folder.
 
-/// Follows the base folders of configuration variables (`VKL_SYSCONFDIR`).
+/// Folder that comes after the base folders of configuration variables (`VKL_SYSCONFDIR`).
 pub const SYSCONFDIR: Option<&str> = option_env!("VKL_SYSCONFDIR");
 
-/// Follows [`SYSCONFDIR`] (DRV-21, LAY-13; `VKL_EXTRASYSCONFDIR`).
+/// Folder that comes after [`SYSCONFDIR`] (DRV-21, LAY-13; `VKL_EXTRASYSCONFDIR`).
 pub const EXTRASYSCONFDIR: Option<&str> = option_env!("VKL_EXTRASYSCONFDIR");
 
 /// Value for an unset `XDG_CONFIG_DIRS` (`VKL_FALLBACK_CONFIG_DIRS`).
@@ -13,7 +13,7 @@ pub const FALLBACK_CONFIG_DIRS: Option<&str> = option_env!("VKL_FALLBACK_CONFIG_
 /// Value for an unset `XDG_DATA_DIRS` (`VKL_FALLBACK_DATA_DIRS`).
 pub const FALLBACK_DATA_DIRS: Option<&str> = option_env!("VKL_FALLBACK_DATA_DIRS");
 
-// A relative folder would lie wherever a program happens to run.
+// A relative folder would depend on the current folder of the program.
 const _: () = if let Some(folder) = SYSCONFDIR {
     assert!(is_absolute(folder), "VKL_SYSCONFDIR must be an absolute path");
 };
@@ -24,7 +24,7 @@ const _: () = if let Some(folder) = EXTRASYSCONFDIR {
 /// Socket of the driver service (LSV-33; `VKL_SERVICE_SOCKET`).
 pub const SERVICE_SOCKET: Option<&str> = option_env!("VKL_SERVICE_SOCKET");
 
-/// The number of the user who runs the driver service, who is trusted beside the superuser (LSV-47; `VKL_SERVICE_USER`).
+/// Number of the user who runs the driver service. The loader trusts this user in addition to the superuser (LSV-47; `VKL_SERVICE_USER`).
 pub const SERVICE_USER: Option<&str> = option_env!("VKL_SERVICE_USER");
 
 const _: () = if let Some(socket) = SERVICE_SOCKET {
@@ -42,7 +42,7 @@ mod tests {
 
     /// Returns the compiler's result and messages for this file, with a variable set.
     fn built(variable: &str, value: &str) -> (bool, String) {
-        // The compiler overwrites its output, so the output goes into the test's own folder.
+        // The compiler overwrites its output file, so the output goes into the test's own folder.
         let scratch = Scratch::create();
         let output = Command::new("rustc")
             .args(["--edition=2024", "--crate-type=lib", "--emit=metadata", "--out-dir"])

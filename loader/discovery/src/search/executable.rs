@@ -1,4 +1,4 @@
-//! The running executable, by which override layers and settings choose (LAY-171, APP-246).
+//! The running executable, which override layers and settings files can name (LAY-171, APP-246).
 
 use core::cell::OnceCell;
 
@@ -7,25 +7,25 @@ use crate::text::Text;
 use os::running_executable;
 use promises::limits::MAX_EXECUTABLE_PATH;
 
-/// The executable that keys are compared with. The system is asked when the first key is, so never where no file has keys.
+/// The executable that is compared with keys. The path is queried for the first key, and so never if no file has keys.
 #[derive(Debug, Default)]
 pub struct Executable(OnceCell<Option<Text>>);
 
 impl Executable {
-    /// The running executable.
+    /// Returns the running executable.
     pub fn running() -> Self {
         Self::default()
     }
 
-    /// If the path of the executable was used, notes that the result of a scan depends on it. It cannot be compared later.
+    /// If the path of the executable was used, notes that the result of a scan depends on the path, which cannot be compared later.
     pub fn note(&self, journal: &Journal<'_>) {
         if let (Some(_), Some(paths)) = (self.0.get(), journal.paths()) {
             paths.mark_uncacheable();
         }
     }
 
-    /// Returns the absolute path of the executable, with symbolic links resolved. It is `None`, and no key matches, if the path is unreadable or
-    /// too long.
+    /// Returns the absolute path of the executable, with symbolic links resolved. Returns `None`, so that no key matches, if the path is
+    /// unreadable or too long.
     pub fn path(&self) -> Option<&Text> {
         self.0.get_or_init(executable_path).as_ref()
     }
@@ -39,7 +39,7 @@ impl From<Option<Text>> for Executable {
 }
 
 fn executable_path() -> Option<Text> {
-    // Filled to its end by any longer path.
+    // A longer path fills the room to its end.
     let mut room = [0; MAX_EXECUTABLE_PATH + 1];
     short_enough(running_executable(&mut room)?)
 }

@@ -28,15 +28,14 @@ pub struct Files {
 /// A manifest file that was found, or that a variable or setting named.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Path of the file, as assembled.
+    /// Path of the file, as the search assembled it.
     pub path: Text,
     /// Origin of the file or of its folder.
     pub source: Source,
 }
 
-/// Returns the manifests in `places`, in order; within a folder sorted bytewise by file name. A path that names a file is listed
-/// without a check that the file exists. A path found in several places counts where it was found first (DRV-11, LAY-16). Logs
-/// the places and the manifests.
+/// Returns the manifests in `places`, in order; within a folder, sorted bytewise by file name. A path that names a file is listed without a
+/// check that the file exists. A path in several places counts at the first place (DRV-11, LAY-16). Logs the places and the manifests.
 pub fn find(kind: ManifestKind, places: &Paths, journal: &mut Journal<'_>) -> Result<Files, OutOfMemory> {
     let category = kind.category();
     let is_told = journal.wants(category);
@@ -123,7 +122,7 @@ pub fn without_repeats(
     Ok(kept)
 }
 
-/// Adds the manifests in a folder, sorted; none when the folder cannot be opened (LAY-19), which gives the reason.
+/// Adds the manifests in a folder, sorted. If the folder cannot be opened, adds nothing and returns the reason (LAY-19).
 fn add_files_in(
     folder: Place<'_>,
     category: LogBits,
@@ -168,7 +167,7 @@ fn add_files_in(
     Ok(None)
 }
 
-/// Notes why a folder was not opened.
+/// Records why a folder was not opened.
 fn note_unopened(folder: &[u8], error: Errno, paths: Option<&PathRecorder>) -> Result<(), OutOfMemory> {
     if error.is_shortage() {
         return Err(OutOfMemory);

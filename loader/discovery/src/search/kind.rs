@@ -9,13 +9,13 @@ use os::registry::List;
 pub enum ManifestKind {
     /// Drivers.
     Driver,
-    /// Layers that are active unless switched off.
+    /// Layers that are active unless they are switched off.
     ImplicitLayer,
-    /// Layers that something must ask for.
+    /// Layers that are active only on request.
     ExplicitLayer,
 }
 
-/// The row of a kind.
+/// Properties of a kind of manifest.
 struct Row {
     label: &'static str,
     suffix: &'static str,
@@ -55,7 +55,7 @@ impl ManifestKind {
         }
     }
 
-    /// Returns the journal's subject for manifests of this kind.
+    /// Returns the subject of journal entries about manifests of this kind.
     pub fn subject(self) -> Subject {
         match self {
             Self::Driver => Subject::DriverManifest,
@@ -63,32 +63,32 @@ impl ManifestKind {
         }
     }
 
-    /// Name in log lines.
+    /// Returns the name in log lines.
     pub fn label(self) -> &'static str {
         self.row().label
     }
 
-    /// The folder of such manifests below a base folder.
+    /// Returns the folder of manifests of this kind below a base folder.
     pub fn suffix(self) -> &'static str {
         self.row().suffix
     }
 
-    /// The list of such manifests in a system's registry.
+    /// Returns the list of manifests of this kind in a system's registry.
     pub fn registered(self) -> List {
         self.row().registered
     }
 
-    /// Variables that replace all other places; the first one set counts (DRV-15, LAY-61).
+    /// Returns the variables that replace all other places. The first variable that is set counts (DRV-15, LAY-61).
     pub fn replacing(self) -> &'static [Variable] {
         self.row().replacing
     }
 
-    /// The variable whose places come before all others.
+    /// Returns the variable whose places come before all others.
     pub fn adding(self) -> Variable {
         self.row().adding
     }
 
-    /// The category of log lines about it.
+    /// Returns the category of log lines about manifests of this kind.
     pub fn category(self) -> LogBits {
         self.row().category
     }

@@ -1,8 +1,8 @@
-//! Folders that are searched for manifests and settings, and their files.
+//! Folders that are searched for manifests and settings, and the files in them.
 //!
-//! A *place* is a folder, or one file if its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] collects them from the environment and the folders
-//! of the system ([`bases`], [`mod@system`]); [`mod@find`] lists the manifests in them. Paths are used as they are, and nothing is probed: only
-//! opening a file decides if it exists (APP-218).
+//! A *place* is a folder, or one file if its name ends in `.json` (DRV-17, LAY-15). [`mod@places`] collects the places from the environment
+//! and the folders of the system ([`bases`], [`mod@system`]); [`mod@find`] lists the manifests in the places. Paths are used unchanged and
+//! without a check: the loader opens a file to find out whether the file exists (APP-218).
 
 mod bases;
 pub mod build_dirs;

@@ -1,4 +1,4 @@
-//! A list of paths in one block of memory. A search assembles many paths, and most of them do not exist.
+//! A list of paths in one block of memory, because a search assembles many paths, and most of these do not exist.
 
 use crate::index::{Index, Key};
 use crate::journal::Source;
@@ -9,7 +9,7 @@ use os::memory::{Grow, OutOfMemory, shortage};
 /// A folder, or one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// Path of the folder or file, as assembled.
+    /// Path of the folder or file, as the search assembled it.
     pub path: &'a [u8],
     /// Origin of the path.
     pub source: Source,
@@ -27,11 +27,11 @@ impl Place<'_> {
 pub struct Paths {
     text: Vec<u8>,
     items: Vec<Item>,
-    /// `true` if a variable replaced all other places by these.
+    /// `true` if a variable replaced all other places by the places in this list.
     pub replace: bool,
 }
 
-/// Range of a path in the text, and its origin.
+/// Range of a path in the text, and origin of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Item {
     start: usize,
@@ -39,12 +39,12 @@ struct Item {
     source: Source,
 }
 
-/// Paths for which there is room at once, and bytes of them all.
+/// Number of paths, and total number of their bytes, in the initial allocation.
 const USUAL_PATHS: usize = 16;
 const USUAL_BYTES: usize = 512;
 
 impl Paths {
-    /// An empty list with room for as many paths as are usual.
+    /// Returns an empty list with room for the usual number of paths.
     pub fn with_usual_room() -> Self {
         let mut paths = Self {
             text: Vec::new(),
@@ -67,7 +67,7 @@ impl Paths {
         });
     }
 
-    /// Like [`push`](Self::push), for a path below a folder.
+    /// Adds a path below a folder, as [`push`](Self::push) does.
     pub fn push_joined(&mut self, folder: &[u8], rest: &[u8], source: Source) {
         self.add(source, |text| append_joined(text, folder, rest));
     }
@@ -88,7 +88,7 @@ impl Paths {
         self.iter().any(|place| place.source == source && place.path == path)
     }
 
-    /// Number of paths.
+    /// Returns the number of paths.
     pub fn len(&self) -> usize {
         self.items.len()
     }
@@ -98,7 +98,7 @@ impl Paths {
         self.items.is_empty()
     }
 
-    /// The places in their order.
+    /// Returns the places in their order.
     pub fn iter(&self) -> impl Iterator<Item = Place<'_>> {
         self.items.iter().map(|item| Place {
             path: item.of(&self.text),
@@ -129,7 +129,7 @@ impl Paths {
             let item = items[place];
             let key = Key::of(&[item.of(text)]);
             if seen.find(key, |known| items[known].of(text) == item.of(text)).is_none() {
-                // Places before this one are those that are kept, at their final numbers.
+                // All places before this one are kept, and have their final numbers.
                 seen.add(key, kept)?;
                 items[kept] = item;
                 kept += 1;

@@ -11,7 +11,8 @@ use core::marker::PhantomData;
 use os::memory::OutOfMemory;
 use os::registry;
 
-/// Places that a call searches, as the environment defines them. The base folders are computed once, at first use.
+/// Places that a call searches, as the environment defines them. The first use computes the base folders, and later uses take the same
+/// result.
 #[derive(Debug)]
 pub struct Search<'a, S = ThisSystem> {
     environment: &'a Environment<'a>,
@@ -20,7 +21,7 @@ pub struct Search<'a, S = ThisSystem> {
 }
 
 impl<'a> Search<'a> {
-    /// A search by this environment.
+    /// Creates a search of the places that the environment defines.
     pub fn new(environment: &'a Environment<'a>) -> Self {
         Self::of_system(environment)
     }
@@ -41,14 +42,14 @@ impl<'a, S: System> Search<'a, S> {
         self.environment
     }
 
-    /// The base folders.
+    /// Returns the base folders.
     pub fn bases(&self) -> &BaseFolders {
         self.bases
             .get_or_init(|| BaseFolders::of(self.environment, &S::FOLDERS))
     }
 
-    /// The places of a kind, each once. With `with_variables` false the variables made for this kind are not looked at,
-    /// only those that name base folders (APP-215).
+    /// Returns the places of a kind, each once. If `with_variables` is `false`, ignores the variables for this kind, and reads only the
+    /// variables that name base folders (APP-215).
     ///
     /// # Errors
     /// When memory runs out.
@@ -77,8 +78,8 @@ impl<'a, S: System> Search<'a, S> {
         Ok(found)
     }
 
-    /// Adds the folder of a kind in the application's bundle, on a system that has bundles. Returns whether nothing else is
-    /// searched (DRV-33, DRV-34, LAY-40 to LAY-42).
+    /// Adds the folder of a kind in the application's bundle, on a system that has bundles. Returns `true` if no other place is searched
+    /// (DRV-33, DRV-34, LAY-40 to LAY-42).
     fn add_bundle(&self, kind: ManifestKind, found: &mut Paths) -> bool {
         if !S::FOLDERS.bundles {
             return false;
@@ -87,7 +88,7 @@ impl<'a, S: System> Search<'a, S> {
         self.environment.is_set(Variable::SearchOnlyInBundle)
     }
 
-    /// Adds the places in the variables of a kind. Returns whether they replace all others.
+    /// Adds the places in the variables of a kind. Returns `true` if these places replace all others.
     fn add_named(&self, kind: ManifestKind, found: &mut Paths) -> bool {
         let mut list = |variable: Variable| {
             let source = Source::Variable(variable);
@@ -102,7 +103,7 @@ impl<'a, S: System> Search<'a, S> {
     }
 }
 
-/// The places that an override layer names in place of all others (LAY-175). Empty ones are skipped (BI-38).
+/// Returns the places that an override layer names in place of all others (LAY-175). Skips empty paths (BI-38).
 ///
 /// # Errors
 /// When memory runs out.

@@ -5,9 +5,9 @@ use crate::journal::{Journal, LogBits, Source};
 use os::Raw;
 use os::registry::{self, Event};
 
-/// Adds the places that the registry lists, in the order that counts.
+/// Adds the places that the registry lists, in order of precedence.
 pub(super) fn add(kind: ManifestKind, found: &mut Paths, journal: &Journal<'_>) {
-    // Content of a registry may change at any time, and has no state that could be compared.
+    // The content of a registry may change at any time, and has no state that could be compared.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }
@@ -75,7 +75,7 @@ fn tell(kind: ManifestKind, event: Event<'_>, journal: &Journal<'_>) {
     }
 }
 
-/// Logs that nothing is listed. Layers are optional, and missing implicit ones are not reported at all (LAY-52).
+/// Logs that the registry lists nothing. Layers are optional, and missing implicit layers are not reported at all (LAY-52).
 fn tell_absence(kind: ManifestKind, journal: &Journal<'_>) {
     match kind {
         ManifestKind::Driver => journal.note(

@@ -1,9 +1,9 @@
-//! Properties of the system that a search needs, so that the rules of each system can be tested on one.
+//! Properties of a system that a search needs. A trait allows tests of the rules of every system on one machine.
 
 use super::build_dirs::{EXTRASYSCONFDIR, FALLBACK_CONFIG_DIRS, FALLBACK_DATA_DIRS, SYSCONFDIR};
 use os::folders::{self, Folders};
 
-/// Bytes of the longest path of a bundle, its terminator included; a longer one counts as none (LAY-42).
+/// Upper bound on the length of a bundle's path with its terminator, in bytes. A longer path counts as missing (LAY-42).
 const MAX_BUNDLE: usize = 1024;
 
 /// A system, as a search sees it.

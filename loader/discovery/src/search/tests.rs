@@ -1,4 +1,4 @@
-//! Order, defaults and repeats of places; files found in them.
+//! Tests of the order, the defaults and the repeats of places, and of the files in places.
 
 use super::*;
 use crate::env::{Environment, Fixed};
@@ -198,7 +198,7 @@ fn app_213_lay_14_to_lay_16_variables_are_lists() {
     assert_eq!(found, expected);
 }
 
-/// A kind, variables, and the places expected.
+/// A kind, variables, and the expected places.
 type Case<'a> = (ManifestKind, &'a [(&'a str, &'a str)], &'a [&'a str]);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Active settings as log lines (APP-262).
+//! Log lines about the active settings (APP-262).
 
 use core::fmt;
 
@@ -18,7 +18,7 @@ const SHOWN: LogBits = LogBits::ERROR
     .with(LogBits::LAYER);
 
 impl Settings {
-    /// Logs the active settings, in one unbroken run of lines.
+    /// Logs the active settings, as consecutive lines.
     pub fn describe(&self, journal: &Journal<'_>) {
         journal.note(
             LogBits::INFO,
@@ -30,7 +30,7 @@ impl Settings {
     }
 }
 
-/// Writes the lines after the first.
+/// Writes the lines after the first one.
 struct Lines<'a>(&'a Journal<'a>);
 
 impl Lines<'_> {
@@ -124,7 +124,7 @@ fn names(mask: LogBits) -> impl fmt::Display {
     })
 }
 
-/// A UUID as 8-4-4-4-12 hexadecimal digits.
+/// Returns a UUID as 8-4-4-4-12 hexadecimal digits.
 pub fn uuid_text(uuid: &[u8; 16]) -> impl fmt::Display {
     Show(move |out: &mut fmt::Formatter<'_>| {
         for (index, byte) in uuid.iter().enumerate() {

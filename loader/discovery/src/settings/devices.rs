@@ -7,7 +7,7 @@ use crate::text::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// Returns the usable elements of `device_configurations`; `None` if it is missing or contains anything but objects.
+/// Returns the usable elements of `device_configurations`; `None` if the member is missing or contains anything but objects.
 pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConfiguration>>, OutOfMemory> {
     let Some(elements) = object.array("device_configurations") else {
         return Ok(None);
@@ -24,8 +24,8 @@ pub(super) fn configurations(object: Object<'_>) -> Result<Option<Vec<DeviceConf
     Ok(Some(configurations))
 }
 
-/// The elements of `visible_devices` as one list, each with [`END_OF_WORD`] after it. An element that is not a text becomes a word that
-/// matches nothing, because ignoring it could show a device that is to be hidden.
+/// Returns the elements of `visible_devices` as one list, each with [`END_OF_WORD`] after it. An element that is not a text becomes a word
+/// without a match, because ignoring the element could show a device that is to be hidden.
 pub(super) fn visible(object: Object<'_>) -> Result<Text, OutOfMemory> {
     let mut list = Vec::new();
     for element in object.array("visible_devices").unwrap_or_default().iter() {
@@ -43,7 +43,7 @@ fn configuration(object: Object<'_>) -> Option<DeviceConfiguration> {
     Some(DeviceConfiguration {
         device_uuid: uuid(object, "deviceUUID")?,
         driver_uuid: uuid(object, "driverUUID")?,
-        // The conversion saturates, so a number that is not a 32-bit version cannot match a wrong device.
+        // The conversion saturates, so a number that is not a 32-bit version does not match a wrong device.
         driver_version: object.get("driverVersion").and_then(Value::as_number)? as u32,
         device_name: name("deviceName"),
         driver_name: name("driverName"),
@@ -63,7 +63,7 @@ fn uuid(object: Object<'_>, field: &str) -> Option<[u8; 16]> {
 }
 
 fn byte_of(number: f64) -> Option<u8> {
-    // The conversion changes no whole number in range.
+    // The conversion does not change a whole number in the range of a byte.
     let byte = number as u8;
     (f64::from(byte) == number).then_some(byte)
 }

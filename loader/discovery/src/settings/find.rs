@@ -1,4 +1,4 @@
-//! Finding the settings file (APP-240 to APP-243).
+//! Finds the settings file (APP-240 to APP-243).
 
 use super::{Settings, parse};
 use crate::journal::reason::FileReason;
@@ -9,13 +9,13 @@ use crate::text::Text;
 use os::memory::OutOfMemory;
 use os::registry;
 
-/// The file below a base folder. Tools compare the path in messages, which has two slashes in it.
+/// The file below a base folder. Tools compare the path in messages, which has two slashes at one place.
 const FILE: &[u8] = b"vulkan//loader_settings.d/vk_loader_settings.json";
 
-/// The active settings for the running executable, if there are any.
+/// Returns the active settings for the running executable, if there are any.
 ///
 /// # Errors
-/// Only when memory runs out; whatever is wrong with the file is in the journal.
+/// Only when memory runs out. The journal gets every fault of the file.
 pub fn load(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Settings>, OutOfMemory> {
     let executable = Executable::running();
     let loaded = load_for(search, &executable, journal);
@@ -23,7 +23,7 @@ pub fn load(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Option<Set
     loaded
 }
 
-/// The active settings for an executable, if there are any. The first file that exists decides.
+/// Returns the active settings for an executable, if there are any. The first file that exists decides.
 pub fn load_for(
     search: &Search<'_>,
     executable: &Executable,
@@ -66,9 +66,9 @@ fn read(
     }
 }
 
-/// The files that the system's registry names (APP-242).
+/// Returns the files that the system's registry names (APP-242).
 fn registered(journal: &Journal<'_>) -> Paths {
-    // Content of a registry may change at any time, and has no state that could be compared.
+    // The content of a registry may change at any time, and has no state that could be compared.
     if let Some(paths) = journal.paths() {
         paths.mark_uncacheable();
     }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn app_240_app_241_order_of_folders() {
-        // Variables, and the folders expected.
+        // Columns: variables, expected folders.
         type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
         let cases: &[Case<'_>] = &[
             (&[], &FIXED),

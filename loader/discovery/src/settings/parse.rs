@@ -30,7 +30,7 @@ const ALL: LogBits = LogBits::INFO
     .with(LogBits::DRIVER)
     .with(LogBits::VALIDATION);
 
-/// The settings for an executable, or why there are none. The outer error is that of the whole call.
+/// Returns the settings for an executable, or the reason why there are none. The outer error ends the whole call.
 pub(super) fn settings(
     root: Value<'_>,
     path: &Text,
@@ -63,7 +63,7 @@ pub(super) fn settings(
     Ok(active.then_some(settings).ok_or(SettingsReason::Nothing.into()))
 }
 
-/// The object that is for this executable, else the first that is for all (APP-246).
+/// Returns the object for this executable, or else the first object for all executables (APP-246).
 fn choose<'a>(root: Value<'a>, executable: &Executable) -> Result<Object<'a>, Reason> {
     let root = root.as_object().ok_or(FileReason::InvalidJson(None))?;
     root.text("file_format_version")
@@ -107,7 +107,7 @@ fn driver_policies(object: Object<'_>) -> DriverPolicies {
     words.fold(DriverPolicies::default(), DriverPolicies::with)
 }
 
-/// The chains of `layer_order`. Elements that are not strings mean nothing.
+/// Returns the chains of `layer_order`. Ignores elements that are not strings.
 fn layer_order(object: Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array("layer_order").unwrap_or_default();
     let mut chains = Vec::new();
@@ -117,7 +117,7 @@ fn layer_order(object: Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
     Ok(chains)
 }
 
-/// The layers, unless one entry voids them all (LAY-151).
+/// Returns the entries of `layers`; `None` if one entry is unusable (LAY-151).
 fn layers(object: Object<'_>) -> Result<Option<Vec<LayerEntry>>, OutOfMemory> {
     let Some(elements) = object.array("layers") else {
         return Ok(None);
@@ -156,7 +156,7 @@ fn layer_entry(element: Value<'_>) -> Result<Option<LayerEntry>, OutOfMemory> {
     }))
 }
 
-/// The manifests of further drivers; none if one element is unusable.
+/// Returns the manifests of additional drivers; an empty list if one element is unusable.
 fn additional_drivers(object: Object<'_>) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array("additional_drivers").unwrap_or_default();
     let mut paths = Vec::new();

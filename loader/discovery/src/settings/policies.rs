@@ -1,12 +1,12 @@
-//! Policies for opening drivers and keeping them open. All are off unless a variable or the settings file turns them on.
+//! Policies for opening drivers and keeping them open. All policies are off unless a variable or the settings file turns them on.
 
 use super::Settings;
 use crate::env::{Environment, Variable};
 use core::sync::atomic::{AtomicU32, Ordering};
 
-/// The policies that the variable asked for when the library was loaded, or that it was not set.
+/// The policies that the variable named when the library was loaded; [`UNSET`] if the variable was not set.
 static ASKED: AtomicU32 = AtomicU32::new(UNSET);
-/// Marks that no policies are set.
+/// Marks that the variable was not set.
 const UNSET: u32 = u32::MAX;
 
 /// A set of policies that are on.
@@ -14,15 +14,15 @@ const UNSET: u32 = u32::MAX;
 pub struct DriverPolicies(u8);
 
 impl DriverPolicies {
-    /// Software drivers are opened only where no other driver is known to have a device.
+    /// Software drivers are opened only if no other driver is known to have a device.
     pub const SOFTWARE_LAST: Self = Self(1);
-    /// Drivers are not opened while the kernel has suspended all devices that they are known to have, and there are others.
+    /// A driver is not opened while the kernel has suspended all its known devices and other drivers have devices.
     pub const NO_WAKE: Self = Self(2);
     /// Libraries of drivers stay open after the last instance.
     pub const KEEP_OPEN: Self = Self(4);
     /// Drivers whose devices are recorded stay closed until a program needs more than the record.
     pub const LAZY: Self = Self(8);
-    /// Like [`Self::LAZY`], only for drivers whose devices are all suspended by the kernel.
+    /// Like [`Self::LAZY`], but only for drivers whose devices are all suspended by the kernel.
     pub const LAZY_ASLEEP: Self = Self(16);
 
     /// All policies, with their names.
@@ -43,7 +43,7 @@ impl DriverPolicies {
         }
     }
 
-    /// Returns the policies that are on. If the variable is set, it alone decides.
+    /// Returns the policies that are on. If the variable is set, only the variable decides.
     pub fn in_force(settings: Option<&Settings>) -> Self {
         match u8::try_from(ASKED.load(Ordering::Relaxed)) {
             Ok(mask) => Self(mask),
@@ -62,7 +62,7 @@ impl DriverPolicies {
         Self(self.0 & Self::KEEP_OPEN.0)
     }
 
-    /// Returns `true` if all of these are on.
+    /// Returns `true` if all policies in `policy` are on.
     pub fn has(self, policy: Self) -> bool {
         self.0 & policy.0 == policy.0
     }
@@ -72,7 +72,7 @@ impl DriverPolicies {
         self.0 == 0
     }
 
-    /// The names of those that are on.
+    /// Returns the names of the policies that are on.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES
             .into_iter()

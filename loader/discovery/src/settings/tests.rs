@@ -43,7 +43,7 @@ fn read_in(folders: &str, path: Text) -> Outcome {
     }
 }
 
-/// A file with one object.
+/// Reads a file with one object.
 fn one(members: &str) -> Outcome {
     read(&format!(
         r#"{{"file_format_version":"1.0.0","settings":{{{members}}}}}"#

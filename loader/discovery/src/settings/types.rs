@@ -10,22 +10,22 @@ use os::Raw;
 /// Active settings: at least one of them has an effect (APP-247).
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings {
-    /// The file they were read from.
+    /// File from which the settings were read.
     pub path: Text,
     /// Severities to print on standard error; empty if the file leaves that to `VK_LOADER_DEBUG` (APP-234).
     pub log_mask: LogBits,
-    /// The layers in the order of the chain. `None` leaves layers to normal discovery (APP-247); an empty list means
-    /// that there are none at all (APP-251).
+    /// The layers in the order of the chain. `None` leaves layers to normal discovery (APP-247); an empty list means that there are no
+    /// layers at all (APP-251).
     pub layers: Option<Vec<LayerEntry>>,
     /// Manifests of further drivers, in the order of the file.
     pub additional_drivers: Vec<Text>,
     /// `true` if drivers that were found elsewhere must be discarded.
     pub additional_drivers_exclusive: bool,
-    /// The physical devices to show, in order. `None` shows all; an empty list selects none, and still switches off
-    /// the variables for drivers (APP-215).
+    /// The physical devices to show, in order. `None` shows all devices. An empty list shows none, and still switches off the variables for
+    /// drivers (APP-215).
     pub device_configurations: Option<Vec<DeviceConfiguration>>,
-    /// The words of the only devices to show, each with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after it (DRV-143a);
-    /// empty leaves that to the variable.
+    /// The words for the only devices to show, each with [`END_OF_WORD`](crate::env::device_select::END_OF_WORD) after it (DRV-143a); if
+    /// this is empty, the variable decides.
     pub visible_devices: Text,
     /// Policies for opening drivers.
     pub driver_policies: DriverPolicies,
@@ -36,18 +36,18 @@ pub struct Settings {
 /// Effect of the file on one layer (APP-252).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Active if anything else asks for it.
+    /// The layer is active if anything else asks for it.
     Auto,
     /// Always active.
     On,
     /// The layer is treated as not installed.
     Off,
-    /// The place of all layers that the file does not list.
+    /// The place of all layers that the file does not name.
     Unordered,
 }
 
 impl Control {
-    /// The word of the file.
+    /// Returns the word in the settings file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -68,11 +68,12 @@ pub struct LayerEntry {
     pub name: Text,
     /// Path of the layer's manifest, as written in the file.
     pub path: Text,
-    /// `true` if its manifest is read by the rules of implicit layers.
+    /// `true` if the rules of implicit layers apply to the manifest.
     pub implicit: bool,
 }
 
-/// A physical device to show (APP-258). It owns no memory, so an instance can keep a copy in the memory of the application (APP-170).
+/// A physical device to show (APP-258). This value owns no memory, so an instance can keep a copy in the memory of the application
+/// (APP-170).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceConfiguration {
     /// `VkPhysicalDeviceIDProperties::deviceUUID`.
@@ -83,7 +84,7 @@ pub struct DeviceConfiguration {
     pub driver_version: u32,
     /// Name of the device, for messages only; may be empty.
     pub device_name: ShortName,
-    /// The name of its driver, for messages only; may be empty.
+    /// Name of the device's driver, for messages only; may be empty.
     pub driver_name: ShortName,
 }
 
@@ -95,10 +96,10 @@ pub struct ShortName {
 }
 
 impl ShortName {
-    /// Bytes of the longest name.
+    /// Upper bound on the length of a name, in bytes.
     const LONGEST: usize = promises::limits::MAX_DEVICE_NAME;
 
-    /// The name, or the empty one for a text that is too long.
+    /// Returns the name; an empty name for a text that is too long.
     pub fn new(text: &[u8]) -> Self {
         let mut name = Self {
             bytes: [0; Self::LONGEST],
@@ -123,7 +124,7 @@ impl Default for ShortName {
     }
 }
 
-/// Prints byte for byte, as [`Text`] does.
+/// Prints every byte unchanged, as [`Text`] does.
 impl fmt::Display for ShortName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Raw(self.as_bytes()).fmt(formatter)

@@ -16,14 +16,15 @@ use core::ops::Deref;
 use os::Raw;
 use os::memory::{self, OutOfMemory};
 
-/// A byte string. Names and paths are compared and passed on exactly as found; nothing requires them to be UTF-8 (LAY-70, BI-7).
+/// A byte string. Names and paths are compared and passed on exactly as found; they need not be UTF-8 (LAY-70, BI-7).
 ///
-/// If memory runs out for a copy, and the function cannot return an error, the copy is empty, and the call fails with out of memory.
+/// If memory runs out for a copy and the copying function cannot return an error, the function returns an empty copy. The Vulkan call then
+/// fails with out of memory.
 #[derive(Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Vec<u8>);
 
 impl Text {
-    /// A copy of `bytes`.
+    /// Returns a copy of `bytes`.
     ///
     /// # Errors
     /// When memory runs out.
@@ -31,7 +32,7 @@ impl Text {
         memory::copy(bytes).map(Self)
     }
 
-    /// Becomes the path below a folder, in the same memory where that suffices.
+    /// Replaces the text by the path of `rest` below `folder`. Uses the same memory if it is large enough.
     ///
     /// # Errors
     /// When memory runs out.
@@ -45,7 +46,7 @@ impl Text {
         &self.0
     }
 
-    /// The text as a path, for what tests do with it.
+    /// Returns the text as a path, for the standard library in tests.
     #[cfg(test)]
     pub fn as_path(&self) -> &std::path::Path {
         let text: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(self.as_bytes());
@@ -115,7 +116,7 @@ impl PartialEq<&str> for Text {
     }
 }
 
-/// Prints through [`Raw`], so log lines keep every byte.
+/// Prints through [`Raw`], so that log lines keep every byte.
 impl fmt::Display for Text {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&Raw(&self.0), formatter)

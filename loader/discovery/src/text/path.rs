@@ -1,11 +1,11 @@
-//! Paths as byte strings: assembled, never canonicalised (DRV-6a, APP-218).
+//! Paths as byte strings, which are assembled but never canonicalised (DRV-6a, APP-218).
 
 use super::Text;
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 use os::{SEPARATOR, is_separator};
 
-/// The last part of a path.
+/// Returns the last part of a path.
 pub fn file_name(path: &[u8]) -> &[u8] {
     match path.iter().rposition(|&byte| is_separator(byte)) {
         Some(at) => &path[at + 1..],
@@ -20,7 +20,7 @@ pub fn folder_of(path: &Text) -> Option<&[u8]> {
     Some(&path[..at.max(1)])
 }
 
-/// A path below a folder, with exactly one separator between the two.
+/// Returns the path of `rest` below `folder`, with one separator between the two.
 ///
 /// # Errors
 /// Only when memory runs out.
@@ -31,7 +31,7 @@ pub fn join(folder: &[u8], rest: &[u8]) -> Result<Text, OutOfMemory> {
     Ok(path.into())
 }
 
-/// Appends a path below a folder to `text`.
+/// Appends the path of `rest` below `folder` to `text`.
 ///
 /// # Errors
 /// There is not enough memory; nothing was written.

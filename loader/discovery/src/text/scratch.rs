@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Text, join};
 
-/// A folder that vanishes with its content.
+/// A temporary folder. Dropping this value deletes the folder and its content.
 #[derive(Debug)]
 pub struct Scratch(PathBuf);
 
@@ -20,19 +20,19 @@ impl Scratch {
         &self.0
     }
 
-    /// The path of something in it.
+    /// Returns the path of an entry of the folder.
     pub fn path(&self, name: &str) -> Text {
         join(self.0.as_os_str().as_bytes(), name.as_bytes()).unwrap()
     }
 
-    /// Makes a folder in it, and those above.
+    /// Creates a folder inside the temporary folder, with its parent folders.
     pub fn folder(&self, name: &str) -> Text {
         let path = self.path(name);
         std::fs::create_dir_all(path.as_path()).unwrap();
         path
     }
 
-    /// Writes a file, and makes the folders above.
+    /// Writes a file, and creates its parent folders.
     pub fn file(&self, name: &str, content: &[u8]) -> Text {
         let path = self.path(name);
         if let Some(folder) = path.as_path().parent() {

@@ -1,7 +1,7 @@
-//! The trace: a record of the loader's steps in this process, one JSON object a line, for scripts (docs/trace.md).
+//! The trace: a record of the loader's steps in this process, with one JSON object per line, for scripts (docs/trace.md).
 //!
-//! `VK_LOADER_TRACE` switches it on. The trace never changes a result. A record that cannot be written is left out, and after a failed
-//! write nothing more is written to the file. Without a trace, each place that would write a record only reads one word.
+//! `VK_LOADER_TRACE` switches the trace on. The trace never changes a result. A record that cannot be written is left out, and after a
+//! failed write nothing more is written to the file. Without a trace, each place that would write a record only reads one word.
 
 mod record;
 
@@ -12,7 +12,7 @@ use core::fmt::Arguments;
 use core::sync::atomic::{AtomicBool, Ordering};
 use os::{Appended, Raw, SetOnce};
 
-/// The number of what docs/trace.md describes. It grows when a reader of the older one would misunderstand a record.
+/// Version of the format in docs/trace.md. The number grows when a reader of an older version would misunderstand a record.
 pub const SCHEMA: u64 = 1;
 
 /// `true` if records are written.
@@ -46,13 +46,13 @@ pub fn begin(named: &[u8]) {
     }
 }
 
-/// The number of a descriptor; for any other text the largest one, under which nothing is open.
+/// Returns the number of a descriptor. For any other text, returns the largest number, which no open descriptor has.
 fn descriptor(number: &[u8]) -> u32 {
     let digits = core::str::from_utf8(number).ok();
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(u32::MAX)
 }
 
-/// Writes no more, and closes the file.
+/// Ends the trace and closes the file.
 pub fn end() {
     IS_ON.store(false, Ordering::Relaxed);
     if let Some(output) = OUTPUT.get() {
@@ -60,7 +60,7 @@ pub fn end() {
     }
 }
 
-/// Writes a record of this event. Nothing happens while the trace is off.
+/// Writes a record of this event. Does nothing while the trace is off.
 #[inline]
 pub fn write(event: &str, fill: impl Fn(&mut Record)) {
     if is_on() {
@@ -85,7 +85,7 @@ fn append(event: &str, fill: &dyn Fn(&mut Record)) {
     }
 }
 
-/// Logs the one message about a trace that cannot be written. It has the form of other messages, and goes to the same place.
+/// Logs the only message about a trace that cannot be written. The message has the form of other messages, and goes to the same place.
 fn complain(what: Arguments<'_>) {
     let name = Variable::Trace.name();
     os::write_to_standard_error(&os::render(format_args!(
@@ -100,13 +100,14 @@ pub enum Step<'a> {
     Call,
     /// A library is opened.
     Open,
-    /// A function of a driver, whose library this is.
+    /// A function of the driver with this library.
     Driver(&'a [u8]),
-    /// Work of the layers of an instance or device, and of the drivers at the end.
+    /// Work of the layers of an instance or device, and of the drivers at the end of the chain.
     Chain,
 }
 
-/// A step that has begun. Where the record of its end is missing, the process ended within, or another thread unloaded the library.
+/// A step that has begun. If the trace has no record of the step's end, the process ended during the step, or another thread unloaded the
+/// library.
 pub struct Begun<'a> {
     step: Step<'a>,
     name: &'a [u8],
@@ -144,13 +145,13 @@ impl<'a> Step<'a> {
 }
 
 impl Begun<'_> {
-    /// Writes that it ended with this `VkResult`.
+    /// Writes that the step ended with this `VkResult`.
     #[inline]
     pub fn end(self, result: i32) {
         self.end_with(|record| record.signed("result", result.into()));
     }
 
-    /// Writes that it ended; `fill` says how.
+    /// Writes that the step ended; `fill` adds the result.
     #[inline]
     pub fn end_with(self, fill: impl Fn(&mut Record)) {
         if let Some(since) = self.since {

@@ -1,11 +1,11 @@
-//! A JSON object that is written member by member.
+//! A JSON object that is written one member at a time.
 
 use crate::version::ApiVersion;
 use alloc::vec::Vec;
 use core::fmt::{self, Arguments, Write};
 use os::memory::Grow;
 
-/// A JSON object that is being written. If memory runs out, it is invalid as a whole.
+/// A JSON object that is being written. If memory runs out, the whole record is invalid.
 pub struct Record {
     text: Vec<u8>,
     /// `true` if the next member or element is the first one of the open object or array.
@@ -24,7 +24,7 @@ impl Record {
         record
     }
 
-    /// The line, with its end.
+    /// Returns the line with its line end; `None` if memory ran out.
     pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         self.raw(b"}\n");
         (!self.failed).then_some(self.text)
@@ -46,31 +46,31 @@ impl Record {
         self.text(name, &os::render(value));
     }
 
-    /// A member that is a number.
+    /// Writes a member that is a number.
     pub fn number(&mut self, name: &str, value: u64) {
         self.name(name);
         self.print(format_args!("{value}"));
     }
 
-    /// A member that is a number, which may be negative.
+    /// Writes a member that is a number, which may be negative.
     pub fn signed(&mut self, name: &str, value: i64) {
         self.name(name);
         self.print(format_args!("{value}"));
     }
 
-    /// A member that is true or false.
+    /// Writes a member that is true or false.
     pub fn flag(&mut self, name: &str, value: bool) {
         self.name(name);
         self.print(format_args!("{value}"));
     }
 
-    /// A member that is the version of an interface, as people write it.
+    /// Writes a member that is the version of an interface, in the form `major.minor.patch`.
     pub fn version(&mut self, name: &str, version: ApiVersion) {
         let (major, minor, patch) = (version.major(), version.minor(), version.patch());
         self.shown(name, format_args!("{major}.{minor}.{patch}"));
     }
 
-    /// A member that is an object.
+    /// Writes a member that is an object.
     pub fn object(&mut self, name: &str, fill: impl FnOnce(&mut Self)) {
         self.name(name);
         self.within(b"{", fill, b"}");
@@ -112,7 +112,7 @@ impl Record {
     }
 
     fn print(&mut self, value: Arguments<'_>) {
-        // Formatting fails only where there is no memory, which `raw` has noted.
+        // Formatting fails only if memory runs out, which `raw` has noted.
         let _ = self.write_fmt(value);
     }
 

@@ -1,4 +1,4 @@
-//! Builds the graph from the words of all declarations. The strongest comes first, so that a weaker one cannot contradict it.
+//! Builds the graph from the words of all declarations. The strongest declaration comes first, so that a weaker one cannot contradict it.
 
 use super::graph::{Added, Edge, Graph};
 use super::words::{Word, chains, words};
@@ -14,18 +14,18 @@ use os::memory::{Grow, OutOfMemory};
 pub(super) struct Declaration<'a> {
     /// The author.
     pub(super) by: By<'a>,
-    /// The chain, or the word of a manifest; empty for lists.
+    /// The chain, or the word of a manifest; empty for a list of layers.
     pub(super) text: &'a [u8],
 }
 
 /// All declarations about the layers of a chain.
 #[derive(Debug)]
 pub(super) struct Declarations<'a> {
-    /// The declarations that count.
+    /// Graph of the declarations that are not ignored.
     pub(super) graph: Graph,
-    /// The declarations, which edges name by their numbers.
+    /// All declarations. Each edge refers to a declaration by its index in this list.
     pub(super) all: Vec<Declaration<'a>>,
-    /// The first edge of each declaration that contradicts stronger or earlier ones.
+    /// The first edge of each declaration that contradicts stronger or earlier declarations.
     pub(super) ignored: Vec<Edge>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Declarations<'a> {
         chain: &[ChosenLayer],
     ) -> Result<(), OutOfMemory> {
         for text in chains(text) {
-            // A layer belongs to the word that says most exactly that it means the layer, and of equal ones to the first.
+            // A layer belongs to the word that names it most exactly; among equally exact words, to the first.
             let mut best: Vec<Option<(u8, usize)>> = Vec::new();
             best.try_exact_room(chain.len())?;
             best.resize(chain.len(), None);
@@ -167,7 +167,7 @@ impl<'a> Declarations<'a> {
         ranked.sort_unstable();
         let by = self.all.len();
         let mut ignored = None;
-        // Neighbours come first, from the lowest pair up, so that all other pairs follow from them.
+        // Neighbours come first, from the lowest pair up, so that all other pairs follow from these edges.
         for at in (0..ranked.len()).rev() {
             let (rank, above) = ranked[at];
             let after = &ranked[at + 1..];

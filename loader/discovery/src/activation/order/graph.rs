@@ -1,9 +1,10 @@
-//! The graph of layers that must be above others, without contradictions, and the stable order that follows from it.
+//! A graph that says which layers must be above which other layers, without contradictions, and the stable order that follows from the
+//! graph.
 
 use alloc::vec::Vec;
 use os::memory::{Grow, OutOfMemory};
 
-/// One layer directly above another. Layers are numbered by their places in the list before it is sorted.
+/// Requirement that one layer is above another. A layer's number is its place in the list before sorting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     /// The layer nearer to the application.
@@ -17,7 +18,7 @@ pub(super) struct Edge {
 /// Result of adding an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// The edge is new, or follows from others.
+    /// The edge is new, or follows from other edges.
     Yes,
     /// Other edges say the opposite, so the edge was not added.
     Contradicts,
@@ -27,14 +28,14 @@ pub(super) enum Added {
 #[derive(Debug)]
 pub(super) struct Graph {
     size: usize,
-    /// A row of bits for each layer: the layers that must be below it, directly or through others.
+    /// A row of bits for each layer: the layers that must be below that layer, directly or through others.
     below: Vec<u64>,
-    /// The edges that did not follow from earlier ones.
+    /// The edges that did not follow from earlier edges.
     edges: Vec<Edge>,
 }
 
 impl Graph {
-    /// Returns a graph of as many layers, in which none must be above another.
+    /// Returns a graph of `size` layers without edges: every order is allowed.
     ///
     /// # Errors
     /// When memory runs out.
@@ -50,7 +51,7 @@ impl Graph {
         })
     }
 
-    /// Number of words in a row.
+    /// Returns the number of words in a row.
     fn words(size: usize) -> usize {
         size.div_ceil(64)
     }
@@ -75,7 +76,7 @@ impl Graph {
         self.edges.try_push(edge)?;
         let words = Self::words(self.size);
         for layer in 0..self.size {
-            // A layer that is above both already is above everything below them.
+            // A layer that is already above both layers is above everything below them too.
             if layer != edge.above && (!self.has(layer, edge.above) || self.has(layer, edge.below)) {
                 continue;
             }
@@ -116,8 +117,8 @@ impl Graph {
         Ok(path)
     }
 
-    /// Returns the layers in their new order, from the application down. Of the layers that may come next, the one that was first
-    /// before comes first, so that a layer moves down only, and only as far as an edge requires.
+    /// Returns the layers in their new order, from the application down. If several layers may come next, the one that came first before
+    /// sorting is next. So a layer moves only down, and only as far as an edge requires.
     ///
     /// # Errors
     /// When memory runs out.
@@ -134,7 +135,7 @@ impl Graph {
         let mut sorted = Vec::new();
         sorted.try_exact_room(self.size)?;
         while let Some(next) = blocked.iter().position(|&count| count == 0) {
-            // No count reaches this one, so that the layer is not found again.
+            // No count reaches this value, so the layer is not found again.
             blocked[next] = usize::MAX;
             sorted.push(next);
             for (below, count) in blocked.iter_mut().enumerate() {
@@ -144,7 +145,7 @@ impl Graph {
         Ok(sorted)
     }
 
-    /// Returns, for each layer that comes after a layer that it was above before, the edge that moved it.
+    /// Returns an edge for each layer that now comes after a layer that it was above before: the edge that moved the layer.
     ///
     /// # Errors
     /// When memory runs out.

@@ -1,8 +1,8 @@
 //! Order of layers by declaration (LAY-330 to LAY-339).
 //!
-//! Users and manifests may say that one layer is nearer to the application than another. [`sort`] applies that to a list of layers that
-//! was decided before: it makes no layer active, and without a declaration it returns at once. Where declarations contradict each
-//! other, the strongest count: see [`By`].
+//! Users and manifests may declare that one layer is nearer to the application than another. [`sort`] applies the declarations to a list of
+//! layers that was decided before. It makes no layer active, and without a declaration it returns at once. If declarations contradict each
+//! other, the stronger one counts: see [`By`].
 
 mod declare;
 mod graph;
@@ -21,7 +21,8 @@ use promises::limits::MAX_ORDERED_LAYERS;
 /// Author of a declaration, the strongest first.
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
-    /// The settings file, which lists a name twice. The library of the one nearest the application is tried first (LAY-157).
+    /// The settings file, which lists a name twice. The loader first tries the library of the entry that is nearest to the application
+    /// (LAY-157).
     EqualNames,
     /// The application, by the order of `ppEnabledLayerNames`.
     Application,
@@ -44,7 +45,7 @@ pub(super) enum Purpose {
     PreInstance,
 }
 
-/// Sorts layers, which are in the order from the application to the driver, as declarations say. Returns `true` if a layer moved.
+/// Sorts layers by the declarations. `chain` lists the layers from the application to the driver. Returns `true` if a layer moved.
 ///
 /// # Errors
 /// When memory runs out.
@@ -61,7 +62,7 @@ pub(super) fn sort(
     sort_declared(list, chain, purpose, journal)
 }
 
-/// Does the work of [`sort`] where there are declarations.
+/// Does the work of [`sort`] if there are declarations.
 #[cold]
 #[inline(never)]
 fn sort_declared(
@@ -94,8 +95,8 @@ fn sort_declared(
     Ok(!moves.is_empty())
 }
 
-/// Sorts the layers that have pre-instance functions. Their places are in the order in which they were found. The last one is called first,
-/// so the order from the application to the driver is the opposite.
+/// Sorts the layers that have pre-instance functions. `active` has their indices in the order in which the layers were found. The last one
+/// is called first, so the order from the application to the driver is the opposite.
 ///
 /// # Errors
 /// Memory ran out.

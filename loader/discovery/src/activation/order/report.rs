@@ -16,11 +16,11 @@ use os::{Raw, Show};
 const INFO: LogBits = LogBits::INFO.with(LogBits::LAYER);
 const WARN: LogBits = LogBits::WARN.with(LogBits::LAYER);
 
-/// Contradictions that are described; the others are counted.
+/// Upper bound on the contradictions that are described; further ones are only counted.
 const MOST_DESCRIBED: usize = 16;
 
 impl By<'_> {
-    /// The word of the trace.
+    /// Returns the word for the trace.
     fn word(self) -> &'static str {
         match self {
             Self::Application => "application",
@@ -33,7 +33,7 @@ impl By<'_> {
 }
 
 impl Declaration<'_> {
-    /// The author and the words.
+    /// Returns the origin of the declaration, followed by its text in parentheses.
     fn text(&self) -> impl Display + '_ {
         Show(|out: &mut Formatter<'_>| {
             match self.by {
@@ -51,7 +51,7 @@ impl Declaration<'_> {
         })
     }
 
-    /// The file in which it stands.
+    /// Returns the file that contains the declaration.
     fn path(&self) -> Option<&Text> {
         match self.by {
             By::Settings(path) | By::Manifest(path) => Some(path),
@@ -60,7 +60,7 @@ impl Declaration<'_> {
     }
 }
 
-/// The name of a layer in the chain.
+/// Returns the name of a layer in the chain.
 fn name<'a>(list: &'a DiscoveredLayers, chain: &[ChosenLayer], place: usize) -> &'a Text {
     &list.layers[chain[place].index].name
 }
@@ -98,7 +98,7 @@ pub(super) fn moves(
     }
 }
 
-/// Logs each declaration that is ignored, with those that it contradicts.
+/// Logs each declaration that is ignored, with the declarations that it contradicts.
 ///
 /// # Errors
 /// When memory runs out.
@@ -111,7 +111,7 @@ pub(super) fn contradictions(
     if !journal.wants(WARN) {
         return Ok(());
     }
-    // Users who say where a layer goes need not repeat their lists.
+    // A user who declares the place of a layer need not change lists as well, so ignored lists are not reported.
     let is_told = |edge: &&Edge| !matches!(declarations.all[edge.by].by, By::List(_));
     let told = || declarations.ignored.iter().filter(is_told);
     for edge in told().take(MOST_DESCRIBED) {
@@ -139,7 +139,7 @@ pub(super) fn contradictions(
 
 /// Logs the user's declarations that cannot order any layer.
 pub(super) fn note_useless(list: &DiscoveredLayers, journal: &Journal<'_>) {
-    // Without a search for explicit layers, a name that was not found may still belong to one.
+    // If explicit layers were not searched, a name that was not found may still belong to an explicit layer.
     if !journal.wants(WARN) || list.without_explicit {
         return;
     }
@@ -161,7 +161,7 @@ pub(super) fn note_useless(list: &DiscoveredLayers, journal: &Journal<'_>) {
     unknown.note("no layer with a library has this name", journal);
 }
 
-/// The first of several things of a kind, and their number.
+/// The first of several declarations, and their number.
 #[derive(Default)]
 struct Tally<'a>(Option<Declaration<'a>>, usize);
 

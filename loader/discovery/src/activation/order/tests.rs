@@ -13,7 +13,7 @@ use crate::version::ApiVersion;
 
 const SIX: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 
-/// An explicit layer with these words in its manifest.
+/// Returns an explicit layer with these words in its manifest.
 fn layer(name: &str, above: &[&str], below: &[&str]) -> LayerManifest {
     let texts = |words: &[&str]| words.iter().map(|&word| word.into()).collect();
     LayerManifest {
@@ -39,7 +39,7 @@ fn layer(name: &str, above: &[&str], below: &[&str]) -> LayerManifest {
     }
 }
 
-/// Layers that were found in this order.
+/// Returns layers that were found in this order.
 fn found(layers: impl IntoIterator<Item = LayerManifest>) -> DiscoveredLayers {
     DiscoveredLayers {
         layers: layers.into_iter().collect(),
@@ -52,7 +52,7 @@ fn plain(names: &[&str]) -> DiscoveredLayers {
     found(names.iter().map(|name| layer(name, &[], &[])))
 }
 
-/// The names after sorting, where each layer was made active by `enabled_by` of its name.
+/// Returns the names after sorting. `enabled_by` gives the reason for which the layer of a name is active.
 fn sorted_by(list: &DiscoveredLayers, enabled_by: impl Fn(&str) -> EnabledBy, lines: &Lines) -> Vec<String> {
     let name = |index: usize| list.layers[index].name.to_string();
     let chosen = |index| ChosenLayer {
@@ -76,7 +76,7 @@ fn by_user(names: &[&str], order: &str) -> String {
     sorted(&list)
 }
 
-/// All orders of the names.
+/// Returns the names in all possible orders.
 fn permutations(names: &[&'static str]) -> Vec<Vec<&'static str>> {
     let Some((&first, rest)) = names.split_first() else {
         return vec![Vec::new()];
@@ -165,7 +165,7 @@ fn lay_331_kinds_and_patterns() {
 
 #[test]
 fn lay_334_the_strongest_declaration_counts() {
-    // The variable, the settings file, the manifest of a, what makes the layers active, expected.
+    // Columns: the variable, the settings file, the manifest of `a`, the reason why the layers are active, the expected order.
     let cases: &[(&str, &str, &str, EnabledBy, &str)] = &[
         ("", "", "b", EnabledBy::LayersEnable, "ba"),
         ("", "", "b", EnabledBy::Implicit, "ba"),
@@ -270,7 +270,7 @@ fn lay_335_a_cycle_of_a_hundred() {
             let line = format!("   \"{above}\" above \"{below}\": the order in /{above}.json ({below})");
             assert!(lines.has(warn, &line), "{line}");
         }
-        // One word of the user decides which declaration is ignored.
+        // One declaration of the user decides which declaration is ignored.
         let mut list = list;
         list.order.variable = "n50>n49".into();
         let order = sorted_by(&list, |_| EnabledBy::Implicit, &Lines::default());
@@ -423,7 +423,7 @@ fn lay_338_functions_before_instances_follow_the_same_order() {
             };
         }
     }
-    // The last one is called first.
+    // The last layer is called first.
     for (order, expected) in [
         ("", [0, 1, 2, 3]),
         ("c>b>a", [0, 1, 2, 3]),

@@ -8,7 +8,7 @@ use crate::manifest::LayerManifest;
 pub(super) enum Word {
     /// `implicit` or `explicit`: all layers of this kind.
     Kind {
-        /// The kind is that of implicit layers.
+        /// `true` for implicit layers, `false` for explicit ones.
         implicit: bool,
     },
     /// A name, or a pattern of names.
@@ -16,7 +16,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// Understands a word. Blanks around it do not count.
+    /// Parses a word. Blanks around the word do not count.
     pub(super) fn parse(text: &[u8]) -> Self {
         let text = text.trim_ascii();
         let inner = text.strip_prefix(b"~").and_then(|rest| rest.strip_suffix(b"~"));
@@ -35,7 +35,7 @@ impl Word {
         }
     }
 
-    /// Returns a smaller number for a word that says more exactly which layer it means.
+    /// Returns a smaller number for a more specific word.
     pub(super) fn breadth(&self) -> u8 {
         match self {
             Self::Names(pattern) if pattern.is_name() => 0,
@@ -52,7 +52,7 @@ pub(super) fn chains(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     chains.filter(|chain| !chain.is_empty())
 }
 
-/// The words of a chain.
+/// Returns the words of a chain.
 pub(super) fn words(chain: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = chain.split(|&byte| byte == b'>').map(<[u8]>::trim_ascii);
     words.filter(|word| !word.is_empty())

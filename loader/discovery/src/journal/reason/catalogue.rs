@@ -1,4 +1,4 @@
-//! Driver catalogues that are ignored, and drivers that are not opened because of one.
+//! Driver catalogues that are ignored, and drivers that stay closed because of a catalogue.
 
 use super::{DRIVER_ERROR, DRIVER_INFO, DRIVER_WARN, LogBits};
 use crate::text::Text;
@@ -6,10 +6,10 @@ use crate::trace::Record;
 use core::fmt;
 use reasons::Code;
 
-/// Reason why a driver catalogue is ignored, or why a driver in it is skipped.
+/// Reason why a driver catalogue is ignored, or why a driver in the catalogue is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CatalogueReason {
-    /// The file belongs to another user, or others may write to it.
+    /// The file belongs to another user, or other users may write to it.
     NotKept,
     /// The file is not a valid catalogue.
     Invalid,
@@ -23,7 +23,7 @@ pub enum CatalogueReason {
     NoDevice(Asked),
     /// The driver has no device that the instance shows.
     Hidden(Asked),
-    /// The driver computes on the processor, and another one has a device.
+    /// The driver computes on the processor, and another driver has a device.
     Software,
     /// All devices of the driver are suspended.
     Asleep,
@@ -130,7 +130,7 @@ impl CatalogueReason {
         }
     }
 
-    /// Writes the details beside the code.
+    /// Writes the details, which the record has beside the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::Variable(variable) => record.text("variable", variable),
@@ -156,7 +156,7 @@ impl CatalogueReason {
 impl fmt::Display for Asked {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        // Counted from the first of March of the year 0, so that a leap day ends a year, in periods of 400 years.
+        // Days count from the first of March of the year 0, so that a leap day ends a year, in periods of 400 years.
         let days = days.saturating_add(719_468);
         let (period, day) = (days / 146_097, days % 146_097);
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

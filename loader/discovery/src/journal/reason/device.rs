@@ -1,4 +1,4 @@
-//! Physical devices that are hidden from the application, or left out of a call (APP-259, DRV-120, DRV-133, DRV-150).
+//! Reasons about physical devices that are hidden from the application, or left out of a call (APP-259, DRV-120, DRV-133, DRV-150).
 
 use core::fmt;
 
@@ -10,19 +10,19 @@ use reasons::Code;
 /// Reason why a physical device, or a group of devices, is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceReason {
-    /// The ID filter of this variable does not contain its number.
+    /// The ID filter in this variable does not contain the number of the device.
     IdFilter(Variable),
-    /// The settings file configures devices, but not this one.
+    /// The settings file configures devices, but not this device.
     NotConfigured,
     /// No word of this variable, or of the settings file, matches the device (DRV-143a).
     NotVisible(Option<Variable>),
-    /// The device belongs to a driver of the service, and an installed driver serves it (LSV-68).
+    /// The device belongs to a driver of the service, and an installed driver already supplies the device (LSV-68).
     Served,
-    /// The settings file does not configure this device, so the group of this number with it is not shown.
+    /// The settings file does not configure a device of the group with this number, so the group is not shown.
     GroupNotConfigured(usize),
-    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`; its previous list is used.
+    /// `vkEnumeratePhysicalDevices` of the driver failed with this `VkResult`. The driver's previous list is used.
     EnumerationFailed(i32),
-    /// The driver did not report this about its groups.
+    /// The driver did not report this information about its groups.
     GroupsFailed(&'static str),
 }
 

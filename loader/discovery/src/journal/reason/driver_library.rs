@@ -1,4 +1,4 @@
-//! Driver libraries and drivers that are given up (DRV-58 to DRV-68, DRV-83, DRV-84, DRV-107, DRV-111, DRV-112, DRV-131).
+//! Reasons about driver libraries and drivers that are not used (DRV-58 to DRV-68, DRV-83, DRV-84, DRV-107, DRV-111, DRV-112, DRV-131).
 
 use core::fmt;
 
@@ -9,9 +9,9 @@ use reasons::Code;
 /// Reason why a driver is not used, although its manifest was valid or the application supplied it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DriverLibraryReason {
-    /// The system could not open the library; its error text, which was logged before.
+    /// The system could not open the library. Holds the system's error text, which was logged before.
     NotOpened(Text),
-    /// The library is for another architecture; the system's error text, which was logged before.
+    /// The library is for another architecture. Holds the system's error text, which was logged before.
     WrongArchitecture(Text),
     /// Negotiation returned `VK_ERROR_INCOMPATIBLE_DRIVER`.
     NegotiationRefused,
@@ -35,7 +35,7 @@ pub enum DriverLibraryReason {
     NoDevices,
     /// The application listed no function for the direct driver of this index.
     DirectNoFunction(u32),
-    /// The direct driver of this index does not return this function.
+    /// The direct driver of index `.0` does not return the function `.1`.
     DirectNoCommand(u32, &'static str),
     /// The direct driver of index `.0` supports only interface version `.1`, which is too old.
     DirectVersion(u32, u32),

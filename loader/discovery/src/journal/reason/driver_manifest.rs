@@ -1,4 +1,4 @@
-//! Driver manifests that are skipped (DRV-11, DRV-26, DRV-27, DRV-49, DRV-51, DRV-98).
+//! Reasons about driver manifests that are skipped (DRV-11, DRV-26, DRV-27, DRV-49, DRV-51, DRV-98).
 
 use core::fmt;
 
@@ -30,14 +30,14 @@ pub enum DriverManifestReason {
     Portability,
     /// `library_arch` is for the other pointer size.
     Architecture,
-    /// `VK_LOADER_DRIVERS_DISABLE` matches, and the select filter does not.
+    /// `VK_LOADER_DRIVERS_DISABLE` matches, and `VK_LOADER_DRIVERS_SELECT` does not.
     Disabled {
         /// The pattern that matches.
         pattern: Text,
     },
     /// `VK_LOADER_DRIVERS_SELECT` is set and does not match.
     NotSelected,
-    /// The search found the same file earlier under another path, or the library of a published driver is that of an installed one.
+    /// The search found the same file earlier under another path. Or the library of a published driver is that of an installed driver.
     SameFile {
         /// The path that was kept.
         kept: Text,

@@ -1,4 +1,4 @@
-//! Reasons why a JSON file gives no value, or was already read (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
+//! Reasons why a JSON file gives no value, or was read before (DRV-11, DRV-19, DRV-51, LAY-16, LAY-75, APP-248).
 
 use core::fmt;
 
@@ -15,17 +15,17 @@ pub enum FileReason {
     NotOpened,
     /// The file is a folder, a device or a pipe.
     NotRegular,
-    /// Reading it failed.
+    /// Reading the file failed.
     NotRead,
-    /// The file is larger than any real manifest; the bound is in bytes.
+    /// The file is larger than this bound in bytes, which no real manifest reaches.
     TooLarge(u64),
     /// The size of the file changed while it was read.
     Changed,
     /// The text is not valid JSON from this place on; without a place, the JSON value has the wrong type.
     InvalidJson(Option<Place>),
-    /// The file holds valid JSON whose root is not an object, in a place where this is not logged (LAY-81).
+    /// The file holds valid JSON whose root is not an object, in a place where this fault is not logged (LAY-81).
     NotAnObject,
-    /// The path does not end in `.json`, so nothing was opened. Carries what kind of file was looked for.
+    /// The path does not end in `.json`, so nothing was opened. Holds the expected kind of file.
     NotJsonName(FileKind),
     /// The search found the same path earlier.
     FoundBefore,

@@ -1,4 +1,4 @@
-//! Active layers whose library does not join the chain (LAY-204, LAY-275, LAY-281).
+//! Reasons about active layers whose library does not join the chain (LAY-204, LAY-275, LAY-281).
 
 use core::fmt;
 
@@ -18,13 +18,13 @@ pub struct LayerLibraryReason {
 /// Fault of a layer's library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerLibraryProblem {
-    /// The system could not open it; its own text, which was logged before.
+    /// The system could not open the library. Holds the system's error text, which was logged before.
     NotOpened(Text),
-    /// The library is for another architecture; the system's error text, which was logged before.
+    /// The library is for another architecture. Holds the system's error text, which was logged before.
     WrongArchitecture(Text),
     /// The library does not export this symbol, and the function cannot be found in another way.
     NoSymbol(Text),
-    /// The library does not export this symbol, which its manifest names for this query.
+    /// The library does not export this symbol, which the manifest names for this query.
     NoPreInstanceFunction(&'static str, Text),
     /// The library has no device commands, so the layer is left out of device chains only.
     NoDeviceFunctions,

@@ -1,4 +1,4 @@
-//! Well-formed layers that do not stay in the list (LAY-31, LAY-125, LAY-153, LAY-161, LAY-162, LAY-172, LAY-177).
+//! Reasons about well-formed layers that do not stay in the list (LAY-31, LAY-125, LAY-153, LAY-161, LAY-162, LAY-172, LAY-177).
 
 use core::fmt;
 
@@ -16,54 +16,54 @@ pub enum LayerListReason {
         /// The manifest of the layer that is kept.
         kept: Text,
     },
-    /// `VK_LOADER_LAYERS_DISABLE` matches, and neither the allow nor the enable filter does.
+    /// `VK_LOADER_LAYERS_DISABLE` matches, and neither the allow filter nor the enable filter does.
     Disabled {
-        /// The pattern that matches, or the word for layers of its kind.
+        /// The pattern that matches, or the word for layers of this kind.
         pattern: Text,
     },
     /// A component of the meta-layer is missing.
     ComponentMissing {
         /// Name of the component.
         component: Text,
-        /// Place of the component in `component_layers`.
+        /// Index of the component in `component_layers`.
         index: usize,
     },
     /// A component is for an older API version than the meta-layer.
     ComponentOlder {
         /// Major and minor version of the meta-layer.
         version: (u32, u32),
-        /// Place of the component in `component_layers`.
+        /// Index of the component in `component_layers`.
         index: usize,
         /// Major and minor version of the component.
         component_version: (u32, u32),
     },
     /// The meta-layer lists itself.
     ListsItself {
-        /// The place in `component_layers`.
+        /// Index in `component_layers`.
         index: usize,
     },
-    /// A meta-layer among its components leads back to it.
+    /// A meta-layer among the components leads back to this meta-layer.
     Recursive {
         /// The component that closes the circle.
         component: Text,
     },
-    /// A meta-layer among its components is not valid itself; the reason was logged for that one.
+    /// A meta-layer among the components is not valid. The reason was logged for that meta-layer.
     ComponentInvalid {
         /// The component.
         component: Text,
     },
-    /// The override layer lists it in `blacklisted_layers`.
+    /// The override layer lists the layer in `blacklisted_layers`.
     Blacklisted,
-    /// An override layer for other executables than this one.
+    /// The layer is an override layer for executables other than this one.
     OtherExecutable {
         /// The path of the running executable.
         executable: Text,
     },
-    /// A further override layer for all executables.
+    /// The layer is a further override layer for all executables.
     SecondGlobalOverride,
-    /// An override layer, but one with a key for this executable was found.
+    /// The layer is an override layer, but another one has a key for this executable.
     OverrideShadowed,
-    /// The settings file asked for a layer of another name from this manifest.
+    /// The settings file asks for a layer of another name from this manifest.
     NotListedInSettings,
     /// The settings file lists this name and library twice.
     ListedTwice,
@@ -139,7 +139,7 @@ impl LayerListReason {
                 "{VERIFY} Meta-layer {name} lists itself in its component layer list at index {index}.  Skipping this \
                  layer."
             ),
-            // The two blanks before the second name are what tools look for (LAY-162).
+            // Tools look for the two blanks before the second name (LAY-162).
             Self::Recursive { component } => write!(
                 out,
                 "{VERIFY} Recursive dependency between Meta-layer {name} and  Meta-layer {component}.  Skipping this \

@@ -1,4 +1,4 @@
-//! Layer manifests, and single layers in them, that are skipped (LAY-80 to LAY-107).
+//! Reasons about layer manifests, and single layers in them, that are skipped (LAY-80 to LAY-107).
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ use super::{LAYER_ERROR, LAYER_INFO, LAYER_WARN, LogBits};
 use crate::text::Text;
 use reasons::Code;
 
-/// Reason why a readable layer manifest contributes nothing, or nothing more.
+/// Reason why a readable layer manifest adds no layer, or no further layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerManifestReason {
     /// `file_format_version` is missing or not a string.
@@ -17,7 +17,7 @@ pub enum LayerManifestReason {
     DriverManifest,
     /// `layer` is repeated in a file of version 1.0.1 or newer.
     RepeatedLayer,
-    /// A member of `layers` is not an object; carries its index. Members before it stay.
+    /// The member of `layers` with this index is not an object. The members before it stay.
     ElementNotObject,
 }
 
@@ -71,11 +71,11 @@ impl LayerManifestReason {
 /// Reason why one layer of a manifest is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerReason {
-    /// A required member, named here, is missing, of the wrong type, or longer than its place in the API.
+    /// A required member with this name is missing, of the wrong type, or longer than the API allows.
     NoField(&'static str),
     /// `type` is `DEVICE`.
     DeviceLayer,
-    /// `type` is some other word.
+    /// `type` is an unknown word.
     UnknownType,
     /// `api_version` is of another API variant.
     Variant(u32),
@@ -83,7 +83,7 @@ pub enum LayerReason {
     LibraryAndComponents,
     /// Neither `library_path` nor `component_layers` is given.
     NoLibraryNorComponents,
-    /// An implicit layer without `disable_environment`.
+    /// The layer is implicit and has no `disable_environment`.
     NoDisableEnvironment,
     /// `disable_environment` does not name a variable.
     BadDisableEnvironment,

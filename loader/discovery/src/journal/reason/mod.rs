@@ -1,7 +1,7 @@
-//! Reasons for dropping something: one closed enum per subsystem; each variant has the data for its message.
+//! Reasons for dropping something: one closed enum per subsystem. Each variant has the data for its message.
 //!
-//! Every enum has the same two functions. `bits` returns the severity of the message, or `None` for no message; `write` writes its text. Users and
-//! tools already search for these texts.
+//! Every enum has the same two functions. `bits` returns the severity of the message, or `None` for no message; `write` writes the
+//! message's text. Users and tools already search for these texts.
 
 mod catalogue;
 mod device;
@@ -48,7 +48,7 @@ macro_rules! reasons {
         }
 
         impl Reason {
-            /// The code of the reason, which stays the same whatever the message says.
+            /// Returns the code of the reason, which stays the same even if the message changes.
             pub fn code(&self) -> Code {
                 match self {
                     $(Self::$variant(reason) => reason.code(),)+
@@ -86,15 +86,15 @@ reasons! {
     DriverManifest(DriverManifestReason);
     /// The library of a driver, or the driver in it.
     DriverLibrary(DriverLibraryReason);
-    /// A driver catalogue, or what it says of a driver.
+    /// A driver catalogue, or its statement about a driver.
     Catalogue(CatalogueReason);
-    /// A service that hands out drivers, or what it sent.
+    /// A service that supplies drivers, or data from the service.
     Service(ServiceReason);
     /// A layer manifest as a whole.
     LayerManifest(LayerManifestReason);
     /// A layer of a manifest.
     Layer(LayerReason);
-    /// A well-formed layer that is not wanted, or not usable beside the others.
+    /// A well-formed layer that is not wanted, or not usable beside other layers.
     DiscoveredLayers(LayerListReason);
     /// The library of a layer.
     LayerLibrary(LayerLibraryReason);
@@ -103,7 +103,7 @@ reasons! {
 }
 
 impl Reason {
-    /// The text of the message about the thing called `name`, which comes from `path`.
+    /// Returns the text of the message about the object called `name`, which comes from `path`.
     pub fn text<'a>(&'a self, name: &'a Text, path: &'a Text) -> impl fmt::Display + 'a {
         Line {
             reason: self,

@@ -1,4 +1,4 @@
-//! Reasons about a driver service, where there is none.
+//! Replacement for the reasons about a driver service, in builds without the service.
 
 use super::LogBits;
 use crate::text::Text;
@@ -6,7 +6,7 @@ use crate::trace::Record;
 use core::fmt;
 use reasons::Code;
 
-/// Replacement for the reasons of a driver service, in builds without one.
+/// Reason about a driver service; cannot exist in this build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {}
 
@@ -23,7 +23,7 @@ impl ServiceReason {
         match *self {}
     }
 
-    /// Writes further facts after the code.
+    /// Writes the details, which the record has beside the code.
     pub fn describe(&self, _: &mut Record) {
         match *self {}
     }

@@ -1,4 +1,4 @@
-//! Driver services that are not used, and drivers of them (LSV-37 to LSV-48).
+//! Reasons about driver services that are not used, and about drivers of a service (LSV-37 to LSV-48).
 
 use super::{DRIVER_ERROR, DRIVER_WARN, LogBits};
 use crate::text::Text;
@@ -9,15 +9,15 @@ use reasons::Code;
 /// Reason why a driver service, or a driver that it published, is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServiceReason {
-    /// There is no connection. The field has the error text of the system.
+    /// There is no connection. Holds the error text of the system.
     NotReached(Text),
-    /// This user runs the service, and is neither the superuser nor the user that the build trusts.
+    /// The user with this number runs the service, but is neither the superuser nor the user that the build trusts.
     NotTrusted(u32),
-    /// The process is elevated, and the folder of the socket can be changed by others than the superuser.
+    /// The process is elevated, and users other than the superuser can change the folder of the socket.
     Folder,
     /// The service did not answer in time.
     TimedOut,
-    /// The connection ended, or another one replaced it.
+    /// The connection ended, or another connection replaced it.
     Lost,
     /// The service answered with this word.
     Refused(Text),
@@ -27,15 +27,15 @@ pub enum ServiceReason {
     NoLibrary,
     /// The service sent no file, or more than one.
     Descriptors(&'static str),
-    /// The service sent a file that others can change.
+    /// The service sent a file that other users can change.
     FileNotTrusted,
-    /// The file differs from the description in this property.
+    /// The file differs from its description in this property.
     OtherBytes(&'static str),
-    /// The driver, or a library that it needs and this system lacks, needs a newer C library.
+    /// A newer C library is needed, by the driver or by a library that the driver needs and this system lacks.
     OldCLibrary {
-        /// The version that it needs.
+        /// Version of the C library that is needed.
         needed: Text,
-        /// The version of this process.
+        /// Version of the C library in this process.
         here: Text,
     },
 }
@@ -99,7 +99,7 @@ impl ServiceReason {
         write!(out, ". Going on without {name}")
     }
 
-    /// Writes further facts after the code.
+    /// Writes the details, which the record has beside the code.
     pub fn describe(&self, record: &mut Record) {
         match self {
             Self::NotReached(words) => record.text("system", words),

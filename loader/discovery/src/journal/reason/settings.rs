@@ -1,4 +1,4 @@
-//! Loader settings that have no effect (APP-246 to APP-248).
+//! Reasons about loader settings that have no effect (APP-246 to APP-248).
 
 use core::fmt;
 
@@ -15,7 +15,7 @@ pub enum SettingsReason {
     NoSettings,
     /// No object is for this executable or for all executables.
     OtherExecutable,
-    /// The object for this executable holds nothing that has an effect.
+    /// The object for this executable contains nothing that has an effect.
     Nothing,
 }
 

@@ -21,13 +21,13 @@ impl From<OutOfMemory> for Fault {
     }
 }
 
-/// Digits of an exponent that stay. The largest number still fits a floating-point value with room to spare.
+/// Upper bound on the digits of an exponent. The largest number still fits into a floating-point value.
 const MAX_EXPONENT_DIGITS: usize = 2;
 
 /// First of the 256 characters that stand for bytes inside strings of normalised text.
 const CODE: u32 = 0x100;
 
-/// Returns `true` if a byte of a string's content stays as it is.
+/// Returns `true` if a byte inside a string stays unchanged.
 const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
@@ -37,9 +37,9 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The byte that a character of a normalised string stands for.
+/// Returns the byte that a character of a normalised string stands for.
 pub(super) fn decode(character: char) -> u8 {
-    // Characters are ASCII or CODE plus a byte, so the low eight bits are the byte either way.
+    // Each character is ASCII or `CODE` plus a byte, so its low eight bits are the byte.
     (u32::from(character) & 0xFF) as u8
 }
 
@@ -67,7 +67,7 @@ pub(super) fn place_before(input: &[u8], byte: usize) -> usize {
 struct Normalizer<'a> {
     input: &'a [u8],
     position: usize,
-    /// Up to here the input has been written.
+    /// Length of the input that has been written.
     written: usize,
     output: Vec<u8>,
     /// Byte of the output whose origin is sought.
@@ -105,7 +105,7 @@ impl<'a> Normalizer<'a> {
         while let Some(byte) = self.next() {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' => {
-                    // Much of a file is indentation.
+                    // Indentation makes up much of a file.
                     self.token(|byte| byte == b' ');
                     continue;
                 }
@@ -153,7 +153,7 @@ impl<'a> Normalizer<'a> {
         Ok(())
     }
 
-    /// The token that starts at the byte read last and consists of bytes that `belongs` accepts.
+    /// Returns the token that starts at the byte read last and consists of bytes that `belongs` accepts.
     fn token(&mut self, belongs: fn(u8) -> bool) -> Range<usize> {
         let start = self.position - 1;
         let rest = &self.input[self.position..];
@@ -161,7 +161,7 @@ impl<'a> Normalizer<'a> {
         start..self.position
     }
 
-    /// Accepts numbers as C reads them, with leading zeros or a point without digits on one side (LAY-71).
+    /// Accepts numbers as C reads them: with leading zeros, or with digits on only one side of the point (LAY-71).
     fn number(&mut self) -> Result<(), Fault> {
         let token = self.token(|byte| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'));
         let number = &self.input[token.clone()];
@@ -212,7 +212,7 @@ impl<'a> Normalizer<'a> {
         }
     }
 
-    /// Writes one byte of a string's content in place of what `start` begins.
+    /// Writes one byte of a string's content in place of the input from `start` on.
     fn coded(&mut self, start: usize, byte: u8) -> Result<(), Fault> {
         if is_plain(byte) {
             return Ok(self.replace(start..self.position, &[byte])?);
@@ -242,7 +242,7 @@ impl<'a> Normalizer<'a> {
                 self.position += 2;
                 [first, self.four_hex_digits()?]
             }
-            // Zero is not a low surrogate: it only fills the pair, so a first unit that needs one stays invalid.
+            // Zero is not a low surrogate and only fills the pair, so a first unit that needs a low surrogate stays invalid.
             _ => [first, 0],
         };
         let character = char::decode_utf16(units).next();
@@ -250,7 +250,7 @@ impl<'a> Normalizer<'a> {
         let mut start = start;
         for byte in character.encode_utf8(&mut [0; 4]).bytes() {
             self.coded(start, byte)?;
-            // The first byte stands for the whole escape, the others for nothing of it.
+            // The first byte replaces the whole escape. Each further byte is added after it and replaces nothing.
             start = self.position;
         }
         Ok(())

@@ -11,10 +11,10 @@ use super::tree::{Kind, Node};
 use crate::text::Place;
 use os::memory::{Grow, OutOfMemory};
 
-/// Levels of a value that are kept. Deeper ones are checked and then left out, without recursion. No file that the loader knows has a member below
-/// the ninth level, and threads with small stacks call into the loader too.
+/// Upper bound on the levels of a value that are kept. Deeper levels are checked and then left out, without recursion. No file that the
+/// loader knows has a member below the ninth level, and threads with small stacks call into the loader too.
 const KEPT_LEVELS: usize = 12;
-/// Bytes of text for each node that there is room for at once.
+/// Number of text bytes per node in the initial allocation.
 const USUAL_BYTES: usize = 12;
 
 /// Reason why a text is not a value.
@@ -34,7 +34,7 @@ impl From<OutOfMemory> for JsonError {
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The nodes of the value that a text starts with. The text is then one in which all strings are decoded.
+/// Parses the value at the start of a text, and returns its nodes. Changes `text` so that all strings in it are decoded.
 pub(super) fn parse(text: &mut Vec<u8>) -> Result<Vec<Node>, JsonError> {
     let begin = match text.starts_with(BYTE_ORDER_MARK) {
         true => BYTE_ORDER_MARK.len(),
@@ -75,14 +75,14 @@ fn build_normalized(text: &[u8], begin: usize) -> Result<(Vec<u8>, Vec<Node>), J
     }
 }
 
-/// Replaces a string in the code of one character a byte by the bytes, which are never more.
+/// Replaces a string in the code of one character per byte by its bytes. The result is never longer.
 fn decode_in_place(text: &mut [u8], node: &mut Node) {
     let (start, end) = (node.start as usize, node.end as usize);
     let mut length = 0;
     let mut nul = false;
     let mut at = start;
     while let Some(byte) = text.get(at).copied().filter(|_| at < end) {
-        // A code is two bytes of UTF-8, with the low bits of the character in both.
+        // A coded byte is two bytes of UTF-8, which together hold the bits of the character.
         let decoded = if byte.is_ascii() {
             at += 1;
             byte
@@ -109,7 +109,7 @@ fn decode_in_place(text: &mut [u8], node: &mut Node) {
 }
 
 fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
-    // Places in the text and in the nodes have 32 bits. There are not more nodes than bytes.
+    // Offsets into the text and the nodes have 32 bits. There are not more nodes than bytes.
     if u32::try_from(text.len()).is_err() {
         return Err(Fault::At(0));
     }
@@ -123,10 +123,10 @@ fn build(text: &[u8], begin: usize, form: Form) -> Result<Vec<Node>, Fault> {
         out_of_memory: &out_of_memory,
         nodes: &mut nodes,
     };
-    // Looking at all of it once is less than looking at each string.
+    // One check of the whole text is cheaper than a check of each string.
     let value = core::str::from_utf8(&text[begin..]).map_err(|error| Fault::At(error.valid_up_to()))?;
     let mut parser = serde_json::Deserializer::from_str(value);
-    // The parser does not check for the end of the input, so text may follow the first value.
+    // The parser does not check for the end of the input, so any text may follow the first value.
     builder
         .deserialize(&mut parser)
         .map_err(|error| match out_of_memory.get() {
@@ -146,22 +146,22 @@ fn byte_of(error: &serde_json::Error, text: &[u8]) -> usize {
     place.byte_in(text)
 }
 
-/// Processing that a text has passed before.
+/// Processing that a text has been through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The text is unchanged.
     Plain,
-    /// The nesting of the text was checked, and each character of its strings is one byte.
+    /// The nesting of the text was checked, and each character of its strings stands for one byte.
     Normalized,
 }
 
 /// Adds the nodes of one value. Counts the levels that may still be kept.
 struct Builder<'a> {
     form: Form,
-    /// Address of the text in memory, which converts strings in it to offsets.
+    /// Address of the text in memory, which converts addresses of strings to offsets.
     text: usize,
     left: usize,
-    /// `true` after memory ran out. An error of the parser can only carry a text.
+    /// `true` after memory ran out. This is a separate field because an error of the parser can only carry a text.
     out_of_memory: &'a Cell<bool>,
     nodes: &'a mut Vec<Node>,
 }
@@ -186,15 +186,15 @@ impl Builder<'_> {
         Ok(at)
     }
 
-    /// Adds a value that consists of its kind alone, or the start of an array or object. [`Self::close`] sets its numbers later.
+    /// Adds a value that needs only a kind, or the start of an array or object, whose numbers [`Self::close`] sets later.
     fn add_bare<E: Error>(&mut self, kind: Kind) -> Result<usize, E> {
         self.add(kind, 0, 0)
     }
 
-    /// A string lies in the text.
+    /// Adds a string, which lies in the text.
     fn add_text<E: Error>(&mut self, kind: Kind, text: &str) -> Result<(), E> {
         let start = text.as_ptr().addr() - self.text;
-        // Both places are within the text, which is shorter than 4 GiB.
+        // Both offsets are within the text, which is shorter than 4 GiB.
         self.add(kind, start as u32, (start + text.len()) as u32).map(drop)
     }
 
@@ -203,7 +203,7 @@ impl Builder<'_> {
         self.add(Kind::Number, start, end).map(drop)
     }
 
-    /// A text that only the normalising step treats as it must be treated.
+    /// Fails for a plain text, because the value needs the changes that only the normalising step makes.
     fn only_normalized<E: Error>(&self) -> Result<(), E> {
         match self.form {
             Form::Plain => Err(E::custom("")),
@@ -258,7 +258,7 @@ impl<'de> Visitor<'de> for Builder<'_> {
     }
 
     fn visit_f64<E: Error>(mut self, value: f64) -> Result<(), E> {
-        // Normalising bounds exponents, and no file the loader knows has one.
+        // The normalising step limits exponents, and no file that the loader knows has an exponent.
         self.only_normalized()?;
         self.add_number(value)
     }
@@ -287,14 +287,14 @@ impl<'de> Visitor<'de> for Builder<'_> {
         while access.next_key_seed(Name(self.again(left)))?.is_some() {
             access.next_value_seed(self.again(left))?;
         }
-        // No caller asks how many members an object has.
+        // The number of members is never read, so zero is enough.
         self.close(at, 0);
         Ok(())
     }
 }
 
-/// Refuses a string that does not lie in the text. The texts have no escapes, so there is none. Without this function the trait's own methods
-/// would bring tables for the words of their error, some 20 KB.
+/// Refuses a string that does not lie in the text. This never happens, because the texts have no escapes. Without this function, the
+/// trait's own methods would add some 20 KB of tables for their error text.
 #[cold]
 fn not_borrowed<E: Error>() -> Result<(), E> {
     Err(E::custom(""))

@@ -1,17 +1,17 @@
-//! Tables of texts that must be read, and of texts that must be refused.
+//! Tables of valid and of invalid texts.
 
 use super::normalize::{normalize, place_before};
 use super::{Document, JsonError, Value};
 use crate::text::Place;
 use crate::time_limit::ends_in_time;
 
-/// The value of a text; tests may keep it, so its text stays for good.
+/// Returns the value of a text. Tests may keep the value, so its text is never freed.
 fn parse(text: &[u8]) -> Result<Value<'static>, JsonError> {
     let document: &'static Document = Box::leak(Box::new(Document::parse(text.to_vec())?));
     Ok(document.root())
 }
 
-/// A value as strict JSON; texts in the code of one character a byte.
+/// Writes a value as strict JSON, with escapes for bytes of strings that are not ASCII.
 fn written(value: Value<'_>) -> String {
     let list = |items: Vec<String>| items.join(",");
     let text = |bytes: &[u8]| format!("\"{}\"", bytes.escape_ascii());
@@ -37,7 +37,7 @@ fn invalid(text: &[u8]) {
     assert!(matches!(parsed, Err(JsonError::Invalid(_))), "{shown}: {parsed:?}");
 }
 
-/// The string a text `"..."` decodes to.
+/// Returns the string that the text `"..."` decodes to.
 fn string(text: &[u8]) -> Option<Vec<u8>> {
     let quoted = [b"\"", text, b"\""].concat();
     parse(&quoted).ok()?.as_raw_text().map(<[u8]>::to_vec)
@@ -112,7 +112,7 @@ fn lay_75_places_of_what_is_refused() {
     }
 }
 
-/// A text, its normal form, and for each byte of the normal form its place in the text.
+/// A text, its normal form, and the origin in the text for each byte of the normal form.
 type Origins<'a> = (&'a [u8], &'a str, &'a [usize]);
 
 #[test]
@@ -202,7 +202,7 @@ fn lay_72_bi_5_nesting() {
     invalid(&b"[".repeat(100_000));
     invalid(&nested(100_000));
     invalid(&b"{\"a\":".repeat(100_000));
-    // The grammar holds below the levels that are kept, too.
+    // The grammar is also checked below the levels that are kept.
     invalid(&[b"[".repeat(500), b"nonsense".to_vec(), b"]".repeat(500)].concat());
     invalid(&[b"[".repeat(500), b"\"\\uD800\"".to_vec(), b"]".repeat(500)].concat());
 }

@@ -20,13 +20,14 @@ pub(super) enum Kind {
     Object,
 }
 
-/// A value, or the name of a member. Those inside an array or object follow it, members as a name and a value.
+/// A value, or the name of a member. The values inside an array or object follow its node; a member is a name and a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// For an array, the number of elements; for a text, its start; for a number, its upper half.
+    /// For an array, the number of elements; for a text, the offset of its start; for a number, the upper half.
     pub(super) start: u32,
-    /// For an array or object, the index of the node after everything inside it; for a text, its end; for a number, its lower half.
+    /// For an array or object, the index of the node after everything inside; for a text, the offset of its end; for a number, the lower
+    /// half.
     pub(super) end: u32,
 }
 
@@ -42,16 +43,16 @@ impl Node {
     }
 }
 
-/// A text that was found to begin with a value.
+/// A parsed text, which begins with a value.
 #[derive(Debug)]
 pub struct Document {
-    /// Strings are decoded.
+    /// The text, with decoded strings.
     text: Vec<u8>,
     nodes: Vec<Node>,
 }
 
 impl Document {
-    /// Reads the value that a text starts with. What follows it is ignored (LAY-72).
+    /// Reads the value at the start of a text. Ignores the text after the value (LAY-72).
     ///
     /// # Errors
     /// When the text does not begin with a value, or memory runs out.
@@ -65,13 +66,13 @@ impl Document {
         Value { document: self, at: 0 }
     }
 
-    /// Bytes of memory.
+    /// Returns the number of bytes that the document occupies.
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.text.capacity() + self.nodes.capacity() * size_of::<Node>()
     }
 
-    /// The values from one node on up to another.
+    /// Returns the values from one node up to another.
     fn values(&self, from: usize, to: usize) -> Values<'_> {
         Values {
             document: Some(self),
@@ -93,7 +94,7 @@ impl<'a> Value<'a> {
         self.document.nodes[self.at]
     }
 
-    /// Returns the node after this value and everything inside it.
+    /// Returns the index of the node after this value and everything inside it.
     fn behind(self) -> usize {
         match self.node() {
             Node {
@@ -105,7 +106,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the bytes of the text for this value.
+    /// Returns the bytes of this value's text.
     fn written(self) -> &'a [u8] {
         let node = self.node();
         &self.document.text[node.start as usize..node.end as usize]
@@ -120,22 +121,23 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The whole content of a string, which may contain NUL.
+    /// Returns the whole content of a string, which may contain NUL; `None` if the value is not a string.
     pub fn as_raw_text(self) -> Option<&'a [u8]> {
         matches!(self.node().kind, Kind::Text | Kind::TextWithNul).then(|| self.written())
     }
 
-    /// The object this value is.
+    /// Returns the value as an object; `None` if the value is not an object.
     pub fn as_object(self) -> Option<Object<'a>> {
         (self.node().kind == Kind::Object).then_some(Object(self))
     }
 
-    /// The elements of the array this value is.
+    /// Returns the elements of the value; `None` if the value is not an array.
     pub fn as_array(self) -> Option<Elements<'a>> {
         (self.node().kind == Kind::Array).then_some(Elements(Some(self)))
     }
 
-    /// The number this value is. Integers beyond 53 bits lose precision; no file has a use for them.
+    /// Returns the value as a number; `None` if the value is not a number. Integers beyond 53 bits lose precision, but no file needs such
+    /// integers.
     pub fn as_number(self) -> Option<f64> {
         match self.node().kind {
             Kind::Number => Some(self.node().number()),
@@ -143,7 +145,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The elements of an array, or the values of an object; nothing for other values (BI-13).
+    /// Returns the elements of an array, or the values of an object; nothing for other values (BI-13).
     pub fn children(self) -> impl Iterator<Item = Value<'a>> {
         let members = self.as_object().into_iter().flat_map(Object::members);
         let elements = self.as_array().unwrap_or_default();
@@ -155,7 +157,7 @@ impl<'a> Value<'a> {
         self.node().kind == Kind::True
     }
 
-    /// The literal this value is.
+    /// Returns the value as the word of a literal; `None` if the value is not a literal.
     #[cfg(test)]
     pub(super) fn as_literal(self) -> Option<&'static str> {
         match self.node().kind {
@@ -167,7 +169,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Values that follow each other; none by default.
+/// Values that follow each other; empty by default.
 #[derive(Clone, Default)]
 struct Values<'a> {
     document: Option<&'a Document>,
@@ -190,12 +192,12 @@ impl<'a> Iterator for Values<'a> {
     }
 }
 
-/// The elements of an array; none by default.
+/// The elements of an array; empty by default.
 #[derive(Clone, Copy, Default)]
 pub struct Elements<'a>(Option<Value<'a>>);
 
 impl<'a> Elements<'a> {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(self) -> usize {
         self.0.map_or(0, |array| array.node().start as usize)
     }
@@ -205,52 +207,52 @@ impl<'a> Elements<'a> {
         self.len() == 0
     }
 
-    /// The elements in their order.
+    /// Returns the elements in their order.
     pub fn iter(self) -> impl Iterator<Item = Value<'a>> + Clone {
         let values = |array: Value<'a>| array.document.values(array.at + 1, array.behind());
         self.0.map(values).unwrap_or_default()
     }
 }
 
-/// A JSON object: its members in the order of the file, repeated names included.
+/// A JSON object: its members in the order of the file, including repeated names.
 #[derive(Clone, Copy)]
 pub struct Object<'a>(Value<'a>);
 
 impl<'a> Object<'a> {
-    /// All members. Names end at their first NUL (LAY-74).
+    /// Returns all members. A name ends at its first NUL (LAY-74).
     pub(super) fn members(self) -> impl Iterator<Item = (&'a [u8], Value<'a>)> {
         let Self(object) = self;
         let mut values = object.document.values(object.at + 1, object.behind());
         core::iter::from_fn(move || Some((values.next()?.written(), values.next()?)))
     }
 
-    /// The first member whose name matches, ignoring ASCII case (LAY-73).
+    /// Returns the first member whose name matches, ignoring ASCII case (LAY-73).
     pub fn get(self, name: &str) -> Option<Value<'a>> {
         self.all(name).next()
     }
 
-    /// All members whose name matches, ignoring ASCII case.
+    /// Returns all members whose name matches, ignoring ASCII case.
     pub fn all(self, name: &str) -> impl Iterator<Item = Value<'a>> {
         let named = self.members().filter(move |(known, _)| is_named(known, name));
         named.map(|(_, value)| value)
     }
 
-    /// The content of the string member of that name, see [`Value::as_text`].
+    /// Returns the content of the member of this name if it is a string, see [`Value::as_text`].
     pub fn text(self, name: &str) -> Option<&'a [u8]> {
         self.get(name)?.as_text()
     }
 
-    /// The object member of that name.
+    /// Returns the member of this name if it is an object.
     pub fn object(self, name: &str) -> Option<Object<'a>> {
         self.get(name)?.as_object()
     }
 
-    /// The array member of that name.
+    /// Returns the member of this name if it is an array.
     pub fn array(self, name: &str) -> Option<Elements<'a>> {
         self.get(name)?.as_array()
     }
 
-    /// Name and value of the first member in the file.
+    /// Returns the name and value of the first member in the file.
     pub fn first(self) -> Option<(&'a [u8], Value<'a>)> {
         self.members().next()
     }
@@ -259,7 +261,7 @@ impl<'a> Object<'a> {
 #[inline]
 fn is_named(known: &[u8], name: &str) -> bool {
     let name = name.as_bytes();
-    // Most differ in length or at once.
+    // Most names differ in their length or first letter.
     known.len() == name.len()
         && name.first().is_none_or(|first| known[0] | 0x20 == first | 0x20)
         && is_same(known, name)

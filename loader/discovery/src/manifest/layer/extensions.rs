@@ -1,4 +1,4 @@
-//! The extensions a layer adds (LAY-104 to LAY-106).
+//! The extensions that a layer adds (LAY-104 to LAY-106).
 
 use alloc::vec::Vec;
 
@@ -11,10 +11,10 @@ use crate::text::Text;
 use os::memory::{Grow, OutOfMemory};
 use promises::limits::MAX_LAYER_NAME;
 
-/// Elements for which there is room at once.
+/// Number of elements in the initial allocation.
 const USUAL_LENGTH: usize = 16;
 
-/// The usable elements of `instance_extensions`.
+/// Returns the usable elements of `instance_extensions`.
 pub(super) fn instance_extensions(object: Object<'_>) -> Result<Vec<InstanceExtension>, OutOfMemory> {
     let elements = object.array("instance_extensions").unwrap_or_default();
     let mut list = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn instance_extensions(object: Object<'_>) -> Result<Vec<InstanceExte
     Ok(list)
 }
 
-/// The usable elements of `device_extensions`.
+/// Returns the usable elements of `device_extensions`.
 pub(super) fn device_extensions(object: Object<'_>) -> Result<Vec<DeviceExtension>, OutOfMemory> {
     let elements = object.array("device_extensions").unwrap_or_default();
     let mut list = Vec::new();
@@ -48,9 +48,9 @@ pub(super) fn device_extensions(object: Object<'_>) -> Result<Vec<DeviceExtensio
     Ok(list)
 }
 
-/// The objects of an array that have a name which fits the API, the first of each name.
+/// Returns the objects of an array that have a name of a length that the API allows. Of objects with the same name, returns the first.
 fn named<'a>(elements: Elements<'a>) -> impl Iterator<Item = Result<(&'a [u8], Object<'a>), OutOfMemory>> {
-    // A single one repeats none.
+    // A single element cannot repeat a name.
     let repeats = elements.len() > 1;
     let mut known = Index::default();
     let mut names = Vec::new();
@@ -71,7 +71,7 @@ fn named<'a>(elements: Elements<'a>) -> impl Iterator<Item = Result<(&'a [u8], O
         })
 }
 
-/// A decimal number in a string; anything else counts as 0.
+/// Returns the revision: a decimal number in a string. Anything else counts as 0.
 fn spec_version(extension: Object<'_>) -> u32 {
     extension.text("spec_version").map_or(0, number)
 }

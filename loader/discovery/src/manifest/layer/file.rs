@@ -25,7 +25,7 @@ const KNOWN_FORMATS: &[FormatVersion] = &[
 /// The first version with `layers`, and without a repeated `layer`.
 const WITH_LAYERS: FormatVersion = FormatVersion::new(1, 0, 1);
 
-/// Adds the layers of one manifest to others, in the order of the file. `implicit` selects the rules for reading them.
+/// Adds the layers of one manifest to `layers`, in the order of the file. `implicit` selects the rules for reading the layers.
 ///
 /// # Errors
 /// Memory ran out. Layers that were added before the failure stay.
@@ -85,9 +85,9 @@ pub fn read_layer_manifest(
 /// The members of a file that describe layers.
 #[derive(Clone, Copy)]
 enum Described<'a> {
-    /// The values in a list.
+    /// The elements of a list.
     List(Value<'a>),
-    /// Members of one name.
+    /// All members with the name `layer`.
     Members(Object<'a>),
 }
 
@@ -102,7 +102,7 @@ impl<'a> Described<'a> {
     }
 }
 
-/// The version of the file and the members that describe layers.
+/// Returns the version of the file and the members that describe layers.
 fn described<'a>(
     root: Object<'a>,
     path: &Text,
@@ -144,7 +144,7 @@ fn described<'a>(
     }
 }
 
-/// Returns a layer, or the decision to skip it.
+/// Returns a layer. If the layer is skipped, records the decision and returns `None`.
 fn one_layer(
     object: Object<'_>,
     context: &Context<'_>,

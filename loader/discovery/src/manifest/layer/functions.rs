@@ -11,13 +11,13 @@ use os::memory::OutOfMemory;
 /// The first version with `pre_instance_functions`.
 const WITH_PRE_INSTANCE: FormatVersion = FormatVersion::new(1, 1, 2);
 
-/// The symbol that a member names. An empty name counts as none.
+/// Returns the symbol that a member names. An empty name counts as missing.
 fn symbol(functions: Object<'_>, command: &str) -> Result<Option<Text>, OutOfMemory> {
     let symbol = functions.text(command).filter(|symbol| !symbol.is_empty());
     symbol.map(Text::try_new).transpose()
 }
 
-/// The renames in `functions`.
+/// Returns the names of functions in `functions`.
 pub(super) fn functions(
     object: Object<'_>,
     layer: &Text,
@@ -55,7 +55,7 @@ pub(super) fn functions(
     Ok(found)
 }
 
-/// The functions in `pre_instance_functions`, which only implicit layers of a recent format may have.
+/// Returns the functions in `pre_instance_functions`, which only implicit layers in files of a recent version may have.
 pub(super) fn pre_instance_functions(
     object: Object<'_>,
     context: &Context<'_>,

@@ -1,6 +1,6 @@
 //! Layer manifests (LAY-70 to LAY-110).
 //!
-//! [`read_layer_manifest`] reads one file, which may describe several layers. A fault in one layer drops only that layer. The journal has
+//! [`read_layer_manifest`] reads one file, which may describe several layers. A fault in one layer drops only that layer. The journal gets
 //! everything that was dropped.
 
 mod extensions;
@@ -40,15 +40,16 @@ impl From<OutOfMemory> for Skip {
     }
 }
 
-/// The string member of that name, if there is one.
+/// Returns the member of this name if it is a string.
 fn text(object: Object<'_>, name: &str) -> Result<Option<Text>, OutOfMemory> {
     object.text(name).map(Text::try_new).transpose()
 }
 
-/// Strings for which there is room at once.
+/// Number of strings in the initial allocation.
 const USUAL_TEXTS: usize = 16;
 
-/// The strings of an array member up to its first element of another type (BI-39). Empty when there is no such array.
+/// Returns the strings of an array member, up to the first element of another type (BI-39). Returns an empty list if there is no such
+/// array.
 fn leading_texts(object: Object<'_>, name: &str) -> Result<Vec<Text>, OutOfMemory> {
     let elements = object.array(name).unwrap_or_default();
     copied(elements.iter().map_while(Value::as_text), elements.len())

@@ -1,4 +1,4 @@
-//! The fields of one layer, in the order in which their problems are found (LAY-90 to LAY-101, LAY-107 to LAY-110).
+//! The fields of one layer, in the order of the checks (LAY-90 to LAY-101, LAY-107 to LAY-110).
 
 use super::extensions::{device_extensions, instance_extensions};
 use super::functions::{functions, pre_instance_functions};
@@ -87,7 +87,7 @@ fn required_text<'a>(object: Object<'a>, field: &'static str) -> Result<&'a [u8]
     object.text(field).ok_or(LayerReason::NoField(field))
 }
 
-/// A string that must fit its place in the API; a longer one counts as missing (LAY-92).
+/// Returns a string that the API limits in length. A longer string counts as missing (LAY-92).
 fn required(object: Object<'_>, field: &'static str) -> Result<Text, Skip> {
     let text = required_text(object, field)?;
     if text.len() > MAX_LAYER_NAME {
@@ -194,7 +194,7 @@ fn disable_environment(object: Object<'_>) -> Result<EnvironmentPair, Skip> {
     first_pair(object, "disable_environment")?.ok_or_else(|| LayerReason::BadDisableEnvironment.into())
 }
 
-/// The first member of an object, if its value is a string.
+/// Returns the first member of an object, if its value is a string.
 fn first_pair(object: Object<'_>, field: &str) -> Result<Option<EnvironmentPair>, OutOfMemory> {
     let Some((name, value)) = object.object(field).and_then(Object::first) else {
         return Ok(None);
@@ -208,7 +208,7 @@ fn first_pair(object: Object<'_>, field: &str) -> Result<Option<EnvironmentPair>
     }))
 }
 
-/// The layers that `order` puts above or below this one (LAY-333).
+/// Returns the layers that `order` puts above or below this layer (LAY-333).
 fn order(object: Object<'_>) -> Result<ManifestOrder, OutOfMemory> {
     let Some(order) = object.object("order") else {
         return Ok(ManifestOrder::default());

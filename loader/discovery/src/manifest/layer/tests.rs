@@ -50,7 +50,7 @@ fn with(version: &str, members: &str) -> String {
     format!(r#"{{"file_format_version":"{version}","layer":{{{members}}}}}"#)
 }
 
-/// A complete layer with further members.
+/// Returns a complete layer with further members.
 fn layer(version: &str, more: &str) -> String {
     with(version, &format!("{REQUIRED}{LIBRARY}{DISABLE}{more}"))
 }
@@ -113,7 +113,7 @@ fn lay_62_implicit_fields_mean_nothing_in_explicit_layers() {
     );
 }
 
-/// The text of a file, and the line that must be logged about it.
+/// The text of a file, and the line that the loader must log about the file.
 type Case<'a> = (&'a [u8], Option<(LogBits, &'a str)>);
 
 #[test]

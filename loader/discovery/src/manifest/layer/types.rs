@@ -11,7 +11,7 @@ pub const OVERRIDE_LAYER: &str = "VK_LAYER_LUNARG_override";
 /// A layer of a manifest.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LayerManifest {
-    /// The manifest, as found.
+    /// Path of the manifest, as found.
     pub manifest: Text,
     /// Origin of the manifest.
     pub source: Source,
@@ -19,27 +19,27 @@ pub struct LayerManifest {
     pub implicit: bool,
     /// Name that identifies the layer: `VkLayerProperties::layerName`, at most 255 bytes.
     pub name: Text,
-    /// `VkLayerProperties::specVersion`; its variant is 0.
+    /// `VkLayerProperties::specVersion`. The variant is 0.
     pub api_version: ApiVersion,
     /// `VkLayerProperties::implementationVersion`.
     pub implementation_version: u32,
     /// `VkLayerProperties::description`, at most 255 bytes.
     pub description: Text,
-    /// Library of the layer, or the layers that it stands for.
+    /// Library of the layer, or the layers that a meta-layer stands for.
     pub body: LayerBody,
     /// Names under which the library exports its first functions, through which the loader finds all others.
     pub functions: LayerFunctions,
-    /// Instance extensions it adds, each name once.
+    /// Instance extensions that the layer adds, each name once.
     pub instance_extensions: Vec<InstanceExtension>,
-    /// Device extensions it adds, each name once.
+    /// Device extensions that the layer adds, each name once.
     pub device_extensions: Vec<DeviceExtension>,
-    /// The variable whose presence switches it off. Implicit layers always have it, explicit ones never.
+    /// The variable whose presence switches the layer off. Implicit layers always have one, explicit layers never.
     pub disable_environment: Option<EnvironmentPair>,
-    /// The variable and the value without which it is off. Implicit layers only.
+    /// The variable and the value without which the layer is off. Implicit layers only.
     pub enable_environment: Option<EnvironmentPair>,
     /// Functions for commands that need no instance. Implicit layers only.
     pub pre_instance_functions: PreInstanceFunctions,
-    /// Changes that the override layer makes beside the layers that it represents; empty for all others.
+    /// Changes that the override layer makes in addition to its components; empty for all other layers.
     pub overrides: OverrideFields,
     /// Place of the layer in a chain, relative to other layers.
     pub order: ManifestOrder,
@@ -54,7 +54,8 @@ impl LayerManifest {
         }
     }
 
-    /// Library to open; `None` for a meta-layer. It may be empty, which counts as a missing library and must never be passed to the system (LAY-100).
+    /// Returns the library to open; `None` for a meta-layer. The path may be empty, which counts as a missing library and must never be
+    /// passed to the system (LAY-100).
     pub fn library_path(&self) -> Option<&Text> {
         match &self.body {
             LayerBody::Library(path) => Some(path),
@@ -62,7 +63,7 @@ impl LayerManifest {
         }
     }
 
-    /// The symbol that intercepts a command which needs no instance.
+    /// Returns the symbol that intercepts a command which needs no instance.
     pub fn pre_instance_function(&self, function: PreInstanceFunction) -> Option<&Text> {
         let functions = &self.pre_instance_functions;
         let symbol = match function {
@@ -89,9 +90,9 @@ impl LayerManifest {
 /// Content of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub enum LayerBody {
-    /// The library to open, resolved by LAY-97.
+    /// The library to open, a path that LAY-97 defines.
     Library(Text),
-    /// A meta-layer: the names of the layers it stands for, nearest the application first (LAY-160).
+    /// A meta-layer: the names of its components; the one nearest to the application comes first (LAY-160).
     Components(Vec<Text>),
 }
 
@@ -122,7 +123,7 @@ pub struct DeviceExtension {
     pub name: Text,
     /// Revision of the extension.
     pub spec_version: u32,
-    /// The commands it adds.
+    /// The commands that the extension adds.
     pub entrypoints: Vec<Text>,
 }
 
@@ -135,7 +136,7 @@ pub struct EnvironmentPair {
     pub value: Text,
 }
 
-/// A command that can be intercepted before there is an instance.
+/// A command that a layer can intercept before there is an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreInstanceFunction {
     /// `vkEnumerateInstanceExtensionProperties`.
@@ -157,7 +158,7 @@ impl PreInstanceFunction {
     }
 }
 
-/// Symbols for commands that can be intercepted before there is an instance (LAY-270).
+/// Symbols for commands that a layer can intercept before there is an instance (LAY-270).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct PreInstanceFunctions {
     /// Function for `vkEnumerateInstanceExtensionProperties`.
@@ -168,18 +169,18 @@ pub struct PreInstanceFunctions {
     pub enumerate_instance_version: Option<Text>,
 }
 
-/// The fields only the override layer may have (LAY-170 to LAY-182).
+/// The fields that only the override layer may have (LAY-170 to LAY-182).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct OverrideFields {
     /// Places that replace the search for explicit layers (LAY-175).
     pub paths: Vec<Text>,
     /// Names of layers to remove (LAY-177).
     pub blacklisted_layers: Vec<Text>,
-    /// Executables this manifest is for; empty means all (LAY-171).
+    /// Executables that this manifest is for; empty means all (LAY-171).
     pub app_keys: Vec<Text>,
 }
 
-/// The declarations of a manifest about the order of its layer: words for other layers.
+/// The declarations of a manifest about the order of its layer: words that stand for other layers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ManifestOrder {
     /// The layer is nearer to the application than these.
