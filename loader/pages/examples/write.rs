@@ -16,7 +16,7 @@ fn service(folder: &std::path::Path) -> std::io::Result<()> {
     pages::write(vk_loader_service::cli::Cli::command(), folder)
 }
 
-/// Writes nothing: the service is for Linux only.
+/// Writes nothing, because the service exists only on Linux.
 #[cfg(not(target_os = "linux"))]
 fn service(_: &std::path::Path) -> std::io::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! The page of a command.
+//! Writes the manual page of a command.
 
 use crate::sections;
 use clap::{Arg, ArgAction, Command};
@@ -7,11 +7,11 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use std::io;
 use std::path::Path;
 
-/// Writes the page of a command and those of its commands. The command is built.
+/// Writes the page of a command, and a page for each of its visible subcommands. The caller has called `Command::build`.
 ///
 /// # Errors
 ///
-/// The error of the system about a file that cannot be written.
+/// Returns the system's error if a file cannot be written.
 pub(crate) fn write(command: &Command, folder: &Path) -> io::Result<()> {
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         write(inner, folder)?;
@@ -33,7 +33,7 @@ pub(crate) fn write(command: &Command, folder: &Path) -> io::Result<()> {
     std::fs::write(folder.join(page.get_filename()), text)
 }
 
-/// The first line of a page. `Man` would leave out the empty date, so that the name of the project would become the date.
+/// Returns the first line of a page. `Man` would omit the empty date, and the name of the project would then take the place of the date.
 pub(crate) fn title(name: &str, section: &str) -> String {
     format!(
         ".TH \"{name}\" \"{section}\" \"\" \"vulkan-loader-rs {}\" \"Vulkan loader\"\n",
@@ -41,7 +41,7 @@ pub(crate) fn title(name: &str, section: &str) -> String {
     )
 }
 
-/// The section with the form of the command line: every option with its value.
+/// Returns the section that shows the form of the command line: every option with its value.
 fn synopsis(command: &Command) -> Roff {
     let mut line = vec![bold(command.get_bin_name().unwrap_or_else(|| command.get_name()))];
     let shown = |arg: &&Arg| !arg.is_hide_set();
@@ -76,7 +76,7 @@ fn synopsis(command: &Command) -> Roff {
     section
 }
 
-/// The name of an argument's value.
+/// Returns the name of an argument's value.
 fn value(arg: &Arg) -> String {
     let names: Vec<&str> = arg
         .get_value_names()

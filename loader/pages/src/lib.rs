@@ -1,5 +1,5 @@
-//! Manual pages and shell completions of the programs. The pages of commands come from the definitions of the command lines and from
-//! `sections/`; [`other`] has the pages that describe no command.
+//! Writes manual pages and shell completions for the programs. The pages of commands come from the definitions of the command lines and
+//! from `sections/`. The module [`other`] writes the pages that describe no command.
 #![forbid(unsafe_code)]
 
 mod command;
@@ -16,14 +16,14 @@ pub use other::write_others;
 /// The shells whose completions are written. Packages have a folder for each shell.
 const SHELLS: [(Shell, &str); 3] = [(Shell::Bash, "bash"), (Shell::Fish, "fish"), (Shell::Zsh, "zsh")];
 
-/// Writes `man/NAME.1`, or `man/NAME.8` for a program of administrators, below a folder, which is created. Also writes a page for each
-/// command that is not hidden, and the completions in `bash`, `fish` and `zsh`. The same definition gives the same bytes.
+/// Creates a folder and writes `man/NAME.1` into it, or `man/NAME.8` for a program that administrators run. Also writes a page for each
+/// visible subcommand, and the completions in `bash`, `fish` and `zsh`. The same definition always gives the same bytes.
 ///
 /// # Errors
 ///
-/// The error of the system about a folder or file that cannot be written.
+/// Returns the system's error if a folder or file cannot be written.
 pub fn write(command: Command, folder: &Path) -> io::Result<()> {
-    // The pages already contain what the command `help` would print.
+    // The pages already contain the text that the command `help` would print.
     let mut command = command.disable_help_subcommand(true);
     let name = command.get_name().to_owned();
     for (shell, place) in SHELLS {

@@ -1,4 +1,4 @@
-//! The pages that describe no command: `vulkan-loader(7)` and `vk-loader-service.json(5)`.
+//! Writes the pages that describe no command: `vulkan-loader(7)` and `vk-loader-service.json(5)`.
 
 use crate::command::title;
 use clap_mangen::roff::{Roff, bold, italic, roman};
@@ -6,18 +6,18 @@ use promises::variable::{DOCUMENTED, ReadAt, Separator, Trust};
 use std::io;
 use std::path::Path;
 
-/// The page about the library; a line with [`VARIABLES`] takes the place of the list of variables.
+/// The page about the library. The list of variables replaces its line [`VARIABLES`].
 const LOADER: &str = include_str!("../sections/vulkan-loader.7.roff");
 /// The page about the configuration file of the driver service.
 const SERVICE: &str = include_str!("../sections/vk-loader-service.json.5.roff");
-/// The line that stands for the list of variables.
+/// The line that the list of variables replaces.
 const VARIABLES: &str = "@VARIABLES@\n";
 
-/// Writes `vulkan-loader.7` and `vk-loader-service.json.5` into `man` below a folder.
+/// Writes `vulkan-loader.7` and `vk-loader-service.json.5` into the subfolder `man` of a folder.
 ///
 /// # Errors
 ///
-/// The error of the system about a folder or file that cannot be written.
+/// Returns the system's error if a folder or file cannot be written.
 pub fn write_others(folder: &Path) -> io::Result<()> {
     let folder = folder.join("man");
     std::fs::create_dir_all(&folder)?;
@@ -31,7 +31,7 @@ pub fn write_others(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The variables, each with its form and meaning.
+/// Returns the list of variables, each with its form and meaning.
 fn variables() -> String {
     let mut list = Roff::new();
     for documented in DOCUMENTED {

@@ -1,4 +1,4 @@
-//! The sections that follow the options in the page of a command: exit status, environment, files, examples.
+//! Holds the sections that follow the options in the page of a command: exit status, environment, files, examples.
 
 /// The sections of each page, by the name of the page.
 const TABLE: [(&str, &str); 15] = [
@@ -40,12 +40,12 @@ const TABLE: [(&str, &str); 15] = [
     ),
 ];
 
-/// The sections of a page, or `None` if the table has no such page.
+/// Returns the sections of a page, or `None` if the table has no such page.
 pub(crate) fn of(page: &str) -> Option<&'static str> {
     TABLE.iter().find(|(name, _)| *name == page).map(|(_, text)| *text)
 }
 
-/// Returns the section of the manual for a program or one of its commands: 8 is for what administrators run.
+/// Returns the section of the manual for a program or one of its commands. Section 8 is for programs that administrators run.
 pub(crate) fn number(name: &str) -> &'static str {
     if name.starts_with("vk-loader-service") {
         "8"

@@ -1,16 +1,16 @@
-//! Manual pages and completions that packages install with the programs: they cover every command, and are reproducible.
+//! Tests of the manual pages and completions that packages install with the programs: they cover every command, and are reproducible.
 #![cfg(target_os = "linux")]
 
 use clap::{Command, CommandFactory};
 use std::fs;
 use std::path::Path;
 
-/// The command lines of the programs.
+/// Returns the command lines of the programs.
 fn programs() -> [Command; 2] {
     [vkloader::command_line(), vk_loader_service::cli::Cli::command()]
 }
 
-/// The paths and contents of the files below a folder.
+/// Returns the paths and contents of the files below a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for place in ["bash", "fish", "man", "zsh"] {
@@ -47,7 +47,7 @@ fn each_command_has_a_page_and_its_completions() {
     };
     for program in programs() {
         let name = program.get_name();
-        // 8 is the section of what administrators run.
+        // Section 8 is for programs that administrators run.
         let section = if name == "vk-loader-service" { "8" } else { "1" };
         text(&format!("man/{name}.{section}"));
         let shown = program.get_subcommands().filter(|command| !command.is_hide_set());
@@ -64,7 +64,7 @@ fn each_command_has_a_page_and_its_completions() {
             }
         }
     }
-    // Commands for use by other commands have no page.
+    // Commands that only other commands run have no page.
     assert!(
         !files
             .iter()
@@ -104,7 +104,7 @@ fn the_page_of_the_library_has_every_variable() {
             for row in promises::variable::TABLE {
                 assert!(text.contains(row.name), "{}", row.name);
             }
-            assert!(!text.contains('@'), "a placeholder is left");
+            assert!(!text.contains('@'), "the page still has a placeholder");
         }
     });
 }

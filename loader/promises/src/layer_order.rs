@@ -7,7 +7,7 @@
 pub enum Kind {
     /// Reports wrong use of the API.
     Validation,
-    /// Writes down or records calls.
+    /// Writes calls down, for people or for a replay.
     Recorder,
     /// Implements an extension that a driver lacks, or hides one that the driver has.
     Emulation,
@@ -17,7 +17,7 @@ pub enum Kind {
     Overlay,
     /// Changes the picture of a frame.
     PostProcessing,
-    /// Adds frames between those of the program.
+    /// Adds frames between the frames of the program.
     FrameGeneration,
     /// Copies frames into a file or to another program.
     Capture,
@@ -49,7 +49,7 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Returns `true` if a layer has the name of this one.
+    /// Returns `true` if the entry describes the layer of this name.
     pub fn is(&self, name: &str) -> bool {
         match self.name.strip_suffix('*') {
             Some(beginning) => name.starts_with(beginning),
@@ -65,7 +65,7 @@ pub struct Rule {
     pub above: Kind,
     /// The kind that belongs below.
     pub below: Kind,
-    /// The consequence of the other order, as a sentence.
+    /// The disadvantage of the other order, as a sentence.
     pub reason: &'static str,
     /// Origin of the rule.
     pub source: &'static str,
@@ -191,7 +191,7 @@ pub fn kind_of(name: &str) -> Option<Kind> {
     LAYERS.iter().find(|layer| layer.is(name)).map(|layer| layer.kind)
 }
 
-/// Returns the rule that a layer breaks by being above another.
+/// Returns the rule that two layers break if the first is above the second.
 pub fn broken(above: &str, below: &str) -> Option<&'static Rule> {
     let (above, below) = (kind_of(above)?, kind_of(below)?);
     RULES.iter().find(|rule| rule.above == below && rule.below == above)
@@ -201,7 +201,7 @@ pub fn broken(above: &str, below: &str) -> Option<&'static Rule> {
 mod tests {
     use super::*;
 
-    /// Returns `true` if rules lead from one kind down to another in at most as many steps.
+    /// Returns `true` if at most `steps` rules lead from one kind down to another.
     fn leads(from: Kind, to: Kind, steps: usize) -> bool {
         let mut next = RULES.iter().filter(|rule| rule.above == from);
         steps > 0 && next.any(|rule| rule.below == to || leads(rule.below, to, steps - 1))

@@ -1,6 +1,6 @@
-//! Variables, limits and interface versions of the loader, with the sentences that documents say of them.
+//! Variables, limits and interface versions of the loader, with the sentences that the documentation prints about each.
 //!
-//! The library reads the values here, and `make documents` writes the tables of `docs/` from the same rows.
+//! The library uses these values, and `make documents` writes the tables of `docs/` from the same rows.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -9,8 +9,8 @@ pub mod layer_order;
 pub mod limits;
 pub mod variable;
 
-/// Name of a marker file in a folder of driver manifests. It means that the user has a driver catalogue (DRV-274). A scan reads the names in this
-/// folder anyway.
+/// Name of a marker file in a folder of driver manifests. The file means that the user has a driver catalogue (DRV-274). To find this mark
+/// costs nothing, because a scan for drivers lists the folder anyway.
 pub const CATALOGUE_MARK: &str = "vulkan-loader.catalogue";
 
 /// Newest version of the driver interface that the loader supports (DRV-62).

@@ -3,13 +3,13 @@
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The limited quantity.
+    /// The quantity that the row limits.
     pub what: &'static str,
     /// The bound.
     pub value: u64,
     /// The unit of the value.
     pub unit: &'static str,
-    /// The consequence of going over the limit.
+    /// The consequence when the quantity exceeds the limit.
     pub more: &'static str,
 }
 
@@ -27,7 +27,7 @@ macro_rules! limits {
 }
 
 limits! {
-    /// (LAY-72)
+    /// The reference promises this bound (LAY-72).
     MAX_FILE_BYTES: u64 = 16 << 20, "bytes", "a manifest or settings file", "refused, without reading it";
     CATALOGUE_BYTES: u64 = 1 << 20, "bytes", "a driver catalogue", "ignored, without reading it";
     CATALOGUE_ENTRIES: usize = 256, "drivers", "drivers in a driver catalogue", "it is ignored";
@@ -39,7 +39,7 @@ limits! {
     CATALOGUE_LINKER_CACHE: usize = 4 << 20, "bytes", "the dynamic linker's cache, where its content is compared", "the rest is not compared";
     CATALOGUE_SEARCH_PATH: usize = 1024, "bytes", "a path that a driver catalogue is held against", "the drivers are opened";
     MAX_DEPTH: usize = 1000, "levels", "arrays and objects inside each other in JSON", "the file is invalid";
-    /// The API has room for one more, but the Khronos loader refuses it (LAY-92).
+    /// The API has space for one byte more, but the Khronos loader refuses such a name (LAY-92).
     MAX_LAYER_NAME: usize = 254, "bytes", "names and descriptions of layers, names of their extensions",
         "the layer or extension is dropped";
     MAX_ORDERED_LAYERS: usize = 1024, "layers", "active layers of which declarations decide the order",
@@ -47,7 +47,7 @@ limits! {
     MAX_LIBRARY_PATH: usize = 4095, "bytes", "the library path of a driver", "the driver is dropped";
     MAX_DEVICE_NAME: usize = 255, "bytes", "names of devices in the settings file", "taken as empty";
     MAX_EXECUTABLE_PATH: usize = 1023, "bytes", "the path of an executable that keys are compared with", "no key matches";
-    /// Meta-layers can contain each other, and each takes over all extensions of the layers below it.
+    /// Meta-layers can contain each other, and each one takes over all extensions of the layers below it.
     MAX_TAKEN_OVER: usize = 65536, "extensions", "extensions of components that meta-layers take over, in one scan",
         "later ones are left out";
     MAX_PATTERNS: usize = 16, "patterns", "patterns of one variable", "later ones are ignored, with a warning";
@@ -55,17 +55,17 @@ limits! {
     MAX_ID_ITEMS: usize = 16, "items", "items of an ID filter", "later ones are ignored, with a warning";
     MAX_VISIBLE_WORDS: usize = 16_384, "words", "words of VK_LOADER_VISIBLE_DEVICES, or of visible_devices in the settings file",
         "later ones are ignored, with a warning";
-    /// The terminator is not counted (APP-70).
+    /// The number does not include the terminator (APP-70).
     LONGEST_NAME: usize = 256, "bytes", "names that an application passes", "the name is malformed, and the call fails";
-    /// (APP-194, APP-232)
+    /// The reference promises this bound (APP-194, APP-232).
     TEXT_LIMIT: usize = 511, "bytes", "the text of one message", "cut";
     MAX_DECISIONS: usize = 4096, "decisions", "decisions that a call remembers", "logged, and not remembered";
-    /// Real drivers list some hundred extensions.
+    /// Real drivers list some hundreds of extensions.
     MOST_EXTENSIONS: u32 = 65_536, "extensions", "extensions that one driver reports", "later ones are ignored";
-    /// Real drivers have at most some dozen devices.
+    /// Real drivers have at most some dozens of devices.
     MOST_OF_ONE_DRIVER: u32 = 65_536, "devices", "devices, and groups of devices, that one driver reports",
         "later ones are ignored";
-    /// A list is queried again if it grew between the two calls.
+    /// The loader queries a list again if the list grew between the two calls.
     ATTEMPTS: usize = 8, "attempts", "attempts to read a list that changes meanwhile", "what the last one gave counts";
     /// Each table of a chain has this many slots (GEN-68).
     UNKNOWN_SLOTS: usize = 250, "commands", "commands unknown to the loader, of each kind in one instance",
@@ -79,14 +79,14 @@ mod tests {
     /// The page that promises the bounds to users.
     const PAGE: &str = include_str!("../../../docs/limits.md");
 
-    /// Returns the thing, bound and consequence of a line that is a row of the page's first table.
+    /// Returns the quantity, bound and consequence of a line, if the line is a row of the page's first table.
     fn cells(line: &str) -> Option<[&str; 3]> {
         let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
         let row = [cells.next()?, cells.next()?, cells.next()?];
         cells.next().is_none().then_some(row)
     }
 
-    /// Returns a bound of the page in the unit of the code.
+    /// Returns a bound from the page, converted to the unit of the code.
     fn written(bound: &str) -> Option<u64> {
         let (number, unit) = bound.split_once(' ')?;
         Some(number.parse::<u64>().ok()? << if unit == "MiB" { 20 } else { 0 })

@@ -1,13 +1,13 @@
-//! Every environment variable the project reads, in one table.
+//! Every environment variable that the project reads, in one table.
 
 use core::ffi::CStr;
 
-/// Trust in a variable: it says if an elevated process reads the variable (APP-211).
+/// Trust in a variable: decides whether an elevated process reads the variable (APP-211).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The variable counts as unset in an elevated process.
     Secure,
-    /// The variable is always read, because it cannot name a file to load.
+    /// The loader always reads the variable, because the variable cannot name a file to load.
     Plain,
 }
 
@@ -22,10 +22,10 @@ pub enum Separator {
     Comma,
 }
 
-/// Times at which a variable is read (APP-216). The documentation is written from them.
+/// Times at which the loader reads a variable (APP-216). The documentation prints them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadAt {
-    /// Each time it is needed, so a change between two API calls takes effect.
+    /// At each use, so a change between two API calls takes effect.
     EachUse,
     /// Once, while the library is loaded into the process.
     Load,
@@ -36,19 +36,19 @@ pub enum ReadAt {
 /// One line of [`TABLE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The variable this line describes.
+    /// The variable that this line describes.
     pub variable: Variable,
     /// Exact name of the variable.
     pub name: &'static str,
-    /// Exact name, for the C library.
+    /// Exact name, as a text for the C library.
     pub c_name: &'static CStr,
     /// Trust in the variable.
     pub trust: Trust,
-    /// Separator of the items in its value.
+    /// Separator between the items in the value of the variable.
     pub separator: Separator,
 }
 
-/// Documentation of a variable. Programs that do not use [`DOCUMENTED`] contain none of it.
+/// Documentation of a variable. A program that does not use [`DOCUMENTED`] contains none of these texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Documented {
     /// The line of [`TABLE`].
@@ -59,11 +59,11 @@ pub struct Documented {
     pub meaning: &'static str,
 }
 
-/// Returns a text that ends in its only null byte.
+/// Converts a text whose only null byte is at the end.
 const fn terminated(text: &'static str) -> &'static CStr {
     match CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
-        Err(_) => panic!("a name with a NUL in it"),
+        Err(_) => panic!("the text must have exactly one null byte, at the end"),
     }
 }
 

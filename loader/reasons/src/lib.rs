@@ -1,7 +1,7 @@
-//! Reasons why the loader leaves something out. Each has a permanent code, a meaning and a remedy.
+//! Reasons why the loader leaves something out. Each reason has a permanent code, a meaning and a remedy.
 //!
-//! The library writes the codes to its trace. `vkloader explain` adds meaning and remedy, and `docs/codes.md` contains all of them as a table. New
-//! codes may be added; a published code is never renamed and never changes its meaning.
+//! The library writes the codes to its trace. `vkloader explain` adds the meaning and the remedy, and `docs/codes.md` lists all codes in a
+//! table. New codes may be added. A published code never changes its name or its meaning.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -16,7 +16,7 @@ pub use table::{Code, TABLE};
 pub struct Row {
     /// The code that this line describes.
     pub code: Code,
-    /// Name of the code: the affected part, a dot, and the problem, in small letters and hyphens.
+    /// Name of the code: the affected part, a dot, and the problem, in lower-case letters and hyphens.
     pub name: &'static str,
     /// Meaning, as one sentence.
     pub meaning: &'static str,

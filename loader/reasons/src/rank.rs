@@ -1,16 +1,16 @@
-//! Order in which reasons explain a missing driver or device: the smallest rank is the reason that a user most likely looks for.
+//! Order in which reasons explain a missing driver or device. The smallest rank belongs to the reason that a user most likely looks for.
 
 use super::Code;
 
-/// Rank of something that is there and does not work.
+/// Rank of something that exists but does not work.
 pub const BROKEN: u8 = 25;
 /// Rank of every code that the table does not list.
 pub const OTHER: u8 = 50;
-/// Rank of reasons that are worth mentioning but never explain a failure. It applies to all higher ranks too.
+/// Lowest rank of the reasons that are worth mentioning but never explain a failure.
 pub const ASIDE: u8 = 70;
 
 impl Code {
-    /// Returns the rank. A broken file comes before a driver of another architecture, and a filter of the user before both.
+    /// Returns the rank. A filter of the user comes first. A broken file comes before a driver of another architecture.
     pub const fn rank(self) -> u8 {
         match self {
             Self::DriverManifestDisabled

@@ -1,16 +1,16 @@
-//! The account of a client's user (LSV-46). The limits of clients apply to each account.
+//! The account of a client's user (LSV-46). The limits for clients apply to each account.
 //!
-//! A user may own a range of further user numbers, for containers. All numbers of the range belong to one account, so that nobody raises a
-//! limit by using several of them.
+//! A user may own a range of further user numbers, for containers. All numbers of the range belong to one account, so that a user cannot
+//! exceed a limit by using several numbers.
 
 use std::fs;
 
-/// The file with the ranges: a line has the owner, the first number and the count, separated by colons.
+/// The file with the ranges. Each line has the owner, the first number and the count, separated by colons.
 const RANGES: &str = "/etc/subuid";
-/// Lower bound on the numbers in a range, on all systems. Smaller numbers belong to people and to the system.
+/// Smallest number that can be in a range, on all systems. Smaller numbers belong to people and to the system.
 const FIRST_IN_RANGES: u32 = 65536;
 
-/// Returns the account of a user: the first number of the range that the user is in, or the user.
+/// Returns the account of a user: the first number of the range that contains the user, or the user's own number.
 pub fn account_of(user: u32) -> u32 {
     if user < FIRST_IN_RANGES {
         return user;
@@ -18,7 +18,7 @@ pub fn account_of(user: u32) -> u32 {
     account_in(&fs::read_to_string(RANGES).unwrap_or_default(), user)
 }
 
-/// Returns the account of a user by the text of the file.
+/// Returns the account of a user according to `ranges`, the text of `/etc/subuid`.
 fn account_in(ranges: &str, user: u32) -> u32 {
     let first_of = |line: &str| {
         let mut numbers = line.trim().split(':').skip(1).map(str::parse::<u32>);

@@ -1,4 +1,4 @@
-//! The option `--check FOLDER`: reports whether a package can be used, without a service (LSV-32).
+//! The option `--check FOLDER`, which reports whether the service could use a package (LSV-32). No service needs to run.
 
 use crate::drivers::Handed;
 use crate::library::HandOut;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// Reads the package in a folder as the service does. Returns the text that the service would publish for its first instance.
 ///
 /// # Errors
-/// The fault of the package.
+/// Returns the fault of the package.
 pub fn check(folder: &Path, owner: Owner, hand_out: HandOut) -> Result<String, Fault> {
     let reader = Reader {
         roots: Vec::new(),

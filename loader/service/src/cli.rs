@@ -17,7 +17,7 @@ pub struct Cli {
     /// Print the settings in the form of the configuration file, and exit
     #[arg(long, conflicts_with = "check")]
     pub print_config: bool,
-    /// The command, if it is not to serve.
+    /// The command; `None` to run the service.
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -37,10 +37,10 @@ pub struct Options {
     /// The folder of device nodes
     #[arg(long, value_name = "DIR")]
     pub dri: Option<PathBuf>,
-    /// The place of sysfs
+    /// The folder where sysfs is mounted
     #[arg(long, value_name = "DIR")]
     pub sys: Option<PathBuf>,
-    /// The folder in which debug/ is written
+    /// The folder in which the service writes debug/
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
     /// Watch device nodes without udev, for containers
@@ -48,7 +48,7 @@ pub struct Options {
     pub no_udev: bool,
 }
 
-/// The commands beside serving.
+/// The commands other than running the service.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Makes a package of an installed driver
@@ -59,7 +59,7 @@ pub enum Command {
         manifest: PathBuf,
         /// The folder to create
         out: PathBuf,
-        /// Replace a package that is there
+        /// Replace an existing package
         #[arg(long)]
         replace: bool,
     },

@@ -24,17 +24,18 @@ use std::time::Instant;
 use tracing::{info, warn};
 use wire::{HEADER_BYTES, Header, MOST_IN_REQUEST, Packet, PacketError, status};
 
-/// Size of the buffer for a request: one byte more than the longest request, so that a longer one is noticed.
+/// Size of the buffer for a request: one byte more than the longest request, so that the service notices a longer one.
 const BUFFER: usize = HEADER_BYTES + MOST_IN_REQUEST + 1;
-/// Requested size of the socket's buffer for replies. It is below the system's minimum, so the system uses its minimum, which holds about
-/// six replies. Unread replies hold descriptors, whose number is limited for all clients together: `harden::DESCRIPTORS`.
+/// Requested size of the socket's buffer for replies. This size is below the system's minimum, so the system uses that minimum, which is
+/// enough for about six replies. Unread replies hold descriptors, and `harden::DESCRIPTORS` limits these for all clients together.
 const SEND_BUFFER: usize = 1;
-/// The size of the buffer for a reply that is longer than the smallest buffer. The system doubles it, which is enough for the longest reply.
+/// The size of the buffer for a reply that is longer than the smallest buffer. The system doubles the size, which is enough for the longest
+/// reply.
 const SEND_BUFFER_FOR_LONG: usize = wire::MOST_IN_REPLY / 2 + 4096;
 /// Size of the stack of a thread that closes a connection.
 const CLOSING_STACK: usize = 128 << 10;
 
-/// The attachment of a packet. The descriptor is made when the packet is sent.
+/// The attachment of a packet. The descriptor for the attachment is made when the packet is sent.
 #[derive(Clone, Debug)]
 pub enum Attachment {
     /// Nothing.
@@ -71,9 +72,9 @@ pub enum End {
     Descriptors,
     /// The client reads too slowly.
     Slow,
-    /// Another connection needed the place.
+    /// A new connection needed the place of this one.
     Displaced,
-    /// An error of the system.
+    /// The system reported an error.
     Failed(io::Error),
 }
 
@@ -90,9 +91,9 @@ impl Default for Buffer {
 #[derive(Debug)]
 pub struct Client {
     socket: OwnedFd,
-    /// The user, as the system reports it. It is the number that this process sees.
+    /// The user's number, as the system reports it to this process.
     pub user: u32,
-    /// The account whose limits count.
+    /// The account whose limits apply.
     pub account: u32,
     /// Time of the client's last packet.
     pub heard: Instant,
@@ -113,9 +114,9 @@ impl Client {
     /// Creates a client from an accepted connection.
     ///
     /// # Errors
-    /// The socket, and the system's error for the query of the client's user.
+    /// Returns the socket, and the error that the system reported for the query of the client's user.
     pub fn new(socket: OwnedFd, now: Instant) -> Result<Self, (OwnedFd, io::Error)> {
-        // A process outside of this namespace has the number 0, which the type of rustix cannot hold.
+        // A process outside this namespace has the number 0, which the type of rustix cannot hold.
         let user = nix::sys::socket::getsockopt(&socket, PeerCredentials).map_err(io::Error::from);
         let prepared = sockopt::set_socket_send_buffer_size(&socket, SEND_BUFFER).map_err(io::Error::from);
         match user.and_then(|user| prepared.map(|()| user.uid())) {
@@ -136,13 +137,13 @@ impl Client {
         !self.queue.is_empty()
     }
 
-    /// Returns the next packet without removing it; `None` if no packet has come. The packet stays because closing one of its descriptors
-    /// can take long, and because a client over its limit is answered later.
+    /// Returns the next packet without removing it, or `None` if no packet has arrived. The packet stays because closing one of its
+    /// descriptors can take long, and because a client over its limit gets its answer later.
     ///
     /// # Errors
-    /// The connection is over.
+    /// Returns the reason why the connection is over.
     pub fn peek<'a>(&self, buffer: &'a mut Buffer) -> Result<Option<Result<Packet<'a>, PacketError>>, End> {
-        // There is no space for control data, so the system passes no descriptor, but reports that the packet had some.
+        // The call provides no space for control data. So the system passes no descriptor, but reports that the packet had one.
         let mut control = RecvAncillaryBuffer::default();
         let mut parts = [IoSliceMut::new(&mut buffer.0)];
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
@@ -161,7 +162,7 @@ impl Client {
         Ok(Some(Packet::read(&buffer.0[..received.bytes], MOST_IN_REQUEST)))
     }
 
-    /// Removes the packet that [`peek`](Self::peek) returned. It has no descriptor.
+    /// Removes the packet that [`peek`](Self::peek) returned. The packet has no descriptor.
     pub fn take(&self) {
         discard(&self.socket);
     }
@@ -181,10 +182,10 @@ impl Client {
         None
     }
 
-    /// Sends the answer to a packet, or queues it until the client has read earlier ones.
+    /// Sends the answer to a packet, or queues the answer until the client has read earlier ones.
     ///
     /// # Errors
-    /// The connection is over.
+    /// Returns the reason why the connection is over.
     pub fn send(&mut self, asked: Header, reply: &Reply, attachment: Attachment) -> Result<(), End> {
         self.queue.push_back(Queued {
             header: asked,
@@ -202,7 +203,7 @@ impl Client {
     /// Sends waiting packets until the client's buffer is full.
     ///
     /// # Errors
-    /// The connection is over.
+    /// Returns the reason why the connection is over.
     pub fn flush(&mut self) -> Result<(), End> {
         while let Some(next) = self.queue.front_mut() {
             match next.send(self.socket.as_fd(), self.user) {
@@ -228,7 +229,7 @@ impl Queued {
         !matches!(self.attachment, Attachment::None)
     }
 
-    /// Sends the packet if the client has room for it.
+    /// Sends the packet if the client's buffer has space for it.
     fn send(&self, socket: BorrowedFd<'_>, user: u32) -> io::Result<()> {
         let result = send(socket, &self.bytes, self.attachment.descriptor(user));
         if !matches!(&result, Err(error) if Errno::from_io_error(error) == Some(Errno::MSGSIZE)) {
@@ -250,8 +251,8 @@ impl AsFd for Client {
 /// Closes a connection without waiting for descriptors that the client sent.
 ///
 /// A packet may hold descriptors. Closing the last copy of a descriptor can take hours, for example for a TCP socket with `SO_LINGER`. The
-/// system does not linger when a thread ends. So a thread makes copies of all descriptors, this function closes its own descriptor, which
-/// is then not the last copy, and the thread ends.
+/// system does not linger when a thread ends. So a thread copies all descriptors, and this function closes its own descriptor, which is
+/// then not the last copy. After that, the thread ends.
 pub fn close(socket: OwnedFd) {
     if is_harmless(&socket) {
         return;
@@ -263,8 +264,8 @@ pub fn close(socket: OwnedFd) {
         .stack_size(CLOSING_STACK);
     let started = thread.spawn(move || {
         let _ = copied.send(nix::sched::unshare(CloneFlags::CLONE_FILES).is_ok());
-        // The thread waits until this descriptor is closed. If it cannot have its own copies, it receives the descriptor here and closes
-        // it.
+        // The thread waits until this descriptor is closed. If the thread cannot get its own copies, it receives the descriptor here and
+        // closes that descriptor.
         drop(closing.recv());
     });
     match started {
@@ -277,9 +278,10 @@ pub fn close(socket: OwnedFd) {
     }
 }
 
-/// Returns `true` if a connection can be closed without waiting: nothing more is received, and no unread packet has descriptors.
+/// Returns `true` if a connection can be closed without waiting. This is so if no unread packet has descriptors and no further packet can
+/// arrive.
 fn is_harmless(socket: &OwnedFd) -> bool {
-    // With this option each packet has the credentials of its sender, which an empty packet has too. The end of the connection has none.
+    // With this option, each packet has the credentials of its sender, even an empty packet. The end of the connection has no credentials.
     let prepared = sockopt::set_socket_passcred(socket, true)
         .and_then(|()| rustix::net::shutdown(socket, rustix::net::Shutdown::Both));
     if prepared.is_err() {

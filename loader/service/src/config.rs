@@ -1,4 +1,4 @@
-//! The administrator's decisions: the configuration file (LSV-26). Options of the command line take precedence over it.
+//! The administrator's decisions: the configuration file (LSV-26). Options of the command line take precedence over the file.
 
 use crate::drivers::{Rule, Rules};
 use crate::json;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tracing::warn;
 
-/// The path of the file, if no option names another one.
+/// The path of the file, if no option names another file.
 pub const FILE: &str = "/etc/vulkan-loader/service.json";
 /// User that a daemon started by root becomes by default. No system gives this number to a person or a service.
 pub const USER: u32 = 65530;
@@ -25,7 +25,7 @@ pub struct Config {
     /// The path of the socket to which clients connect.
     #[serde(with = "place")]
     pub socket: PathBuf,
-    /// The folders that packages are in, in the order in which they are searched.
+    /// The folders with packages, in the order in which the service searches them.
     #[serde(rename = "root", with = "places")]
     pub roots: Vec<PathBuf>,
     /// The folder of device nodes.
@@ -40,7 +40,7 @@ pub struct Config {
     /// `true` if the service watches device nodes itself, without udev.
     #[serde(rename = "no-udev")]
     pub no_udev: bool,
-    /// The user that a daemon of root becomes; root to stay root.
+    /// The user that the service becomes if root starts it. The number 0 lets it stay root.
     #[serde(deserialize_with = "user")]
     pub user: u32,
     /// The way in which clients get libraries.
@@ -95,7 +95,7 @@ impl Default for Config {
 pub enum ConfigError {
     /// The file cannot be read. The fields are its path and the system's message.
     Io(PathBuf, String),
-    /// The file is malformed, or has an unknown member or one of the wrong type.
+    /// The file is malformed, has an unknown member, or has a member of the wrong type.
     Json(PathBuf, String),
 }
 
@@ -112,7 +112,7 @@ impl Config {
     /// Reads the settings in a file. The default file may be absent.
     ///
     /// # Errors
-    /// The fault of the file.
+    /// Returns the fault of the file.
     pub fn read(file: Option<&Path>) -> Result<Self, ConfigError> {
         let path = file.unwrap_or(Path::new(FILE));
         let failed = |error: String| ConfigError::Io(path.to_owned(), error);
@@ -126,17 +126,17 @@ impl Config {
         Self::parse(path, &text)
     }
 
-    /// Parses the settings in a text. `file` is its name in messages.
+    /// Parses the settings in a text. `file` is the name of the file in messages.
     ///
     /// # Errors
-    /// The fault of the file.
+    /// Returns the fault of the file.
     pub fn parse(file: &Path, text: &[u8]) -> Result<Self, ConfigError> {
         json::object(text).map_err(|error| ConfigError::Json(file.to_owned(), error.to_string()))
     }
 
     /// Returns the settings as a text that [`Config::parse`] reads.
     pub fn text(&self) -> String {
-        // Members are texts, numbers and lists of them, which are always JSON.
+        // The members are texts, numbers, and lists of these, which JSON can always express.
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -161,7 +161,7 @@ impl Config {
     }
 }
 
-/// An absolute path.
+/// Reads and writes an absolute path.
 mod place {
     use super::*;
 
@@ -182,7 +182,7 @@ mod place {
     }
 }
 
-/// A list of absolute paths.
+/// Reads and writes a list of absolute paths.
 mod places {
     use super::*;
 
@@ -216,7 +216,7 @@ mod id {
     }
 }
 
-/// The number of a user; the last number means no user.
+/// Reads the number of a user. The largest number means no user, and is an error.
 fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     let user = u32::deserialize(deserializer)?;
     Some(user)
@@ -224,7 +224,7 @@ fn user<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
         .ok_or_else(|| D::Error::custom("that is not the number of a user"))
 }
 
-/// The name of a package.
+/// Reads the name of a package.
 fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     if is_name(&name) {
@@ -234,7 +234,7 @@ fn package<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Erro
     }
 }
 
-/// The packages of a device. An invalid name is skipped, with a warning (LSV-26).
+/// Reads the packages of a device. Skips an invalid name with a warning (LSV-26).
 fn packages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let mut names = Vec::new();
     for value in Vec::<Value>::deserialize(deserializer)? {

@@ -1,5 +1,5 @@
-//! The rights that the process gives up before it serves a client (LSV-24, LSV-51). These are privileges, core dumps, starting programs,
-//! and all system calls that the process does not need.
+//! The rights that the process gives up before it serves a client (LSV-24, LSV-51): privileges, core dumps, starting programs, and all
+//! system calls that the process does not need.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod calls;
@@ -13,14 +13,15 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 use std::io;
 use tracing::warn;
 
-/// Upper bound on descriptors that are open or on their way to clients. It suffices for 512 clients with about 96 unread replies each.
+/// Upper bound on descriptors that are open or on their way to clients. The bound suffices for 512 clients with about 96 unread replies
+/// each.
 const DESCRIPTORS: u64 = 65536;
 
-/// Gives up the rights that threads inherit. Becomes `user`, unless that is root or the process does not run as root. Must be called before
-/// any thread starts.
+/// Gives up the rights that threads inherit. Becomes `user`, unless `user` is root or the process does not run as root. Must be called
+/// before any thread starts.
 ///
 /// # Errors
-/// The error of the system.
+/// Returns the error that the system reported.
 pub fn drop_privileges(user: u32) -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     limit(Resource::Core, 0)?;
@@ -36,7 +37,7 @@ pub fn drop_privileges(user: u32) -> io::Result<()> {
     drop_capabilities()
 }
 
-/// Becomes another user, with a group of the same number and no others.
+/// Becomes another user, with the group of the same number and no other group.
 fn leave_root(user: u32) -> io::Result<()> {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(user));
     rustix::thread::set_thread_groups(&[])?;
@@ -78,10 +79,10 @@ fn drop_capabilities() -> io::Result<()> {
     )?)
 }
 
-/// Forbids all system calls but those of the table, in all threads. Must be called when all threads run.
+/// Forbids all system calls that are not in the table, in all threads. Must be called after all threads have started.
 ///
 /// # Errors
-/// The error of the system.
+/// Returns the error that the system reported.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 pub fn filter_calls() -> io::Result<()> {
     for program in [calls::no_clone3(), calls::program()] {
@@ -94,7 +95,7 @@ pub fn filter_calls() -> io::Result<()> {
 /// Does nothing, because there is no filter for this processor.
 ///
 /// # Errors
-/// None.
+/// Never returns an error.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 pub fn filter_calls() -> io::Result<()> {
     tracing::warn!("there is no filter of system calls for this processor");

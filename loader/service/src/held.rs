@@ -1,4 +1,4 @@
-//! Requests whose answers depend on unfinished work (LSV-3, LSV-35), with the time and the content of each answer.
+//! Requests whose answers depend on unfinished work (LSV-3, LSV-35), with the time and content of each answer.
 
 use crate::drivers::{Drivers, Handed, Lookup};
 use crate::package::Class;
@@ -15,12 +15,12 @@ pub enum Awaited {
     Manifests {
         /// `true` if the answer waits until nothing is pending.
         idle: bool,
-        /// The class of the client's program, if the client says it (LSV-50).
+        /// The class of the client's program, if the request names the class (LSV-50).
         class: Option<Class>,
     },
 }
 
-/// A request that is held back.
+/// A request whose answer the service holds back.
 #[derive(Clone, Debug)]
 pub struct Held {
     /// The number of the client.
@@ -29,7 +29,7 @@ pub struct Held {
     pub asked: Header,
     /// The result that the request waits for.
     pub awaited: Awaited,
-    /// Latest time of the answer.
+    /// Latest time at which the service answers.
     pub until: Instant,
 }
 
@@ -49,7 +49,7 @@ pub enum Answer<L> {
 }
 
 impl Awaited {
-    /// Returns the outcome of a request that is held back until `until` at most.
+    /// Returns the outcome of a request that the service holds back until `until` at the latest.
     pub fn answer<L>(&self, drivers: &Drivers<L>, now: Instant, until: Instant) -> Answer<L> {
         let late = if now >= until { Answer::Timeout } else { Answer::Wait };
         match self {

@@ -1,4 +1,4 @@
-//! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. It never names a client.
+//! The state of the service for people (LSV-43 to LSV-45), as one JSON text and as files. The state never names a client.
 
 use crate::drivers::{Drivers, Identity, State};
 use crate::library::Library;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-/// Returns the text of LSV-44. `config` holds the settings.
+/// Returns the state that LSV-44 describes. `config` holds the settings.
 pub fn state(drivers: &Drivers<Library>, config: &Value, clients: usize) -> Value {
     let devices = drivers.served().iter().map(|served| {
         let packages = served.packages.iter();
@@ -57,7 +57,7 @@ fn icd(package: &str, state: &State<Library>) -> Value {
     }
 }
 
-/// The folder that the state is written to.
+/// The folder into which the service writes its state.
 #[derive(Debug)]
 pub struct Debug {
     folder: OwnedFd,
@@ -66,11 +66,11 @@ pub struct Debug {
 }
 
 impl Debug {
-    /// Creates the folder and its subfolders. Only root and `user`, which this process becomes, can read it: only they may ask for the
-    /// state (LSV-45).
+    /// Creates the folder and its subfolders. Only root and `user`, which this process becomes, can read the folder, because only they may
+    /// ask for the state (LSV-45).
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn new(folder: &Path, user: u32) -> io::Result<Self> {
         let is_given = user != 0 && rustix::process::geteuid().is_root();
         let owner = is_given.then(|| (Uid::from_raw(user), Gid::from_raw(user)));
@@ -99,7 +99,7 @@ impl Debug {
     /// Writes the state.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn write<L>(&self, drivers: &Drivers<L>, state: &Value) -> io::Result<()> {
         let manifests = drivers.published().iter().map(|driver| {
             let Published { name, contents, .. } = &driver.published;
@@ -113,7 +113,7 @@ impl Debug {
     }
 }
 
-/// A device as lines of a file.
+/// Returns the properties of a device as the lines of a file.
 fn identity(identity: &Identity) -> String {
     let id =
         |name: &str, number: Option<u16>| number.map_or(String::new(), |number| format!("{name}=0x{number:04x}\n"));
@@ -121,7 +121,7 @@ fn identity(identity: &Identity) -> String {
     format!("driver={driver}\n{}{}", id("vendor", *vendor), id("device", *device))
 }
 
-/// Makes these the only files of a folder.
+/// Writes files into a folder and removes all other files from it.
 fn fill(folder: &OwnedFd, files: Vec<(String, String)>) -> io::Result<()> {
     let mut wanted = BTreeSet::new();
     for (name, contents) in files {
@@ -139,7 +139,7 @@ fn fill(folder: &OwnedFd, files: Vec<(String, String)>) -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces a file in one step, so that readers see the old or the new bytes.
+/// Replaces a file in one step, so that readers see either the old or the new bytes.
 fn replace(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
     const NEW: &str = ".new";
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;

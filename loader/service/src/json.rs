@@ -1,15 +1,15 @@
 //! JSON as the service accepts it (LSV-51): valid UTF-8, nothing after the value, and at most 128 nested levels. No member that the service
-//! reads may occur twice, because two readers could take different values.
+//! reads may occur twice, because two readers could use different values.
 //!
-//! Objects keep their order, so that a manifest that is passed on looks like the original. Only numbers that are not whole, or have more
-//! than 64 bits, are rounded.
+//! Objects keep their order, so that a manifest for clients looks like the original. The parser rounds only numbers that are not whole or
+//! that have more than 64 bits.
 
 use serde::de::{DeserializeOwned, Error};
 
 /// Parses an object.
 ///
 /// # Errors
-/// The fault of the text, with line and column.
+/// Returns the fault of the text, with line and column.
 pub fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Error> {
     // The parser would accept an array as an object without member names.
     if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {

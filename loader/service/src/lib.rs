@@ -1,5 +1,5 @@
-//! The service that hands Vulkan drivers to sandboxed programs (LSV-24 to LSV-36, LSV-43 to LSV-46, LSV-49 to LSV-51). It is a library, so
-//! that tests and fuzz targets reach its parts.
+//! The service that hands Vulkan drivers to sandboxed programs (LSV-24 to LSV-36, LSV-43 to LSV-46, LSV-49 to LSV-51). The service is also
+//! a library, so that tests and fuzz targets can call its parts.
 //!
 //! | module | task |
 //! |---|---|
@@ -10,16 +10,16 @@
 //! | [`held`], [`limits`] | decide when a client gets its answer, and which client makes room |
 //! | [`unread`], [`accounts`] | count the replies that clients have not read, for each user |
 //! | [`inspect`], [`log`] | write the state and the events for people |
-//! | [`server`] | runs the loop over all of them |
+//! | [`server`] | runs the loop that uses all other modules |
 //!
-//! The service never waits for data that a client left in a connection ([`client::close`]). Unread replies count as a connection of their
-//! user, because they hold descriptors of the service.
+//! The service never waits for data that a client left in a connection ([`client::close`]). A closed connection with unread replies still
+//! counts as a connection of its user, because the replies hold descriptors of the service.
 //!
 //! # Why there is no async runtime
 //!
-//! There are at most 512 clients, and each request is answered from memory. Slow work, which is reading packages and writing the log, has a
-//! thread of its own. A loop over `epoll` shows in one place when anything is done, and needs no task or timer for each client. Its list of
-//! system calls is short enough for a filter (`harden`).
+//! There are at most 512 clients, and the service answers each request from memory. Reading packages and writing the log are slow, so each
+//! has its own thread. A loop over `epoll` shows in one place what the service does and when, and needs no task or timer for each client.
+//! The loop uses so few system calls that a filter can list them (`harden`).
 #![deny(unsafe_code)]
 #![cfg(target_os = "linux")]
 

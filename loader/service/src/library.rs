@@ -1,5 +1,5 @@
-//! The files that clients get (LSV-30, LSV-34). A library is in a sealed memory file, or is the file itself. Texts that are too long for a
-//! packet are in sealed memory files too.
+//! The files that clients get (LSV-30, LSV-34). A client gets a library as a sealed memory file or as the file itself. Texts that are too
+//! long for a packet are in sealed memory files too.
 
 use crate::memory::{Copies, Memory, reopened, write_at};
 use crate::package::{Elf, Fault, File, HEADER_BYTES};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// Number of bytes that are read at a time.
+/// Number of bytes in each read.
 const PORTION: usize = 1 << 20;
 
 /// The way in which clients get libraries.
@@ -20,14 +20,14 @@ pub enum HandOut {
     /// Clients get copies in memory files.
     #[default]
     Memory,
-    /// Clients get the file itself if only root can change it and its mount allows programs. Otherwise they get a copy.
+    /// Clients get the file itself if only root can change it and its mount allows executing programs. Otherwise they get a copy.
     File,
 }
 
 /// A library for clients.
 #[derive(Debug)]
 pub struct Library {
-    /// The original file, if users other than root get it.
+    /// The original file, if users other than root get that file; `None` if they get a copy.
     file: Option<OwnedFd>,
     copies: Copies,
     /// The size in bytes.
@@ -42,7 +42,7 @@ impl Library {
     /// Copies a file into memory.
     ///
     /// # Errors
-    /// The file is too large or invalid, or changed during the copy; or the system allows no executable memory.
+    /// The file is too large or invalid, the file changed during the copy, or the system allows no executable memory.
     pub fn copy(file: &File, memory: &Memory) -> Result<Self, Fault> {
         let size = checked_size(file)?;
         let copies = Copies::new(memory, size, true);
@@ -66,7 +66,7 @@ impl Library {
         })
     }
 
-    /// Uses the original file. The caller has checked that only root can change it.
+    /// Hands out the original file. The caller has checked that only root can change this file.
     ///
     /// # Errors
     /// The file is too large or invalid, or changed while it was read.
@@ -82,7 +82,7 @@ impl Library {
         })
     }
 
-    /// Returns `true` if users get a copy.
+    /// Returns `true` if clients other than root get a copy.
     pub fn is_copy(&self) -> bool {
         self.file.is_none()
     }
@@ -90,9 +90,9 @@ impl Library {
     /// Returns a read-only descriptor for a client, with its own position.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
-        // Root could open the descriptor's file for writing, unless its file system is read-only.
+        // With the descriptor, root could open the file for writing, unless the file system is read-only.
         if let Some(file) = &self.file
             && (!is_root || is_read_only(file))
         {
@@ -135,7 +135,7 @@ fn checked_size(file: &File) -> Result<u64, Fault> {
     Ok(size)
 }
 
-/// Reads a library in portions and passes each to a function. Returns its processor and its hash.
+/// Reads a library in portions and passes each portion to a function. Returns the library's ELF header and its hash.
 fn read(file: &File, size: u64, portion: &mut dyn FnMut(&[u8]) -> Result<(), Errno>) -> Result<(Elf, String), Fault> {
     let changed = || Fault::Changed(file.shown.clone());
     let mut buffer = vec![0; PORTION];
@@ -188,7 +188,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A header without segments.
+    /// A valid ELF header without segments.
     const HEADER: &[u8] = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0\
         \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(contents(descriptor), bytes);
         // Each client's descriptor starts at the beginning of the file.
         assert_eq!(contents(library.for_client(false).unwrap()), bytes);
-        // Opening the file again does not give the right to write.
+        // A reopened file does not become writable.
         let copy = library.for_client(true).unwrap();
         let path = format!("/proc/self/fd/{}", copy.as_raw_fd());
         if let Ok(writable) = rustix::fs::open(path, OFlags::RDWR, Mode::empty()) {
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(inode(&user), inode(&other));
         assert_ne!(inode(&root), inode(&renewed));
         assert_eq!(contents(renewed), HEADER);
-        // The replaced copy counts until its client closes it.
+        // The replaced copy counts until the client closes it.
         assert_eq!(memory.bytes(), 3 * HEADER.len() as u64);
         drop(root);
         assert_eq!(memory.bytes(), 2 * HEADER.len() as u64);

@@ -1,5 +1,5 @@
-//! Limits for clients (LSV-46), per user and per time. More connections or processes do not give a user more. A user who owns a range of
-//! user numbers is one user with all of them: [`accounts`](crate::accounts).
+//! Limits for clients (LSV-46), per user and per time. A user gets no more by opening more connections or starting more processes. A user
+//! who owns a range of user numbers counts as one user with all these numbers: [`accounts`](crate::accounts).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,27 +9,27 @@ use std::time::{Duration, Instant};
 pub const CLIENTS: usize = 512;
 /// Upper bound on clients of one user.
 pub const CLIENTS_OF_USER: usize = 128;
-/// Number of closed connections with unread replies, of all users, at which users who have one get no further connection. Each holds about
-/// six descriptors of `harden::DESCRIPTORS`.
+/// Number of closed connections with unread replies, of all users together. At this number, a user with such a connection gets no further
+/// connection. Each closed connection holds about six of the descriptors that `harden::DESCRIPTORS` limits.
 pub const UNREAD: usize = 2048;
-/// Upper bound on the held-back requests of a user.
+/// Upper bound on the requests of a user whose answers the service holds back.
 pub const OUTSTANDING: usize = 128;
-/// Upper bound on the requests of a user in a second.
+/// Upper bound on the requests of a user per second.
 pub const REQUESTS_A_SECOND: u32 = 2000;
-/// Upper bound on the packets that wait until a client has read earlier ones.
+/// Upper bound on the packets that wait because the client has not read earlier packets.
 pub const QUEUE: usize = 64;
 
 /// The period of [`REQUESTS_A_SECOND`].
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The facts about a connection that decide which one must make room.
+/// The facts about a connection from which [`room`] chooses the connection that makes room.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The number of the client.
     pub client: u64,
     /// The account of the client.
     pub account: u32,
-    /// Set if the client waits for an answer.
+    /// `true` if the client waits for an answer.
     pub is_waiting: bool,
     /// Time of the client's last packet.
     pub heard: Instant,
@@ -38,7 +38,7 @@ pub struct Place {
 /// The decision about one more connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// There is room for it.
+    /// There is room for the connection.
     Free,
     /// The connection takes the place of this client.
     Of(u64),
@@ -55,11 +55,11 @@ pub struct Closed {
     pub all: usize,
 }
 
-/// Decides about one more connection of an account. `has_unread` returns `true` for a client that has not read all replies: closing its
-/// connection would free nothing.
+/// Decides about one more connection of an account. `has_unread` returns `true` for a client that has not read all replies, because closing
+/// such a connection would free nothing.
 ///
-/// If the account has too many connections, the one that was silent for longest makes room, unless it has unread replies. If there are too
-/// many in all, a connection of the account with most connections makes room.
+/// If the account has too many connections, the one that was silent for longest makes room, unless it has unread replies. If all accounts
+/// together have too many, a client of the account with the most connections makes room.
 pub fn room(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(u64) -> bool) -> Room {
     if closed.own > 0 && closed.all >= UNREAD {
         return Room::None;
@@ -72,7 +72,7 @@ pub fn room(places: &[Place], account: u32, closed: Closed, has_unread: impl Fn(
     other.map_or(Room::Free, Room::Of)
 }
 
-/// Returns the client of the account with most connections that was silent for longest.
+/// Returns a client of the account with the most connections: the client that was silent for longest.
 pub fn largest(places: &[Place]) -> Option<u64> {
     let mut counts = BTreeMap::<u32, (usize, Instant)>::new();
     for place in places {
@@ -80,7 +80,7 @@ pub fn largest(places: &[Place]) -> Option<u64> {
         *count += 1;
         *heard = place.heard.min(*heard);
     }
-    // Root comes last, whatever the number of users.
+    // The account of root comes last, however many connections it has.
     let largest = counts
         .into_iter()
         .max_by_key(|(account, (count, heard))| (*account != 0, *count, Reverse(*heard)));
@@ -88,12 +88,12 @@ pub fn largest(places: &[Place]) -> Option<u64> {
     most_silent(places.iter().filter(|place| place.account == largest))
 }
 
-/// Returns the client that was silent for longest. Prefers clients that wait for no answer.
+/// Returns the client that was silent for longest. Prefers clients that do not wait for an answer.
 fn most_silent<'a>(places: impl Iterator<Item = &'a Place>) -> Option<u64> {
     Some(places.min_by_key(|place| (place.is_waiting, place.heard))?.client)
 }
 
-/// A limit on the number of events in a period. All of them may happen at once.
+/// A limit on the number of events in a period. All these events may happen at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {
     most: u32,
@@ -103,7 +103,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Creates a limit of `most` events in each `period`, without any event so far.
+    /// Creates a limit of `most` events in each `period`. No event has happened yet.
     pub fn new(most: u32, period: Duration, now: Instant) -> Self {
         Self {
             most,
@@ -113,12 +113,12 @@ impl Rate {
         }
     }
 
-    /// Returns `true` if another event is within the limit, and counts it.
+    /// Returns `true` if another event is within the limit, and counts this event.
     pub fn admits(&mut self, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since);
         let more = u32::try_from(passed.as_nanos() / self.each.as_nanos()).unwrap_or(u32::MAX);
         self.left = self.left.saturating_add(more).min(self.most);
-        // The time that is left over counts for the next event.
+        // The remaining time counts for the next event.
         self.since = if self.left == self.most {
             now
         } else {
@@ -138,7 +138,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Creates the rates, without a request so far.
+    /// Creates the rates. No user has sent a request yet.
     pub fn new(now: Instant) -> Self {
         Self {
             users: BTreeMap::new(),
@@ -149,7 +149,7 @@ impl Rates {
     /// Returns `true` if one more request of a user is within the limit.
     pub fn admit(&mut self, user: u32, now: Instant) -> bool {
         if now.saturating_duration_since(self.forgotten) >= SECOND {
-            // A user without a request in the last second has the whole rate again.
+            // A user who sent no request in the last second has the whole rate again.
             self.users
                 .retain(|_, rate| now.saturating_duration_since(rate.since) < SECOND);
             self.forgotten = now;
@@ -210,7 +210,7 @@ mod tests {
         let users = [(0, 100), (1, 100), (2, 100), (3, 112), (4, 100)];
         let room = |places: &[Place], account| room(places, account, Closed::default(), |_| false);
         assert_eq!(room(&places(users, now), 5), Room::Of(300));
-        // Many users with one connection each do not displace root's.
+        // Many users with one connection each do not displace the connection of root.
         let crowd = places((0..).map(|user| (user, 1)).take(CLIENTS), now);
         assert_eq!(room(&crowd, 9999), Room::Of(1));
         assert_eq!(room(&[], 0), Room::Free);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(count(&mut rate, start), 100);
         assert_eq!(count(&mut rate, at(9)), 0);
         assert_eq!(count(&mut rate, at(10)), 1);
-        // A client that never pauses gets a hundred requests in the next second.
+        // A client that sends without a pause gets a hundred requests in the next second.
         let admitted: usize = (11..=1010).map(|now| count(&mut rate, at(now))).sum();
         assert_eq!(admitted, 100);
         assert_eq!(count(&mut rate, at(100_000)), 100);

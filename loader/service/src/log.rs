@@ -1,5 +1,5 @@
-//! The log on standard error (LSV-64). A thread of its own writes it, so a full pipe stops only that thread. Errors of writing are ignored.
-//! Messages beyond a rate are counted and left out.
+//! The log on standard error (LSV-64). A separate thread writes the log, so a full pipe stops only that thread. The thread ignores write
+//! errors. Messages beyond the rate are counted and left out.
 
 use crate::limits::Rate;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Upper bound on the messages in each [`PERIOD`]; all of them may come at once.
+/// Upper bound on the messages in each [`PERIOD`]. All of them may come at once.
 const MESSAGES: u32 = 100;
 /// The period for which [`MESSAGES`] is the limit.
 const PERIOD: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ impl Log {
     /// Starts the thread that writes the log. Must be called after the process has given up the rights that threads inherit.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn start(&self) -> io::Result<()> {
         let (to, messages) = sync_channel::<String>(WAITING);
         let thread = std::thread::Builder::new().name("log".to_owned());
@@ -71,7 +71,8 @@ impl State {
     }
 }
 
-/// Returns a message as one line. Text of a package or a client in it cannot begin another line or move the cursor of a terminal.
+/// Returns a message as one line. If the message quotes a package or a client, that text cannot start another line or move a terminal's
+/// cursor.
 fn line(message: &str) -> String {
     let message = message.strip_suffix('\n').unwrap_or(message);
     let mut line = String::new();
@@ -88,12 +89,12 @@ fn line(message: &str) -> String {
 
 /// Writes to standard error. Ignores errors.
 pub fn print(text: &str) {
-    // An error cannot be reported anywhere.
+    // There is no place to report the error.
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
 impl Write for &Log {
-    /// Receives one whole message, because the formatter writes each message in one call.
+    /// Receives one whole message: the formatter writes each message in one call.
     fn write(&mut self, message: &[u8]) -> io::Result<usize> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.add(&String::from_utf8_lossy(message), Instant::now());

@@ -15,7 +15,7 @@ const NEEDS: &str = "needs";
 /// Paths of the description in a package.
 const DESCRIPTIONS: [&str; 2] = ["metadata/metadata.json", "meta/metadata/metadata.json"];
 
-/// The reason why no package was made.
+/// The reason why the command made no package.
 #[derive(Debug)]
 pub enum MakeError {
     /// A file or folder cannot be read or written.
@@ -50,16 +50,16 @@ impl From<Fault> for MakeError {
     }
 }
 
-/// Makes an error of the system one about a file.
+/// Returns a function that adds a path to an error of the system.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> MakeError + '_ {
     move |error| MakeError::Io(path.to_owned(), error)
 }
 
-/// Makes the folder `out` in one step, so a service that watches never sees half a package. A replaced package stays whole until then.
-/// `more` is a further member of `metadata.json`.
+/// Makes the folder `out` in one step, so a service that watches never sees half a package. When a package is replaced, the old one stays
+/// whole until that step. `more` is a further member of `metadata.json`.
 ///
 /// # Errors
-/// The fault, with the file.
+/// Returns the fault, with the file.
 pub fn make(
     library: &Path,
     manifest: &Path,
@@ -94,7 +94,7 @@ pub fn make(
     };
     let result = fill(&made, name, &found, &text, more).and_then(|()| put());
     if result.is_err() {
-        // Half a package is useless. The error to report is the first one, not that of the removal.
+        // Half a package is useless. The function reports the first error, not an error of this removal.
         let _ = fs::remove_dir_all(&made);
     }
     result
@@ -147,8 +147,8 @@ fn fill(
     Ok(())
 }
 
-/// Returns the libraries that a driver needs, and their descriptions. The C library is not among them, and neither are libraries whose names
-/// are too long for a key.
+/// Returns the libraries that a driver needs, and their descriptions. Leaves out the C library, and libraries whose names are too long for
+/// a key.
 fn needs_of(library: &Path) -> Vec<(PathBuf, Need)> {
     let needs = linked::needs_in_order(library).into_iter();
     let described = needs.filter_map(|path| {
@@ -165,7 +165,7 @@ fn needs_of(library: &Path) -> Vec<(PathBuf, Need)> {
     described.collect()
 }
 
-/// Returns the oldest version of the C library with which a library works; empty if it states none.
+/// Returns the oldest version of the C library with which a library works; an empty text if the library states no version.
 fn c_library(library: &Path) -> String {
     let needs = linked::read(library).unwrap_or_default();
     needs.c_library.unwrap_or_default()
@@ -177,8 +177,8 @@ fn symbols(library: &Path) -> Option<u64> {
     wire::exported_symbols(|place, room| file.read_exact_at(room, place).is_ok())
 }
 
-/// Puts a file into a package: as a second name of the same file if only this user can change it, or else as a copy. Two libraries may be
-/// the same file.
+/// Puts a file into a package. Makes a hard link if only this user can change the file, or else a copy. Does nothing if the path already
+/// exists, because two libraries may be the same file.
 fn put(file: &Path, place: &Path) -> Result<(), MakeError> {
     let file = &fs::canonicalize(file).map_err(at(file))?;
     let state = fs::metadata(file).map_err(at(file))?;
@@ -206,7 +206,7 @@ fn create(path: &Path) -> Result<fs::File, MakeError> {
 /// Returns the header of a shared library.
 ///
 /// # Errors
-/// The file cannot be read, or is not a shared library.
+/// The file cannot be read, or the file is not a shared library.
 pub(crate) fn header(library: &Path) -> Result<Elf, MakeError> {
     let mut header = Vec::new();
     let file = fs::File::open(library).map_err(at(library))?;

@@ -1,4 +1,4 @@
-//! Sealed memory files for clients (LSV-18, LSV-30, LSV-34), and the limit of their total size (LSV-50).
+//! Sealed memory files for clients (LSV-18, LSV-30, LSV-34), and the limit on their total size (LSV-50).
 
 use crate::limits::Rate;
 use crate::package::Fault;
@@ -15,11 +15,11 @@ pub const SEALS: SealFlags = SealFlags::WRITE
     .union(SealFlags::GROW)
     .union(SealFlags::SHRINK)
     .union(SealFlags::SEAL);
-/// Upper bound on the copies in a second that replace copies whose owner somebody changed.
+/// Upper bound on new copies per second, each of which replaces a copy whose owner was changed.
 const RENEWALS: u32 = 4;
-/// Upper bound on replaced copies that clients still hold. Beyond it, no copy takes the place of one whose owner changed.
+/// Upper bound on replaced copies that clients still hold. At this bound, a copy whose owner was changed is no longer replaced.
 const MOST_LENT: usize = 8;
-/// Bytes that all memory files together may have (LSV-50).
+/// Upper bound on the bytes of all memory files together (LSV-50).
 pub const MOST_MEMORY: u64 = 4 << 30;
 
 /// Size of all copies. A copy counts until the service and all clients have closed it.
@@ -34,7 +34,10 @@ struct Used {
 }
 
 impl Memory {
-    /// Adds bytes to the total.
+    /// Adds the size of a new copy to the total.
+    ///
+    /// # Errors
+    /// The total would exceed [`MOST_MEMORY`].
     fn take(&self, size: u64) -> Result<(), Fault> {
         let mut used = self.used();
         used.bytes = used
@@ -48,7 +51,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Returns the total, without the copies that clients have closed meanwhile.
+    /// Returns the total. First subtracts the replaced copies that clients have closed.
     fn used(&self) -> MutexGuard<'_, Used> {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Used { bytes, lent } = &mut *used;
@@ -61,13 +64,13 @@ impl Memory {
     }
 }
 
-/// Returns `true` if another process has the memory file open. `file` is a read-only descriptor of it. The system gives a lease for writing
-/// only if nobody else has the file open.
+/// Returns `true` if another process has the memory file open. `file` is a read-only descriptor for this memory file. The system gives a
+/// lease for writing only if no other process has the file open.
 #[allow(unsafe_code, reason = "no library has a safe function for this")]
 fn is_lent(file: &OwnedFd) -> bool {
     // SAFETY: the command takes a number and no pointer. The descriptor is borrowed, so it is open.
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_WRLCK) };
-    // An error also means that a client made itself the owner, and then it has the file open.
+    // An error also means that a client made itself the owner of the file, so that client has the file open.
     result != 0
         && matches!(
             io::Error::last_os_error().raw_os_error(),
@@ -96,11 +99,11 @@ impl Drop for MemoryCopy {
     }
 }
 
-/// Copies of the same bytes: one for users and one for root. Each is made when it is first needed.
+/// Copies of the same bytes: one for users and one for root. The service makes each copy when a client first needs it.
 ///
-/// Nobody can write to a sealed copy. Its owner and root can change its permissions, so that nobody else can open it, and root in a
-/// container can do so too. So programs of root and those of other users get different copies. The service gives a copy its permissions
-/// back, and replaces a copy whose owner was changed.
+/// Nobody can write to a sealed copy. But its owner and root, even root in a container, can change its permissions, so that nobody else can
+/// open the copy. So programs of root and programs of other users get different copies. The service restores the permissions of a copy, and
+/// replaces a copy whose owner was changed.
 #[derive(Debug)]
 pub struct Copies {
     made: RefCell<[Option<MemoryCopy>; 2]>,
@@ -111,7 +114,7 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Creates the value without a copy. `size` is the number of bytes, which belong to a program or to a text.
+    /// Creates the value without a copy. `size` is the number of bytes. `is_program` is `true` for a library, and `false` for a text.
     pub fn new(memory: &Memory, size: u64, is_program: bool) -> Self {
         Self {
             made: RefCell::default(),
@@ -122,7 +125,7 @@ impl Copies {
         }
     }
 
-    /// Makes the copy for users. `fill` writes its content.
+    /// Makes the copy for users. `fill` writes the content of the copy.
     ///
     /// # Errors
     /// Memory ran out, the system allows no executable memory, or `fill` failed.
@@ -131,11 +134,11 @@ impl Copies {
         Ok(())
     }
 
-    /// Returns a read-only descriptor with its own position for a client. If there is no copy for the client yet, `fill` writes one; its
-    /// argument is another copy, if there is one.
+    /// Returns a read-only descriptor with its own position for a client. If there is no copy for such clients yet, `fill` writes one. The
+    /// first argument of `fill` is the other copy, if that exists.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn for_client(
         &self,
         is_root: bool,
@@ -154,11 +157,11 @@ impl Copies {
         reopened(file)
     }
 
-    /// Returns a descriptor that shares its position with those of other clients. A copy that this process can no longer open still serves
-    /// programs that may open any file, as root may.
+    /// Returns a descriptor that shares its position with the descriptors of other clients. It serves for a copy that this process can no
+    /// longer open: programs that may open any file, such as those of root, can still open the copy.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn shared(&self, is_root: bool) -> io::Result<OwnedFd> {
         let made = self.made.borrow();
         let copy = made[usize::from(is_root)].as_ref();
@@ -166,7 +169,7 @@ impl Copies {
         file.ok_or_else(|| io::Error::other("there is no copy"))?.try_clone()
     }
 
-    /// Returns `true` if a changed copy may be replaced now.
+    /// Returns `true` if the service may replace a changed copy now.
     fn may_renew(&self) -> bool {
         let mut renewals = self.renewals.get();
         let may_renew = renewals.admits(Instant::now()) && self.memory.used().lent.len() < MOST_LENT;
@@ -201,7 +204,7 @@ impl Copies {
 }
 
 impl MemoryCopy {
-    /// Gives the copy its permissions back. Returns `false` if its owner is another one, who could change them again.
+    /// Restores the permissions of the copy. Returns `false` if the copy has another owner, who could change the permissions again.
     fn restore(&self) -> bool {
         let Some(file) = &self.file else { return false };
         let is_as_it_was = || access(file) == Ok(self.access);
@@ -217,7 +220,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Creates a text that no client has yet.
+    /// Creates a text that no client has received yet.
     pub fn new(bytes: Vec<u8>, memory: &Memory) -> Self {
         let copies = Copies::new(memory, bytes.len() as u64, false);
         Self { bytes, copies }
@@ -226,10 +229,10 @@ impl Text {
     /// Returns a read-only descriptor with its own position for a client.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn for_client(&self, is_root: bool) -> io::Result<OwnedFd> {
         let copy = self.copies.for_client(is_root, |_, to| write_at(to, &self.bytes, 0));
-        // Nobody else has the file of a client whose copy was spoilt.
+        // If another client spoilt the shared copy, this client gets a file of its own.
         copy.or_else(|_| text_file(&self.bytes))
     }
 }
@@ -237,7 +240,7 @@ impl Text {
 /// Returns a text in a sealed memory file for a single client.
 ///
 /// # Errors
-/// The error of the system.
+/// Returns the error that the system reported.
 pub fn text_file(text: &[u8]) -> io::Result<OwnedFd> {
     let file = memory_file(MemfdFlags::NOEXEC_SEAL)?;
     write_at(&file, text, 0)?;
@@ -253,7 +256,7 @@ fn access(file: &OwnedFd) -> Result<(u32, u32, u32), Errno> {
     rustix::fs::fstat(file).map(|stat| (stat.st_uid, stat.st_gid, stat.st_mode))
 }
 
-/// Creates a memory file. Older systems do not know the flag.
+/// Creates a memory file. Tries again without the flag, because older systems do not know it.
 fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match rustix::fs::memfd_create("vk-loader-service", flags | flag) {
@@ -265,7 +268,7 @@ fn memory_file(flag: MemfdFlags) -> Result<OwnedFd, Errno> {
 fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     rustix::fs::fchmod(file, mode)?;
     let mut seals = SEALS | SealFlags::EXEC;
-    // The system refuses to seal a file while it moves one of the file's pages. It waits for some time before it refuses.
+    // The system refuses to seal a file while it moves one of the file's pages. Before each refusal, the system waits for some time.
     for _ in 0..10 {
         match rustix::fs::fcntl_add_seals(file, seals) {
             Err(Errno::BUSY) => {}
@@ -277,10 +280,10 @@ fn seal(file: &OwnedFd, mode: Mode) -> Result<(), Errno> {
     Err(Errno::BUSY)
 }
 
-/// Writes all bytes at a place of a file.
+/// Writes all bytes at a position in a file.
 ///
 /// # Errors
-/// An error of the system.
+/// Returns the error that the system reported.
 pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Errno> {
     while !bytes.is_empty() {
         let written = rustix::io::retry_on_intr(|| rustix::io::pwrite(file, bytes, at))?;
@@ -290,10 +293,10 @@ pub fn write_at(file: &OwnedFd, mut bytes: &[u8], mut at: u64) -> Result<(), Err
     Ok(())
 }
 
-/// Opens the same file again, so that the descriptor for a client shares neither position nor flags with another one.
+/// Opens the same file again, so that the descriptor for a client does not share its position or flags with another descriptor.
 ///
 /// # Errors
-/// The error of the system.
+/// Returns the error that the system reported.
 pub fn reopened(file: &OwnedFd) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", file.as_fd().as_raw_fd());
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;

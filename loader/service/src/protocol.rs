@@ -1,5 +1,5 @@
-//! The contents of packets (LSV-34, LSV-35): parses the payload of a request, and writes the payload of a reply. `vulkan-loader-wire`
-//! defines the packets themselves.
+//! The contents of packets (LSV-34, LSV-35). Parses the payload of a request, and writes the payload of a reply. The crate
+//! `vulkan-loader-wire` defines the packets themselves.
 
 use crate::json;
 use crate::package::Class;
@@ -13,16 +13,16 @@ pub enum Request {
     Features,
     /// The library with this key.
     Get(String),
-    /// The manifests, at once or when nothing is pending.
+    /// The manifests, at once or as soon as nothing is pending.
     Manifests {
-        /// `true` to wait until nothing is pending.
+        /// `true` if the client waits until nothing is pending.
         wait_for_idle: bool,
         /// Class of the client's program; `None` if the client does not name it.
         class: Option<Class>,
     },
     /// The devices.
     Devices,
-    /// Messages about changes from now on.
+    /// Messages about all later changes.
     Watch,
     /// The state of the service.
     Inspect,
@@ -32,7 +32,7 @@ impl Request {
     /// Reads the request in a packet.
     ///
     /// # Errors
-    /// The status for the answer.
+    /// Returns the status for the answer.
     pub fn read(packet: &Packet<'_>) -> Result<Self, &'static str> {
         let operation = Operation::from_number(packet.header.operation).ok_or(status::UNSUPPORTED)?;
         if packet.header.is_reply {
@@ -61,7 +61,7 @@ impl Request {
     }
 }
 
-/// The members of all requests; each operation has its own.
+/// The members of all requests. Each operation uses its own members.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Members {
@@ -91,7 +91,7 @@ pub enum Reply {
         /// `wire::Features`.
         features: u64,
     },
-    /// A library, whose descriptor comes with the packet.
+    /// A library. Its descriptor comes with the packet.
     Library {
         /// `wire::status::OK`.
         status: &'static str,
@@ -100,7 +100,7 @@ pub enum Reply {
         /// Hash of the bytes, in hexadecimal digits.
         sha256: String,
     },
-    /// Manifests, which are in the memory file that comes with the packet.
+    /// Manifests. The memory file that comes with the packet contains them.
     Manifests {
         /// The number of manifests.
         count: usize,
@@ -126,29 +126,29 @@ pub struct Device {
 /// A manifest in the memory file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ManifestText<'a> {
-    /// The name of its file.
+    /// The name of the manifest's file.
     pub name: &'a str,
     /// Text of the manifest.
     pub contents: &'a str,
     /// The driver's library.
     #[serde(flatten)]
     pub library: LibraryText<'a>,
-    /// The libraries that it needs. Each comes after those that it needs itself.
+    /// The libraries that the driver's library needs. Each one comes after the libraries that it needs itself.
     pub needs: Vec<LibraryText<'a>>,
 }
 
 /// A library in the memory file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LibraryText<'a> {
-    /// The key by which clients ask for it. After the number of the instance, it has the name under which others need the library.
+    /// The key by which clients ask for the library: the number of the instance, followed by the name under which others need the library.
     pub key: &'a str,
-    /// The name of its file, which has its version.
+    /// The name of the library's file, which contains the version.
     pub file: &'a str,
-    /// Number of symbols that it exports.
+    /// Number of symbols that the library exports.
     pub symbols: u64,
-    /// The oldest version of the C library with which it works; empty for all.
+    /// The oldest version of the C library with which the library works; empty for any version.
     pub c_library: &'a str,
-    /// Hash of the library's bytes, in hexadecimal digits. A client that has this library open does not request it.
+    /// Hash of the library's bytes, in hexadecimal digits. A client that already has this library open does not request it.
     pub sha256: &'a str,
 }
 
@@ -160,7 +160,7 @@ impl Reply {
 
     /// Returns the packet that answers the request with this header.
     pub fn packet(&self, asked: Header) -> Vec<u8> {
-        // Every reply can be written as JSON. A reply that does not fit in a packet would be useless to the client.
+        // Every reply can be written as JSON. If a reply is too long for a packet, the client gets the status `busy` instead.
         let payload = serde_json::to_vec(self)
             .ok()
             .filter(|payload| payload.len() <= wire::MOST_IN_REPLY);

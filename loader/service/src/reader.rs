@@ -6,7 +6,7 @@ use crate::memory::Memory;
 use crate::package::{Class, Described, Fault, File, Folder, Manifest, Metadata, Owner, Stamp, is_name};
 use std::path::{Path, PathBuf};
 
-/// A package that was read, and the state of its files, which shows later whether the package changed.
+/// A package that was read, and the state of its files. From this state, a later check detects whether the package changed.
 pub type Read = (Loaded<Library>, Stamps);
 
 /// The progress of reading a package (LSV-44).
@@ -30,9 +30,9 @@ pub struct Stamps {
 /// Reads packages.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    /// The folders that packages are in, in the order in which they are searched.
+    /// The folders with packages, in the order in which the reader searches them.
     pub roots: Vec<PathBuf>,
-    /// Owner whose packages are trusted.
+    /// The user whose packages the reader trusts.
     pub owner: Owner,
     /// The way in which clients get libraries.
     pub hand_out: HandOut,
@@ -50,11 +50,11 @@ struct Files {
 }
 
 impl Reader {
-    /// Reads a package. Passes each folder whose changes matter to `visit`, before it opens anything in the folder. Passes the progress to
+    /// Reads a package. Passes each folder whose changes matter to `visit` before it opens anything in that folder. Passes the progress to
     /// `step`.
     ///
     /// # Errors
-    /// The fault of the package.
+    /// Returns the fault of the package.
     pub fn read(&self, name: &str, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Read, Fault> {
         let folder = self.folder(name, visit)?;
         self.read_folder(&folder, visit, step)
@@ -63,7 +63,7 @@ impl Reader {
     /// Reads the package in a folder of any name.
     ///
     /// # Errors
-    /// The fault of the package.
+    /// Returns the fault of the package.
     pub fn read_folder(
         &self,
         folder: &Folder,
@@ -140,7 +140,7 @@ fn is_missing(path: &Path) -> bool {
 
 fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step)) -> Result<Files, Fault> {
     step(Step::Metadata);
-    // Packages have two forms. In one of them the description is inside the contents, so the folder has no `metadata`.
+    // Packages have two forms. In one form, the contents include the description, so the folder has no subfolder `metadata`.
     let is_two_folders = !folder.is_absent("metadata");
     let path = if is_two_folders {
         "metadata/metadata.json"
@@ -181,7 +181,7 @@ fn open(folder: &Folder, visit: &mut dyn FnMut(&Path), step: &mut dyn FnMut(Step
 /// Returns all bytes of a short file.
 fn text(file: &File) -> Result<Vec<u8>, Fault> {
     let most = wire::MOST_IN_MANIFEST;
-    // One byte more than the limit shows that the file has grown.
+    // Reads one byte more than the limit, which shows whether the file has grown.
     let mut bytes = vec![0; most + 1];
     let mut length = 0;
     while length < bytes.len() {

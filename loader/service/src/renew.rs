@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Folders that are searched for manifests if the command line names none.
+/// Folders in which the command searches manifests if the command line names no folder.
 pub const MANIFESTS: &[&str] = &[
     "/etc/vulkan/icd.d",
     "/usr/local/share/vulkan/icd.d",
@@ -20,7 +20,7 @@ pub const MANIFESTS: &[&str] = &[
 /// Key of `metadata.json` whose value identifies the files that the package was made from.
 const MADE_OF: &str = "made_of";
 
-/// Name of the package for each name of a manifest. The manifest's name is cut at its first dot, and `_icd` is removed.
+/// Name of the package for each manifest. The key is the manifest's name up to its first dot, without `_icd`.
 const NAMES: &[(&str, &str)] = &[
     ("radeon", "radv"),
     ("amd_icd64", "amdvlk"),
@@ -37,8 +37,8 @@ const NAMES: &[(&str, &str)] = &[
     ("lvp", "lavapipe"),
 ];
 
-/// Makes, renews and removes packages in the folder `out`, and returns a line for each change and each error. Packages that this command
-/// did not make stay as they are.
+/// Makes, renews and removes packages in the folder `out`. Returns a line for each change and each error. Does not touch packages that this
+/// command did not make.
 ///
 /// # Errors
 /// The folder with packages cannot be read.
@@ -67,7 +67,7 @@ pub fn renew(folders: &[PathBuf], out: &Path) -> Result<Vec<String>, MakeError> 
     Ok(lines)
 }
 
-/// The outcome for a driver.
+/// The outcome for one driver.
 enum Renewed {
     Made,
     Unchanged,
@@ -104,7 +104,7 @@ fn renew_one(manifest: &Path, out: &Path) -> Result<Renewed, MakeError> {
     Ok(Renewed::Made)
 }
 
-/// Returns a text that identifies the files of a driver, and changes when they change.
+/// Returns a text that identifies the files of a driver. The text changes when one of these files changes.
 fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
     let mut parts = Vec::new();
     let needs = linked::needs_in_order(library);
@@ -113,14 +113,14 @@ fn source(manifest: &Path, library: &Path) -> Result<String, MakeError> {
         .chain(needs.iter().map(PathBuf::as_path))
     {
         let state = fs::metadata(path).map_err(at(path))?;
-        // A second name in a package changes the time of the file's attributes, and not that of its content.
+        // A hard link in a package changes the time of the file's attributes, but not the time of its content.
         let (inode, size, seconds, parts_of_second) = (state.ino(), state.len(), state.mtime(), state.mtime_nsec());
         parts.push(format!("{} {inode} {size} {seconds}.{parts_of_second}", path.display()));
     }
     Ok(parts.join(", "))
 }
 
-/// Returns the checksum of a package's sources, or `None` if the folder is not a package that this program made.
+/// Returns the checksum of a package's sources, or `None` if this program did not make the package.
 fn made_of(package: &Path) -> Option<String> {
     let text = fs::read(package.join("metadata/metadata.json")).ok()?;
     Some(
@@ -130,7 +130,7 @@ fn made_of(package: &Path) -> Option<String> {
     )
 }
 
-/// Returns the paths in a folder, sorted by name; none if the folder cannot be read.
+/// Returns the paths in a folder, sorted by name; an empty list if the folder cannot be read.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

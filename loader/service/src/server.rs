@@ -1,4 +1,5 @@
-//! The main loop: one thread serves all clients and receives events of devices and packages. It waits only for all of these at once.
+//! The main loop. One thread serves all clients and receives events about devices and packages. The thread waits in one place, for all of
+//! them.
 
 mod connections;
 mod requests;
@@ -31,15 +32,16 @@ use std::time::{Duration, Instant};
 use tracing::{debug, info, warn};
 use wire::{PacketError, VERSION, status};
 
-/// Upper bound on the events that one call of the system returns.
+/// Upper bound on the events that one system call returns.
 const EVENTS: usize = 64;
-/// Number of packets of one client that are answered before other clients get their turn.
+/// Upper bound on the packets of one client that the loop answers before it turns to other clients.
 const TURN: usize = 16;
 /// Lower bound on the time between two scans of the devices.
 const BETWEEN_SCANS: Duration = Duration::from_millis(50);
-/// Time in which changes of the state are collected before the state is written.
+/// Time for which the loop collects changes of the state before it writes the state.
 const BETWEEN_WRITES: Duration = Duration::from_millis(100);
-/// Time for which the loop ignores clients above their rate. It also ignores the listening socket for this time if no descriptor is free.
+/// Time for which the loop ignores a client above its rate. If no descriptor is free, the loop also ignores the listening socket for this
+/// time.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The kind of a descriptor in the loop.
@@ -99,15 +101,15 @@ pub struct Server {
     held: Vec<Held>,
     /// The current list of manifests for each class.
     lists: BTreeMap<Option<Class>, List>,
-    /// Generation that the watching clients were last told about.
+    /// Generation of the list about which watching clients were last notified.
     told: u64,
     scan_at: Option<Instant>,
-    /// Sources that the loop ignores until [`Server::resume_at`].
+    /// Sources whose events the loop ignores until [`Server::resume_at`].
     paused: Vec<Source>,
     resume_at: Option<Instant>,
     write_at: Option<Instant>,
     debug: Option<Debug>,
-    /// User of this process.
+    /// The user of this process.
     user: u32,
 }
 
@@ -121,10 +123,10 @@ struct List {
 }
 
 impl Server {
-    /// Opens everything that the loop needs. After that the process can give up its rights.
+    /// Opens everything that the loop needs. After this call, the process can give up its rights.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn new(config: Config, listener: Listener, debug: Option<Debug>) -> io::Result<Self> {
         let packages = Arc::new(FolderWatch::new()?);
         let memory = Memory::default();
@@ -182,7 +184,7 @@ impl Server {
     /// Serves until the process ends.
     ///
     /// # Errors
-    /// The error of the system for the loop itself. Errors of a client do not end the loop.
+    /// Returns the error that the system reported for the loop itself. An error of a client does not end the loop.
     pub fn run(mut self) -> io::Result<()> {
         loop {
             self.settle(Instant::now());
@@ -232,14 +234,14 @@ impl Server {
     }
 
     fn packages_changed(&mut self, now: Instant) {
-        // The loop now watches a new folder itself, instead of the folder above it.
+        // If a folder was created meanwhile, the loop now watches this folder instead of the folder above it.
         for root in &self.config.roots {
             self.packages.add(root);
         }
         self.drivers.packages_touched(now);
     }
 
-    /// Does the work that is due, and sends the results to clients.
+    /// Does the work that is due, and sends results to clients.
     fn settle(&mut self, now: Instant) {
         if self.scan_at.is_some_and(|at| at <= now) {
             self.scan_at = None;
@@ -271,7 +273,7 @@ impl Server {
         }
     }
 
-    /// Returns the time at which there is work even without an event.
+    /// Returns the time at which the loop must wake even without an event.
     fn next(&self) -> Option<Instant> {
         let now = Instant::now();
         let own = [
@@ -347,7 +349,7 @@ impl Server {
         Ok(())
     }
 
-    /// Answers a packet of another version, and ends the connection as for any malformed packet.
+    /// Answers a packet of another protocol version. Then ends the connection, as for any malformed packet.
     fn refuse(&mut self, number: u64, error: PacketError) -> End {
         if let PacketError::Version(_, asked) = error {
             let status = status::UNSUPPORTED;
@@ -362,7 +364,7 @@ impl Server {
         End::Garbage(error)
     }
 
-    /// Ignores a client, or new connections, for a moment.
+    /// Ignores a client, or new connections, for the time [`PAUSE`].
     fn pause(&mut self, source: Source, now: Instant) {
         if !self.paused.contains(&source) {
             self.paused.push(source);
@@ -371,7 +373,7 @@ impl Server {
         self.resume_at.get_or_insert(now + PAUSE);
     }
 
-    /// Sets the events that the system reports for a client or for the listening socket.
+    /// Chooses the events that the system reports for a client or for the listening socket.
     fn listen_to(&self, source: Source) {
         let (socket, has_queue) = match source {
             Source::Client(number) => match self.clients.get(&number) {
@@ -409,7 +411,7 @@ impl Server {
 }
 
 fn timespec(duration: Duration) -> Option<Timespec> {
-    // Rounds up, so that the loop does not wake shortly before the time.
+    // Rounds up, so that the loop does not wake shortly before the requested time.
     Timespec::try_from(duration + Duration::from_micros(100)).ok()
 }
 

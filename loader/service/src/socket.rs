@@ -1,4 +1,5 @@
-//! The socket that clients connect to (LSV-33). systemd passes it, or the service makes it; a lock prevents a second one.
+//! The socket that clients connect to (LSV-33). systemd passes the socket, or the service creates it. A lock prevents a second service at
+//! the same path.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, OFlags};
@@ -10,9 +11,9 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Upper bound on the connections that wait to be accepted.
+/// Upper bound on the connections that wait until the service accepts them.
 const BACKLOG: i32 = 256;
-/// The number of the first inherited socket.
+/// The number of the first inherited descriptor.
 const FIRST_INHERITED: i32 = 3;
 
 /// A listening socket, and the lock that prevents a second service from using its path.
@@ -28,9 +29,9 @@ pub struct Listener {
 pub enum ListenError {
     /// Another service uses the socket.
     Taken(PathBuf),
-    /// The path leads to something other than a socket.
+    /// The path leads to a file that is not a socket.
     NoSocket(PathBuf),
-    /// The inherited descriptors are not one socket of the right kind.
+    /// There is not exactly one inherited descriptor, or it is not a socket of the right kind.
     Inherited(String),
     /// The system reported an error.
     Io(PathBuf, io::Error),
@@ -50,7 +51,7 @@ impl fmt::Display for ListenError {
 impl std::error::Error for ListenError {}
 
 impl Listener {
-    /// Returns the socket that this process inherited, as `LISTEN_PID` and `LISTEN_FDS` describe it; `None` without these variables.
+    /// Returns the socket that this process inherited, as `LISTEN_PID` and `LISTEN_FDS` describe it, or `None` without these variables.
     ///
     /// # Errors
     /// The inherited descriptor cannot be used.
@@ -64,7 +65,7 @@ impl Listener {
         if count != "1" {
             return Err(wrong(format!("one socket is needed, and not {count:?}")));
         }
-        // Copies the descriptor through the system, which checks that it is open.
+        // Gets a copy of the descriptor from the system, which checks that the descriptor is open.
         let failed = |error: Errno| wrong(format!("descriptor {FIRST_INHERITED}: {error}"));
         let process = rustix::process::pidfd_open(own, PidfdFlags::empty()).map_err(failed)?;
         let socket =
@@ -80,7 +81,7 @@ impl Listener {
         Ok(Some(Self { socket, _lock: None }))
     }
 
-    /// Creates the socket at a path. Replaces the socket of a service that ended, but never one that still accepts connections.
+    /// Creates the socket at a path. Replaces the socket of a service that ended, but never a socket that still accepts connections.
     ///
     /// # Errors
     /// Another service uses the path, or the system reported an error.
@@ -93,7 +94,7 @@ impl Listener {
         let address = SocketAddrUnix::new(path).map_err(failed)?;
         remove_dead(path, &address)?;
         let socket = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(failed)?;
-        // All users may connect, from the moment at which the socket exists.
+        // All users may connect as soon as the socket exists.
         let before = rustix::process::umask(Mode::empty());
         let bound = rustix::net::bind(&socket, &address);
         rustix::process::umask(before);
@@ -116,8 +117,8 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)
 }
 
-/// Takes the lock beside the socket, which the system releases when the process ends. The lock decides between services that start at the
-/// same time.
+/// Takes the lock beside the socket. The system releases the lock when the process ends. The lock decides which service wins if two start
+/// at the same time.
 fn lock(path: &Path) -> Result<OwnedFd, ListenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -144,7 +145,7 @@ fn remove_dead(path: &Path, address: &SocketAddrUnix) -> Result<(), ListenError>
     let probe = seqpacket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
     match rustix::net::connect(&probe, address) {
         Err(Errno::CONNREFUSED) => std::fs::remove_file(path).map_err(failed),
-        // A service whose queue is full still runs, and so does one with another kind of socket.
+        // Another service still runs if its queue is full, or if its socket has another type.
         Ok(()) | Err(Errno::AGAIN | Errno::PROTOTYPE) => Err(ListenError::Taken(path.to_owned())),
         Err(error) => Err(failed(error.into())),
     }

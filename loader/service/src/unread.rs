@@ -1,42 +1,44 @@
 //! Closed connections whose clients have not read all replies (LSV-46).
 //!
 //! A descriptor on its way to a client counts against this process's limit until the client reads it or closes its own end. Closing the
-//! service's end does not change that. So a connection with unread replies is shut down in both directions, but stays open. It counts as a
-//! connection of its user until the client has read the replies or is gone.
+//! service's end does not change that. So the service shuts down a connection with unread replies in both directions, but keeps the socket
+//! open. The connection counts as a connection of its user until the client has read the replies or has closed its end.
 
 use crate::limits::Closed;
 use rustix::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ffi::c_int;
 
-/// Returns `true` if the client has not read everything that was sent. A client that closed its end has read everything.
+/// Returns `true` if the client has not read everything that the service sent. A client that closed its end counts as having read
+/// everything.
 #[allow(unsafe_code, reason = "no library has a safe function for this")]
 pub fn has_unread(socket: impl AsFd) -> bool {
     let mut bytes: c_int = 0;
-    // SAFETY: `TIOCOUTQ` writes one integer to the place that the third argument points to, which is one and lives as long as the call.
-    // The descriptor is borrowed, so it is open.
+    // SAFETY: `TIOCOUTQ` writes one integer through the third argument. The argument points to an integer that outlives the call. The
+    // descriptor is borrowed, so it is open.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
-    // If the system cannot answer, the connection does not count. Otherwise such a system would use up all places.
+    // If the system cannot answer, the connection does not count. Otherwise all connections on such a system would count as unread for
+    // ever.
     result == 0 && bytes > 0
 }
 
-/// The closed connections whose client has not read all replies.
+/// The closed connections whose clients have not read all replies.
 #[derive(Debug, Default)]
 pub struct Unread(Vec<(u32, OwnedFd)>);
 
 impl Unread {
-    /// Adds a connection of an account. The connection is shut down in both directions.
+    /// Adds a connection of an account. The caller has shut the connection down in both directions.
     pub fn push(&mut self, account: u32, socket: OwnedFd) {
         self.0.push((account, socket));
     }
 
-    /// Removes and returns the connections whose clients have read all replies or are gone.
+    /// Removes and returns the connections whose clients have read all replies or have closed their end.
     pub fn take_read(&mut self) -> impl Iterator<Item = OwnedFd> {
         let (unread, read): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|(_, socket)| has_unread(socket));
         self.0 = unread;
         read.into_iter().map(|(_, socket)| socket)
     }
 
-    /// Returns the number of connections, of an account and in all.
+    /// Returns the number of closed connections, for an account and for all accounts together.
     pub fn count(&self, account: u32) -> Closed {
         Closed {
             own: self.0.iter().filter(|(of, _)| *of == account).count(),

@@ -1,5 +1,5 @@
-//! The thread that reads packages, so that reading a library of a gigabyte delays no reply. It reports through a channel, and wakes the
-//! loop.
+//! The thread that reads packages, so that reading a library of a gigabyte delays no reply. The thread reports through a channel, and wakes
+//! the loop.
 
 use crate::drivers::{Job, Outcome};
 use crate::library::Library;
@@ -32,7 +32,7 @@ pub enum Report {
     },
 }
 
-/// The channel for reports.
+/// The channel through which the thread reports.
 #[derive(Clone)]
 struct Reports {
     sender: Sender<Report>,
@@ -40,10 +40,10 @@ struct Reports {
 }
 
 impl Reports {
-    /// The channel is closed only when the process ends.
+    /// Sends a report and wakes the loop. The channel is closed only when the process ends.
     fn send(&self, report: Report) {
         if self.sender.send(report).is_ok() {
-            // The call fails only if the counter is full, and then the loop is already awake.
+            // The call fails only if the counter is full. In that case, the loop is already awake.
             let _ = rustix::io::write(&self.bell, &1_u64.to_ne_bytes());
         }
     }
@@ -57,10 +57,10 @@ pub struct Workers {
 }
 
 impl Workers {
-    /// Starts the thread. It watches the folders of packages before it reads anything in them.
+    /// Starts the thread. The thread watches the folders of packages before it reads anything in them.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn start(reader: Reader, watch: Arc<FolderWatch>) -> io::Result<Self> {
         let bell = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let bell = Arc::new(bell);
@@ -83,14 +83,14 @@ impl Workers {
 
     /// Gives a job to the thread.
     pub fn give(&self, job: Job) {
-        // The thread ends only with the process.
+        // The thread ends only with the process, so the channel is open.
         let _ = self.jobs.send(job);
     }
 
     /// Returns the reports since the last call.
     pub fn reports(&self) -> Vec<Report> {
         let mut count = [0; 8];
-        // The counter may be empty, if an earlier call already took the reports.
+        // The counter may be zero, because an earlier call may already have taken the reports.
         let _ = rustix::io::read(&self.bell, &mut count);
         self.reports.try_iter().collect()
     }

@@ -1,5 +1,4 @@
-//! Devices and packages that come, change and go (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, LSV-53 to
-//! LSV-56).
+//! Tests with devices and packages that come, change and go (LSV-6 to LSV-13, LSV-25 to LSV-31, LSV-49, LSV-50, LSV-53 to LSV-56).
 
 mod machine;
 
@@ -10,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use wire::Operation;
 
-/// LSV-6, LSV-12, LSV-25
+/// LSV-6, LSV-12, LSV-25: the published list follows the devices, sorted by their numbers, without a restart.
 #[test]
 fn lsv_25_devices_come_and_go() {
     case(|mut machine| {
@@ -30,13 +29,13 @@ fn lsv_25_devices_come_and_go() {
         machine.expect(&["1-liba.so.json"]);
         fs::remove_dir_all(machine.path("dri")).unwrap();
         machine.expect(&[]);
-        // The folder may come back, and the instance was kept.
+        // The service kept the instance, so the same manifest comes back with the folder.
         machine.device("renderD128", "one");
         machine.expect(&["1-liba.so.json"]);
     });
 }
 
-/// LSV-25: a new node is left alone for a moment.
+/// LSV-25: the service waits a moment before it uses a new node.
 #[test]
 fn lsv_25_a_new_node_settles() {
     case(|mut machine| {
@@ -50,12 +49,12 @@ fn lsv_25_a_new_node_settles() {
             reply.payload.to_string().contains("renderD128")
         };
         eventually("the device is used", || devices(&mut client));
-        // File times of the system may be a few milliseconds late.
+        // The system's file times may be a few milliseconds late.
         assert!(begin.elapsed().as_millis() >= 180, "{:?}", begin.elapsed());
     });
 }
 
-/// LSV-11, LSV-13, LSV-27
+/// LSV-11, LSV-13, LSV-27: the first usable package of a device serves, and the software driver only if no device has a driver.
 #[test]
 fn lsv_11_the_first_package_that_can_serves() {
     case(|mut machine| {
@@ -63,7 +62,7 @@ fn lsv_11_the_first_package_that_can_serves() {
         machine.package("soft");
         machine.start();
         machine.expect(&["2-libsoft.so.json"]);
-        // Package b is added later and takes precedence over the software driver. Package a then takes precedence over b.
+        // Package b appears later and replaces the software driver. Then package a appears and replaces package b.
         machine.package("b");
         machine.expect(&["3-libb.so.json"]);
         machine.package("a");
@@ -80,7 +79,7 @@ fn lsv_11_the_first_package_that_can_serves() {
     });
 }
 
-/// LSV-25, LSV-53: `/dev/dri` does not exist.
+/// LSV-25, LSV-53: without the folder `/dev/dri`, the software driver serves. The service notices when the folder appears.
 #[test]
 fn lsv_53_without_a_folder_of_devices() {
     case(|mut machine| {
@@ -100,7 +99,7 @@ fn lsv_53_without_a_folder_of_devices() {
     });
 }
 
-/// LSV-31
+/// LSV-31: a package with a changed file becomes a new instance, and clients keep the library that they already have.
 #[test]
 fn lsv_31_a_package_that_changes_is_a_new_instance() {
     case(|mut machine| {
@@ -110,13 +109,13 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
         machine.expect(&["0-libb.so.json"]);
         let mut client = machine.client();
         let mut old = client.get("0-libb.so");
-        // Written in place, which changes nothing for who has the old library.
+        // The test overwrites the library in place. A client that already has the old library keeps the old bytes.
         machine.write("icd/b/contents/lib/driver.so", library(64, 50_000));
         machine.expect(&["1-libb.so.json"]);
         assert_eq!(old.attached(), library(64, 100_000));
         assert_eq!(client.get("0-libb.so").status(), "not_found");
         assert_eq!(client.get("1-libb.so").attached(), library(64, 50_000));
-        // Another manifest, put in its place as packages are.
+        // The test renames another manifest into place, as package managers do.
         machine.write("icd/b/contents/new.json", manifest("other.so"));
         fs::rename(
             machine.path("icd/b/contents/new.json"),
@@ -124,14 +123,14 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
         )
         .unwrap();
         machine.expect(&["2-other.so.json"]);
-        // A file that is nobody's business changes nothing.
+        // A file that the package does not name changes nothing.
         machine.write("icd/b/contents/lib/readme", "x");
         std::thread::sleep(std::time::Duration::from_millis(600));
         machine.expect(&["2-other.so.json"]);
     });
 }
 
-/// LSV-54: a package is deleted while it is in use.
+/// LSV-54: a package that is deleted while clients use it disappears from the list, and clients keep its library.
 #[test]
 fn lsv_54_a_package_is_deleted() {
     case(|mut machine| {
@@ -148,7 +147,7 @@ fn lsv_54_a_package_is_deleted() {
     });
 }
 
-/// LSV-28: the form of one package.
+/// LSV-28: a package that has its description inside the contents works.
 #[test]
 fn lsv_28_a_package_may_be_its_own_contents() {
     case(|mut machine| {
@@ -166,7 +165,7 @@ fn lsv_28_a_package_may_be_its_own_contents() {
     });
 }
 
-/// LSV-28: roots are searched in their order.
+/// LSV-28: the service searches the roots in their order.
 #[test]
 fn lsv_28_the_first_root_that_has_a_package_counts() {
     case(|mut machine| {
@@ -174,7 +173,7 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
         machine.options = vec!["--root".into(), second.to_str().unwrap().into()];
         machine.start();
         machine.expect(&[]);
-        // A root that appears is found.
+        // The service finds a root that appears later.
         machine.package_with("x", &manifest("second.so"), &library(64, 100));
         fs::create_dir_all(&second).unwrap();
         fs::rename(machine.path("icd/x"), second.join("soft")).unwrap();
@@ -184,7 +183,7 @@ fn lsv_28_the_first_root_that_has_a_package_counts() {
     });
 }
 
-/// LSV-17, LSV-55: keys.
+/// LSV-17, LSV-55: a key has no folder and at most the longest allowed length, even if `library_path` is longer.
 #[test]
 fn lsv_55_keys_are_short_names() {
     case(|mut machine| {
@@ -220,7 +219,7 @@ fn lsv_50_a_client_sees_libraries_of_its_class() {
     });
 }
 
-/// LSV-56: a device disappears and comes back.
+/// LSV-56: a device that disappears and soon comes back keeps its instance.
 #[test]
 fn lsv_56_a_device_that_flaps_keeps_its_instance() {
     case(|mut machine| {
@@ -245,7 +244,7 @@ fn lsv_56_a_device_that_flaps_keeps_its_instance() {
 
 /// Returns a new folder that only root can change, and that the service's user may enter.
 ///
-/// A restrictive umask closes the folder of build outputs to that user, and others may own it.
+/// The folder of build outputs may be unsuitable: a restrictive umask closes it to the service's user, or another user owns it.
 fn folder_of_root() -> Option<tempfile::TempDir> {
     let is_safe =
         |folder: &Path| fs::metadata(folder).is_ok_and(|state| state.uid() == 0 && state.mode() & 0o023 == 0o001);
@@ -255,11 +254,11 @@ fn folder_of_root() -> Option<tempfile::TempDir> {
         .and_then(|place| tempfile::tempdir_in(place).ok())
 }
 
-/// LSV-30: the opened file itself.
+/// LSV-30: with `libraries` set to `file`, clients get the opened file itself.
 #[test]
 fn lsv_30_the_file_itself_may_be_handed_out() {
     if !steady::is_superuser() {
-        machine::skip("packages must be root's, and the cases do not run as root");
+        machine::skip("packages must belong to root, and the tests do not run as root");
         return;
     }
     let Some(place) = folder_of_root() else {
@@ -282,7 +281,7 @@ fn lsv_30_the_file_itself_may_be_handed_out() {
     // Root could open the file for writing through its descriptor, so root gets a copy.
     let copy = machine.client().get("0-libsoft.so").descriptors.remove(0);
     assert!(rustix::fs::fcntl_get_seals(&copy).is_ok());
-    // Below a folder that all may write to there is a copy.
+    // If everybody may write to a folder above the library, clients get a copy.
     let mut machine = Machine::new(tempfile::tempdir_in("/tmp").unwrap());
     machine.config(r#"{"fallback":"soft","libraries":"file"}"#);
     machine.package("soft");
@@ -292,7 +291,7 @@ fn lsv_30_the_file_itself_may_be_handed_out() {
     assert!(rustix::fs::fcntl_get_seals(&reply.descriptors[0]).is_ok());
 }
 
-/// LSV-30: the system allows no memory file that can be executed.
+/// LSV-30: without executable memory files, the service cannot copy a driver and reports `vm.memfd_noexec`.
 #[test]
 fn lsv_30_without_executable_memory_files() {
     case(|mut machine| {
@@ -307,7 +306,7 @@ fn lsv_30_without_executable_memory_files() {
         }
         machine.wrap = words.map(str::to_owned).to_vec();
         machine.wrap.push(format!(r#"{forbid}; exec "$0" "$@""#));
-        // Leaving root would keep the process from ending with its parent.
+        // If the process left root, it would not end with its parent.
         machine.config(r#"{"fallback":"soft","user":0}"#);
         machine.package("soft");
         machine.start();
@@ -317,7 +316,7 @@ fn lsv_30_without_executable_memory_files() {
     });
 }
 
-/// LSV-18: root in a container owns nothing of the service, and may change permissions all the same.
+/// LSV-18: a client that changes the permissions of a received file harms no other client, even as root in a container.
 #[test]
 fn lsv_18_permissions_that_a_client_changes_are_its_own_problem() {
     case(|mut machine| {
@@ -374,20 +373,20 @@ fn lsv_18_copies_are_shared_and_spoilt_ones_limited() {
                 for copy in &reply.descriptors {
                     copies.insert(inode(copy));
                     rustix::fs::fchown(copy, Some(rustix::fs::Uid::from_raw(1)), None).unwrap();
-                    // A seal keeps the bits for execution as they are.
+                    // A seal forbids changes of the execution bits, so the new mode keeps them.
                     let mode = rustix::fs::fstat(copy).unwrap().st_mode & 0o111;
                     rustix::fs::fchmod(copy, rustix::fs::Mode::from_raw_mode(mode)).unwrap();
                 }
                 held.push(reply);
             }
         }
-        // Lists that were not shared any more are those of the hostile client.
+        // Each of the hostile client's hundred lists is a separate copy. The number of library copies is limited.
         assert!(copies.len() < 130, "{}", copies.len());
         for user in [20_000, 0] {
             let mut other = machine::connections(&socket, user, 1).remove(0);
             assert_eq!(other.manifests(true).len(), 1);
             let library = other.get("0-libsoft.so").descriptors.remove(0);
-            // As the system's linker does.
+            // The dynamic linker of the system opens a library in the same way.
             let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&library));
             assert_eq!(fs::read(path).unwrap().len(), 100_000, "user {user}");
         }

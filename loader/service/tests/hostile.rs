@@ -1,4 +1,4 @@
-//! Clients that want more than their share (LSV-46): the others notice nothing, and the service stays small.
+//! Tests with clients that want more than their share (LSV-46): other clients notice nothing, and the service stays small.
 
 mod machine;
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use vk_loader_service::limits::{CLIENTS, CLIENTS_OF_USER};
 use wire::Operation;
 
-/// Kilobytes that the service may have had in memory at most, beside libraries: measured, with room for other machines.
+/// Upper bound on the service's peak memory in kilobytes, without libraries. The value was measured, with a margin for other machines.
 const MOST_MEMORY: u64 = 32 << 10;
 
 fn memory(machine: &Machine) -> u64 {
@@ -18,7 +18,7 @@ fn memory(machine: &Machine) -> u64 {
     row.trim_end_matches("kB").trim().parse().expect("it is a number")
 }
 
-/// LSV-46: one client too many of a user, and of all.
+/// LSV-46: one connection more than a user may have replaces a connection of that user. The same holds for the limit of all users.
 #[test]
 fn lsv_46_one_client_too_many_takes_the_place_of_another() {
     case(|mut machine| {
@@ -26,7 +26,7 @@ fn lsv_46_one_client_too_many_takes_the_place_of_another() {
         let socket = machine.socket();
         let mut clients = connections(&socket, 20_000, CLIENTS_OF_USER);
         assert!(clients.iter_mut().all(Connection::is_alive));
-        // The user's own oldest one goes.
+        // The oldest connection of the same user is closed.
         let mut one_more = connections(&socket, 20_000, 1);
         assert!(one_more[0].is_alive() && !clients.remove(0).is_alive());
         assert!(clients.iter_mut().all(Connection::is_alive));
@@ -35,7 +35,7 @@ fn lsv_46_one_client_too_many_takes_the_place_of_another() {
         }
         assert_eq!(clients.len() + one_more.len(), CLIENTS);
         assert!(clients.iter_mut().all(Connection::is_alive));
-        // Others find room at any time, and root too.
+        // Other users, including root, always get a connection.
         for user in [30_000, 30_001, 0] {
             let mut other = connections(&socket, user, 1);
             assert!(other[0].is_alive(), "user {user}");
@@ -47,7 +47,7 @@ fn lsv_46_one_client_too_many_takes_the_place_of_another() {
     });
 }
 
-/// Many clients of several users ask at once.
+/// LSV-46: ten thousand requests of many clients, sent at once, all get their answers.
 #[test]
 fn lsv_46_ten_thousand_requests_at_once() {
     const REQUESTS: usize = 10_000;
@@ -98,7 +98,7 @@ fn lsv_46_ten_thousand_requests_at_once() {
     });
 }
 
-/// LSV-46: a client sends many requests and never reads the replies.
+/// LSV-46: the service closes a client that sends many requests and never reads a reply, and serves the others.
 #[test]
 fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     case(|mut machine| {
@@ -124,7 +124,7 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
                 }
             }
             let asked = Instant::now();
-            // The client asks no more often than the service allows.
+            // The client does not ask more often than the service allows.
             if asked.duration_since(begin).as_millis().is_multiple_of(5) {
                 assert!(other.is_alive());
                 slowest = slowest.max(asked.elapsed());
@@ -144,8 +144,8 @@ fn lsv_46_a_slow_reader_is_closed_and_others_are_served() {
     });
 }
 
-/// Starts the service with so many descriptors, as a user of its own because the system counts per user. Leaves replies unread on
-/// more connections than a user may have, all of which are closed.
+/// Starts the service with a limit of `descriptors`. The service runs as a user of its own, because the system counts descriptors per user.
+/// Leaves replies unread on more connections than a user may have, and waits until the service has closed all of them.
 fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Connection> {
     machine.user = Some((1 << 24) + 2 * std::process::id() + descriptors % 2);
     machine.package("soft");
@@ -168,14 +168,14 @@ fn leave_unread(machine: &mut Machine, descriptors: u32, user: u32) -> Vec<Conne
     kept
 }
 
-/// Returns `true` if the service closed the connection, without reading from it.
+/// Returns `true` if the service closed the connection. Reads nothing from it.
 fn is_over(client: &Connection) -> bool {
     let mut looked = [PollFd::new(&client.socket, PollFlags::empty())];
     let found = rustix::event::poll(&mut looked, Some(&Timespec::default()));
     found.is_ok_and(|_| looked[0].revents().contains(PollFlags::HUP))
 }
 
-/// LSV-46: replies that a user never reads take nothing from others, although their connections are closed.
+/// LSV-46: replies that a user never reads do not harm other users, even after the connections are closed.
 #[test]
 fn lsv_46_unread_replies_of_closed_connections_count() {
     case(|mut machine| {
@@ -207,7 +207,7 @@ fn lsv_46_a_service_without_descriptors_is_busy() {
     });
 }
 
-/// Clients that leave without their answers leave nothing in the service.
+/// LSV-46: clients that leave before their answers leave no open descriptor in the service.
 #[test]
 fn lsv_46_clients_that_come_and_go_leave_nothing() {
     case(|mut machine| {
@@ -227,7 +227,7 @@ fn lsv_46_clients_that_come_and_go_leave_nothing() {
             client.send(Operation::Get, r#"{"name":"0-libsoft.so"}"#);
             client.send(Operation::Manifests, r#"{"wait_for_idle":true}"#);
             if round % 2 == 0 {
-                // Leaves without the answers.
+                // This client leaves before its answers.
                 continue;
             }
             assert!(client.receive().is_some());

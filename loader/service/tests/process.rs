@@ -1,5 +1,5 @@
-//! The service as a process: the rights that it gives up (LSV-24, LSV-51), the files that it opens, and its socket (LSV-33). Also its texts
-//! for people (LSV-43 to LSV-45).
+//! Tests of the service as a process: the rights that it gives up (LSV-24, LSV-51), the files that it opens, and its socket (LSV-33). Also
+//! tests the texts for people (LSV-43 to LSV-45).
 
 mod machine;
 
@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use vk_loader_service::config;
 
-/// LSV-24, LSV-51
+/// LSV-24, LSV-51: all threads of the service run without privileges, with a filter of system calls and without core dumps.
 #[test]
 fn lsv_51_the_process_gives_up_what_it_does_not_need() {
     case(|mut machine| {
@@ -33,13 +33,13 @@ fn lsv_51_the_process_gives_up_what_it_does_not_need() {
             .find(|line| line.starts_with("Max core file size"))
             .unwrap();
         assert_eq!(core.split_whitespace().skip(4).take(2).collect::<Vec<_>>(), ["0", "0"]);
-        // Drivers are neither run nor mapped.
+        // The service neither runs nor maps a driver.
         let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
         assert!(!maps.contains("driver.so") && !maps.contains("memfd:"), "{maps}");
     });
 }
 
-/// LSV-24: a service that root starts changes its user once it listens, unless the configuration forbids it.
+/// LSV-24: a service that root starts becomes another user once it listens, unless the configuration forbids it.
 #[test]
 fn lsv_24_the_service_leaves_root() {
     case(|mut machine| {
@@ -64,7 +64,7 @@ fn lsv_24_the_service_leaves_root() {
     });
 }
 
-/// LSV-64: nobody reads the log, or it cannot be written.
+/// LSV-64: the service still answers if nobody reads the log or if the log cannot be written.
 #[test]
 fn lsv_64_the_log_holds_up_nobody() {
     case(|mut machine| {
@@ -87,7 +87,7 @@ fn lsv_64_the_log_holds_up_nobody() {
     });
 }
 
-/// LSV-24: the service needs no privilege for anything.
+/// LSV-24: a service that an ordinary user starts works too.
 #[test]
 fn lsv_24_the_service_needs_no_privileges() {
     case(|mut machine| {
@@ -107,7 +107,7 @@ fn lsv_24_the_service_needs_no_privileges() {
     });
 }
 
-/// LSV-24: after its start the service opens nothing outside of its folders.
+/// LSV-24: after its start, the service opens nothing outside its folders.
 #[test]
 fn lsv_24_the_service_stays_in_its_folders() {
     case(|mut machine| {
@@ -142,13 +142,13 @@ fn lsv_24_the_service_stays_in_its_folders() {
         for line in after.lines().skip(1) {
             let path = line.split('"').nth(1);
             let call = line.split_whitespace().nth(1).unwrap_or_default();
-            // A folder for a rule of Landlock is named, and not opened for reading.
+            // To define a rule of Landlock, the service opens a folder with `O_PATH`, which does not allow reading.
             if call.starts_with("open") && !line.contains("O_PATH") {
                 let path = path.unwrap_or_else(|| panic!("{line}"));
                 let is_relative = !path.starts_with('/');
                 let is_process =
                     path.starts_with("/proc/self/fd/") || (path.starts_with("/proc/") && path.ends_with("/exe"));
-                // Threads that start ask for the number of processors.
+                // A thread that starts asks for the number of processors.
                 let is_system = path.starts_with("/sys/fs/cgroup") || path == "/proc/self/cgroup";
                 assert!(
                     is_relative || is_process || is_system || path.starts_with(own.to_str().unwrap()),
@@ -163,7 +163,7 @@ fn lsv_24_the_service_stays_in_its_folders() {
     });
 }
 
-/// LSV-57: two services on one socket.
+/// LSV-57: a second service on the same socket ends with an error.
 #[test]
 fn lsv_57_a_second_service_ends_with_an_error() {
     case(|mut machine| {
@@ -177,7 +177,7 @@ fn lsv_57_a_second_service_ends_with_an_error() {
             printed(&output)
         );
         assert!(machine.client().is_alive());
-        // A service does not replace another one, even if the lock of the first is gone.
+        // A service does not replace another one, even if the lock file of the first was removed.
         fs::remove_file(machine.path("run/service.sock.lock")).unwrap();
         let output = machine.command().stderr(Stdio::piped()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", printed(&output));
@@ -190,7 +190,7 @@ fn lsv_57_a_second_service_ends_with_an_error() {
     });
 }
 
-/// LSV-58: a file that is not a socket stays.
+/// LSV-58: if the path of the socket has another file, the service ends with an error and does not touch the file.
 #[test]
 fn lsv_58_a_file_in_the_place_of_the_socket_stays() {
     case(|machine| {
@@ -202,7 +202,7 @@ fn lsv_58_a_file_in_the_place_of_the_socket_stays() {
     });
 }
 
-/// LSV-33: a socket that somebody else made.
+/// LSV-33: the service uses a socket that it inherits from its parent.
 #[test]
 fn lsv_33_the_socket_may_be_inherited() {
     case(|mut machine| {
@@ -220,7 +220,7 @@ fn lsv_33_the_socket_may_be_inherited() {
         assert!(!machine.path("run/service.sock.lock").exists());
         child.kill().unwrap();
         child.wait().unwrap();
-        // A socket of another kind cannot be used.
+        // A socket of another type cannot be used.
         let output = machine
             .command()
             .stdin(make(SocketType::STREAM))
@@ -232,7 +232,7 @@ fn lsv_33_the_socket_may_be_inherited() {
     });
 }
 
-/// LSV-43, LSV-44
+/// LSV-43, LSV-44: the service writes its state as files, and removes the files of devices and drivers that disappear.
 #[test]
 fn lsv_43_the_state_is_written_for_people() {
     case(|mut machine| {
@@ -268,7 +268,7 @@ fn lsv_43_the_state_is_written_for_people() {
         assert!(at(&["clients"]).parse::<u32>().is_ok());
         assert_eq!(read("manifest-fs/1-libb.so.json"), manifest("1-libb.so"));
         assert_eq!(read("device-fs/class/gpu/renderD128"), "driver=one\nvendor=0x1002\n");
-        // The file is as private as the answer to a request for the state.
+        // The folder is as private as the answer to a request for the state.
         let state = fs::metadata(machine.path("run/debug")).unwrap();
         assert_eq!(state.permissions().mode() & 0o7777, 0o700);
         assert_eq!(std::os::unix::fs::MetadataExt::uid(&state), config::USER);
@@ -284,7 +284,7 @@ fn lsv_43_the_state_is_written_for_people() {
     });
 }
 
-/// LSV-57: the client or the service may end at any time.
+/// LSV-57: the service may be killed and started again at any time, and clients keep their libraries.
 #[test]
 fn lsv_57_a_service_that_is_started_anew_serves() {
     case(|mut machine| {
@@ -301,7 +301,7 @@ fn lsv_57_a_service_that_is_started_anew_serves() {
     });
 }
 
-/// Invalid arguments end with an error.
+/// Invalid arguments end the program with an error.
 #[test]
 fn wrong_words_end_with_an_error() {
     for words in [
@@ -315,7 +315,7 @@ fn wrong_words_end_with_an_error() {
     }
 }
 
-/// LSV-25: the service receives messages of udev, also without events of inotify.
+/// LSV-25: the service listens to udev, and so notices changes that cause no event of inotify.
 #[test]
 fn lsv_25_udev_is_listened_to() {
     case(|mut machine| {
@@ -325,7 +325,7 @@ fn lsv_25_udev_is_listened_to() {
         let devices =
             |machine: &machine::Machine| machine.client().ask(wire::Operation::Devices, "{}").payload.to_string();
         eventually("the device is used", || devices(&machine).contains("\"old\""));
-        // The device gets another driver, which changes nothing in the folder of nodes.
+        // The device gets another driver. This changes nothing in the folder of nodes.
         let link = machine.path("sys/class/drm/renderD128/device/driver");
         fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink("new", &link).unwrap();
@@ -336,7 +336,7 @@ fn lsv_25_udev_is_listened_to() {
     });
 }
 
-/// Sends a message like udev's to all listeners.
+/// Sends a message, in the format of udev, to all listeners.
 fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
     use rustix::net::netlink::{KOBJECT_UEVENT, SocketAddrNetlink};
     let socket = rustix::net::socket_with(
@@ -355,7 +355,7 @@ fn tell_as_udev(properties: &[u8]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The units that are installed are units, and leave the service little.
+/// systemd accepts the installed units, and rates the rights of the service as small.
 #[test]
 fn units_are_valid() {
     let analyze = |words: &[&str]| {
@@ -376,7 +376,7 @@ fn units_are_valid() {
         let template = format!("{}/../../packaging/systemd/{name}.in", env!("CARGO_MANIFEST_DIR"));
         let text = fs::read_to_string(template).unwrap().replace("@UNIT_PREFIX@", prefix);
         assert!(!text.contains("@UNIT"), "{text}");
-        // Neither repeated crashes nor many connections make systemd stop the unit.
+        // systemd must not stop the unit because of repeated crashes or many connections.
         let limit = if kind == "service" {
             "StartLimitIntervalSec=0"
         } else {
@@ -393,7 +393,7 @@ fn units_are_valid() {
         "{}",
         printed(&output)
     );
-    // In tenths: systemd rates values below 2 as good.
+    // The threshold is in tenths: systemd rates values below 2 as good.
     let output = analyze(&["security", "--offline=true", "--threshold=20", &units[0]]).unwrap();
     assert!(output.status.success(), "{}", printed(&output));
 }

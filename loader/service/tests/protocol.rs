@@ -1,4 +1,4 @@
-//! Replies of the service to each kind of client (LSV-33 to LSV-36, LSV-46, LSV-59 to LSV-61).
+//! Tests of the service's replies to each kind of client (LSV-33 to LSV-36, LSV-46, LSV-59 to LSV-61).
 
 mod machine;
 
@@ -13,12 +13,12 @@ use steady::once_in_some_attempts;
 use vk_loader_service::limits;
 use wire::{Header, Operation};
 
-/// LSV-33
+/// LSV-33: all users can connect to the socket, whatever the umask of the service.
 #[test]
 fn lsv_33_the_socket_is_for_all() {
     case(|mut machine| {
         fs::remove_dir(machine.path("run")).unwrap();
-        // The service sets the modes itself, whatever the umask.
+        // The service sets the permissions itself, so the umask has no effect.
         machine.with_umask(0o077);
         machine.start();
         let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
@@ -26,7 +26,7 @@ fn lsv_33_the_socket_is_for_all() {
     });
 }
 
-/// LSV-34
+/// LSV-34: each operation gets the answer that the protocol defines.
 #[test]
 fn lsv_34_each_operation_has_its_answer() {
     case(|mut machine| {
@@ -58,7 +58,7 @@ fn lsv_34_each_operation_has_its_answer() {
     });
 }
 
-/// LSV-34
+/// LSV-34: a watching client gets a message for each change of the list.
 #[test]
 fn lsv_34_who_watches_hears_of_each_change() {
     case(|mut machine| {
@@ -76,7 +76,7 @@ fn lsv_34_who_watches_hears_of_each_change() {
     });
 }
 
-/// LSV-35
+/// LSV-35: an unknown operation gets the answer `unsupported`, and the connection stays open.
 #[test]
 fn lsv_35_unknown_operations_leave_the_connection() {
     case(|mut machine| {
@@ -96,7 +96,7 @@ fn lsv_35_unknown_operations_leave_the_connection() {
     });
 }
 
-/// LSV-35
+/// LSV-35: a packet of another version gets an answer with the service's version, and then the connection ends.
 #[test]
 fn lsv_35_another_version_is_answered() {
     case(|mut machine| {
@@ -114,7 +114,7 @@ fn lsv_35_another_version_is_answered() {
     });
 }
 
-/// LSV-59: a partial, oversized or invalid packet.
+/// LSV-59: a partial, oversized or invalid packet closes the connection.
 #[test]
 fn lsv_59_a_malformed_packet_closes_the_connection() {
     case(|mut machine| {
@@ -144,12 +144,12 @@ fn lsv_59_a_malformed_packet_closes_the_connection() {
             client.send_raw(&bytes, &[]).unwrap();
             assert!(client.receive().is_none(), "{:?}", &bytes[..bytes.len().min(20)]);
         }
-        // Two halves are not one packet.
+        // Two halves of a packet in two messages are invalid.
         let client = machine.client();
         client.send_raw(&good[..8], &[]).unwrap();
         let _ = client.send_raw(&good[8..], &[]);
         assert!(client.receive().is_none());
-        // The longest payload that may be is taken.
+        // The service accepts the longest allowed payload.
         let mut client = machine.client();
         let longest = client.packet(Operation::Features, &format!("{{}}{}", " ".repeat(4094)));
         client.send_raw(&longest, &[]).unwrap();
@@ -157,7 +157,7 @@ fn lsv_59_a_malformed_packet_closes_the_connection() {
     });
 }
 
-/// LSV-60: malformed names.
+/// LSV-60: a malformed name gets the answer `bad_request`.
 #[test]
 fn lsv_60_bad_names_are_bad_requests() {
     case(|mut machine| {
@@ -188,7 +188,7 @@ fn lsv_60_bad_names_are_bad_requests() {
     });
 }
 
-/// LSV-61: a client sends descriptors.
+/// LSV-61: if a client sends descriptors, the service closes them and the connection.
 #[test]
 fn lsv_61_descriptors_of_clients_are_closed() {
     case(|mut machine| {
@@ -211,7 +211,7 @@ fn lsv_61_descriptors_of_clients_are_closed() {
     });
 }
 
-/// LSV-3, LSV-4, LSV-35
+/// LSV-3, LSV-4, LSV-35: a request for a library waits until the service has read the package, and other requests do not wait.
 #[test]
 fn lsv_35_an_answer_is_held_back_until_all_is_read() {
     case(|mut machine| {
@@ -226,14 +226,14 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
             client.send(Operation::Get, r#"{"name":"7-liba.so"}"#);
             let mut other = machine.client();
             let known = other.is_alive().then(|| other.manifests(false).len());
-            // On a busy machine the service may already have read the library.
+            // On a busy machine, the service may already have read the library.
             client.waits() && known == Some(0)
         });
         let client = client.expect("there was an attempt");
         let mut statuses: Vec<_> = (0..2).map(|_| client.receive().unwrap()).collect();
         statuses.sort_by_key(|reply| reply.header.request);
         let known = statuses.iter().map(machine::Reply::status).collect::<Vec<_>>();
-        // On a busy machine the time may be up before the library is read.
+        // On a busy machine, the time limit may pass before the service has read the library.
         assert!(
             known == ["ok", "not_found"] || known == ["timeout", "timeout"],
             "{known:?}"
@@ -242,7 +242,7 @@ fn lsv_35_an_answer_is_held_back_until_all_is_read() {
     });
 }
 
-/// LSV-46: a thousand scans in a row, and more requests than a second allows.
+/// LSV-46: the service answers a thousand clients in a row, and delays requests beyond the limit per second.
 #[test]
 fn lsv_46_many_requests_take_longer_and_are_answered() {
     case(|mut machine| {
@@ -261,7 +261,7 @@ fn lsv_46_many_requests_take_longer_and_are_answered() {
                 });
             }
         });
-        // The limit is that of the user, whatever the number of its connections, and another user's requests are not slower.
+        // The limit applies to the user, however many connections the user has.
         let begin = std::time::Instant::now();
         let mut clients: Vec<_> = (0..10).map(|_| machine.client()).collect();
         for _ in 0..limits::REQUESTS_A_SECOND / 5 {
@@ -273,7 +273,7 @@ fn lsv_46_many_requests_take_longer_and_are_answered() {
     });
 }
 
-/// LSV-46: requests whose answers are held back.
+/// LSV-46: the service refuses a request if too many requests of the same user are waiting.
 #[test]
 fn lsv_46_too_many_outstanding_requests_are_refused() {
     case(|mut machine| {
@@ -292,13 +292,13 @@ fn lsv_46_too_many_outstanding_requests_are_refused() {
                 .flat_map(|client| (0..each).map(|_| client.receive().unwrap()));
             let busy = replies.filter(|reply| reply.status() == "busy").count();
             assert!(busy <= 6, "{busy}");
-            // On a busy machine the service may read the library, and answer some requests, before the last request arrives.
+            // On a busy machine, the service may read the library and answer some requests before the last request arrives.
             busy == 6
         });
     });
 }
 
-/// LSV-45
+/// LSV-45: only root may request the state.
 #[test]
 fn lsv_45_the_state_is_for_root() {
     case(|mut machine| {
@@ -315,7 +315,7 @@ fn lsv_45_the_state_is_for_root() {
     });
 }
 
-/// LSV-46: the last one to close a socket that lingers waits, and that must not be who serves the others.
+/// LSV-46: closing the last copy of a lingering socket can take hours, so another thread must do this.
 #[test]
 fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
     case(|mut machine| {
@@ -327,15 +327,16 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
                 let packet = client.packet(Operation::Features, "{}");
                 client.send_raw(&packet, &[socket]).unwrap();
             },
-            // The client sends it with a packet that ends the connection.
+            // The client sends the socket with a packet that ends the connection.
             |client, socket| client.send_raw(b"garbage", &[socket]).unwrap(),
-            // The client sends it before the connection ends.
+            // The client sends the socket just before the connection ends.
             |client, socket| {
                 let packet = client.packet(Operation::Features, "{}");
                 client.send_raw(&packet, &[socket]).unwrap();
                 rustix::net::shutdown(&client.socket, rustix::net::Shutdown::Both).unwrap();
             },
-            // The client sends it with an empty packet, which looks like the end of the connection, and with the packet after that.
+            // The next two clients send the socket with an empty packet, which looks like the end of the connection, or with the packet
+            // after an empty one.
             |client, socket| client.send_raw(b"", &[socket]).unwrap(),
             |client, socket| {
                 client.send_raw(b"", &[]).unwrap();
@@ -345,14 +346,14 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
         for way in &mut ways {
             let mut hostile = machine.client();
             let socket = lingering.socket();
-            // The service comes to it when nobody else has the socket any more.
+            // While the service is stopped, the client closes its own copy. So the service then holds the last copy of the socket.
             machine.signal(rustix::process::Signal::STOP);
             way(&mut hostile, socket);
             machine.signal(rustix::process::Signal::CONT);
             assert!(machine.client().is_alive() && machine.client().is_alive());
             drop(hostile);
         }
-        // The connections of other clients are closed without waiting for that one.
+        // The connections of other clients are closed without waiting for the lingering socket.
         let open = || {
             let folder = format!("/proc/{}/fd", machine.process());
             std::fs::read_dir(folder).unwrap().count()
@@ -364,19 +365,19 @@ fn lsv_46_a_socket_that_lingers_holds_up_nobody() {
             let _ = client.send_raw(&packet, &[]).and_then(|()| client.send_raw(b"", &[]));
         }
         machine::eventually("all is closed", || open() <= before);
-        // Nobody is there any more, so the service has nothing to do.
+        // All clients are gone, so the service uses hardly any processor time.
         let busy = machine.processor_time();
         std::thread::sleep(Duration::from_secs(1));
         assert!(machine.processor_time() - busy < Duration::from_millis(500));
     });
 }
 
-/// LSV-46: more sockets that linger than the service could keep open or have threads for.
+/// LSV-46: the service survives more lingering sockets than it has descriptors or threads for.
 #[test]
 fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     case(|mut machine| {
         machine.start();
-        // The service answers only after it has started all its threads.
+        // When the service answers, all its threads have started.
         assert!(machine.client().is_alive());
         let lingering = Lingering::new();
         let threads = || {
@@ -395,7 +396,7 @@ fn lsv_46_many_sockets_that_linger_hold_up_nobody() {
     });
 }
 
-/// A listener to which sockets connect, and that never reads.
+/// A listener that accepts connections and never reads.
 struct Lingering(std::net::TcpListener);
 
 impl Lingering {
@@ -406,7 +407,7 @@ impl Lingering {
         Self(listener)
     }
 
-    /// A socket whose last close waits far longer than any test.
+    /// Returns a socket whose last copy would take an hour to close.
     fn socket(&self) -> OwnedFd {
         let socket = std::net::TcpStream::connect(self.0.local_addr().unwrap()).unwrap();
         rustix::net::sockopt::set_socket_send_buffer_size(&socket, 1024).unwrap();
@@ -418,7 +419,7 @@ impl Lingering {
     }
 }
 
-/// LSV-18
+/// LSV-18: no client can change the bytes of a library that another client runs.
 #[test]
 fn lsv_18_no_client_changes_what_another_runs() {
     case(|mut machine| {
@@ -428,7 +429,7 @@ fn lsv_18_no_client_changes_what_another_runs() {
         let hostile = machine.client().get("0-libsoft.so").descriptors.remove(0);
         assert!(rustix::io::pwrite(&hostile, b"x", 0).is_err());
         assert!(rustix::fs::ftruncate(&hostile, 0).is_err());
-        // Root can reopen the file for writing, but the seals refuse each change.
+        // Root can reopen the file for writing, but the seals refuse every change.
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&hostile));
         if let Ok(writable) = fs::File::options().write(true).open(path) {
             assert!(rustix::io::pwrite(&writable, b"x", 0).is_err() && writable.set_len(0).is_err());
@@ -437,7 +438,7 @@ fn lsv_18_no_client_changes_what_another_runs() {
     });
 }
 
-/// LSV-36
+/// LSV-36: the service sends only descriptors of regular files, never of folders or devices.
 #[test]
 fn lsv_36_no_folder_or_device_is_sent() {
     case(|mut machine| {

@@ -1,4 +1,4 @@
-//! Invalid packages (LSV-49 to LSV-52): the reason is in the state, and the next package serves.
+//! Tests with invalid packages (LSV-49 to LSV-52): the state has the reason, and the next package serves.
 
 mod machine;
 
@@ -6,10 +6,10 @@ use machine::{Machine, case, eventually, library, manifest};
 use std::fs;
 use std::os::unix::fs::symlink;
 
-/// A way to spoil the package `a`, and a word of the reason.
+/// Name of the fault, a function that spoils the package `a`, and a word of the reported reason.
 type Row = (&'static str, fn(&Machine), &'static str);
 
-/// Faults of a package.
+/// All faults of packages that the test tries.
 const ROWS: &[Row] = &[
     (
         "no metadata",
@@ -201,7 +201,7 @@ fn special(machine: &Machine, kind: rustix::fs::FileType, device: u64) {
     rustix::fs::mknodat(rustix::fs::CWD, machine.path(LIBRARY), kind, mode, device).unwrap();
 }
 
-/// LSV-52: invalid packages. The service uses the device's next package, and reports the reason in its state.
+/// LSV-52: for each invalid package, the service uses the device's next package and reports the reason in its state.
 #[test]
 fn lsv_52_a_spoilt_package_is_passed_over() {
     case(|mut machine| {
@@ -230,7 +230,7 @@ fn lsv_52_a_spoilt_package_is_passed_over() {
     });
 }
 
-/// LSV-49: the root itself.
+/// LSV-49: if users other than root may change the folder of packages, the service uses no package in it.
 #[test]
 fn lsv_49_a_root_that_others_may_change_has_no_packages() {
     case(|mut machine| {

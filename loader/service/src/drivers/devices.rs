@@ -1,4 +1,4 @@
-//! The present devices, and which of them have been there long enough to be used (LSV-25).
+//! The present devices. A device is usable once it has been present for long enough (LSV-25).
 
 use super::rules::Identity;
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 /// The time for which the service ignores a new node, because its permissions are set late.
 pub const SETTLE: Duration = Duration::from_millis(200);
 
-/// A device node, as a scan of the folder found it.
+/// A device node that a scan of the folder found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// Name of the node, such as `renderD128`.
     pub node: String,
     /// The device's identity.
     pub identity: Identity,
-    /// Time since the node last changed, as its file shows it.
+    /// Time since the node last changed, according to the file system.
     pub age: Duration,
 }
 
@@ -23,11 +23,11 @@ pub struct Seen {
 pub struct Device {
     /// The device's identity.
     pub identity: Identity,
-    /// Time from which on the device is used.
+    /// Time from which the service uses the device.
     usable_at: Instant,
 }
 
-/// Returns `true` if a file of this name is a watched device: `renderD` and a number.
+/// Returns `true` if the service watches files of this name: `renderD` and a number.
 pub fn is_node(name: &str) -> bool {
     let number = name.strip_prefix("renderD").unwrap_or_default();
     (1..=10).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
@@ -38,12 +38,12 @@ pub fn is_node(name: &str) -> bool {
 pub(super) struct Devices {
     /// The devices, sorted by the number in the node's name.
     nodes: BTreeMap<(u64, String), Device>,
-    /// `true` if the devices were listed before.
+    /// `true` after the first scan for devices.
     scanned: bool,
 }
 
 impl Devices {
-    /// Records the result of a scan. A device that is still there keeps its time, unless its identity changed.
+    /// Records the result of a scan. A device that is still present keeps its time, unless its identity changed.
     pub(super) fn seen(&mut self, now: Instant, found: Vec<Seen>) {
         self.scanned = true;
         let mut nodes = BTreeMap::new();
@@ -59,13 +59,13 @@ impl Devices {
         self.nodes = nodes;
     }
 
-    /// The devices that are used, each with its node.
+    /// Returns the usable devices, each with its node.
     pub(super) fn usable(&self, now: Instant) -> impl Iterator<Item = (&str, &Device)> {
         let all = self.nodes.iter().map(|((_, node), device)| (node.as_str(), device));
         all.filter(move |(_, device)| device.usable_at <= now)
     }
 
-    /// Returns `true` if the devices were not listed yet, or a device is still too new (LSV-4).
+    /// Returns `true` if no scan was done yet, or a device is still too new (LSV-4).
     pub(super) fn are_pending(&self, now: Instant) -> bool {
         !self.scanned || self.next_usable(now).is_some()
     }

@@ -1,5 +1,6 @@
-//! The service's decisions, without access to files or sockets: which devices count, which packages they need, which driver serves each of
-//! them (LSV-10 to LSV-13), and the published list. Callers pass observations and the time, and carry out the returned jobs.
+//! The service's decisions, without access to files or sockets. They are which devices count, which packages these devices need, which
+//! driver serves each device (LSV-10 to LSV-13), and the published list. Callers pass observations and the time, and carry out the returned
+//! jobs.
 
 mod devices;
 mod packages;
@@ -26,9 +27,9 @@ pub struct Served {
     pub node: String,
     /// The device's identity.
     pub identity: Identity,
-    /// The packages on its list, in order of preference.
+    /// The packages for the device, in order of preference.
     pub packages: Vec<String>,
-    /// The instance that serves it.
+    /// The instance that serves the device.
     pub active: Option<u64>,
 }
 

@@ -1,14 +1,14 @@
-//! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and no number is
-//! used twice (LSV-29).
+//! The packages that devices need, each with its instance. All devices that name a package share its instance (LSV-10), and no instance
+//! number is used twice (LSV-29).
 
 use crate::package::{Class, Described, Fault, Published};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The time for which an instance without a device is kept, because the device may come back soon (LSV-56).
+/// The time for which the service keeps an instance without a device, because the device may come back soon (LSV-56).
 pub const KEPT: Duration = Duration::from_secs(10);
-/// The time for which changes on disk are collected before packages are read again.
+/// The time for which the service collects changes on disk before it reads packages again.
 pub const COLLECT: Duration = Duration::from_millis(200);
 
 /// A driver that can be handed out. `L` is the type of a library.
@@ -16,9 +16,9 @@ pub const COLLECT: Duration = Duration::from_millis(200);
 pub struct Driver<L> {
     /// Manifest of the driver as clients see it.
     pub published: Published,
-    /// The programs that can use the package.
+    /// Word size of the programs that can use the package.
     pub class: Class,
-    /// The driver's library, followed by those that it needs, each with the key by which clients ask for it.
+    /// The driver's library, followed by the libraries that the driver needs. Each has the key by which clients ask for the library.
     pub libraries: Vec<(String, Rc<Handed<L>>)>,
 }
 
@@ -36,11 +36,11 @@ pub struct Handed<L> {
 pub enum State<L> {
     /// The package was not read yet.
     Uninitialized,
-    /// `metadata.json` is read.
+    /// The service reads `metadata.json`.
     Reading,
-    /// The manifest is read.
+    /// The service reads the manifest.
     OpeningManifest,
-    /// The library is read.
+    /// The service reads the library.
     OpeningLibrary,
     /// The driver is ready for clients.
     Initialized(Rc<Driver<L>>),
@@ -94,7 +94,7 @@ pub enum Job {
         /// Name of the package.
         package: String,
     },
-    /// Read it again if it changed since.
+    /// Read the package again if it has changed.
     Recheck {
         /// Name of the package.
         package: String,
@@ -112,14 +112,14 @@ pub enum Outcome<L> {
     Unchanged,
 }
 
-/// A package that was read, before it has a number.
+/// A package that was read but has no instance number yet.
 #[derive(Debug)]
 pub struct Loaded<L> {
     /// Manifest of the package.
     pub manifest: crate::package::Manifest,
-    /// The programs that can use the package.
+    /// Word size of the programs that can use the package.
     pub class: Class,
-    /// The driver's library, followed by those that it needs.
+    /// The driver's library, followed by the libraries that the driver needs.
     pub libraries: Vec<Handed<L>>,
 }
 
@@ -141,13 +141,13 @@ impl<L> Loaded<L> {
     }
 }
 
-/// A package that a device needs, or needed a moment ago.
+/// A package that a device needs now or needed recently.
 #[derive(Debug)]
 struct Entry<L> {
     instance: Instance<L>,
     /// `true` while a job for the package runs.
     is_busy: bool,
-    /// `true` if files changed after the job was given out.
+    /// `true` if files changed while a job for the package runs.
     is_stale: bool,
     /// Time since which no device needs the package.
     unneeded: Option<Instant>,
@@ -159,7 +159,7 @@ pub(super) struct Packages<L> {
     entries: BTreeMap<String, Entry<L>>,
     next_number: u64,
     jobs: Vec<Job>,
-    /// Time at which packages are examined again.
+    /// Time at which the service examines the packages again.
     recheck_at: Option<Instant>,
 }
 
@@ -175,7 +175,7 @@ impl<L> Default for Packages<L> {
 }
 
 impl<L> Packages<L> {
-    /// Returns the instance of a package that a device needs now. Creates the instance if there is none.
+    /// Returns the instance of a package that a device needs now. Creates the instance if the package has none.
     pub(super) fn need(&mut self, package: &str) -> &Instance<L> {
         if !self.entries.contains_key(package) {
             self.begin(package);
@@ -222,14 +222,14 @@ impl<L> Packages<L> {
         libraries.find(|(own, _)| own == key).map(|(_, library)| library)
     }
 
-    /// Each package with its instance.
+    /// Returns each package with its instance.
     pub(super) fn instances(&self) -> impl Iterator<Item = (&str, &Instance<L>)> {
         self.entries
             .iter()
             .map(|(package, entry)| (package.as_str(), &entry.instance))
     }
 
-    /// Notes which packages no device needs, and removes those that no device has needed for [`KEPT`].
+    /// Records which packages no device needs, and removes each package that no device has needed for [`KEPT`].
     pub(super) fn release(&mut self, now: Instant, needed: &dyn Fn(&str) -> bool) {
         for (package, entry) in &mut self.entries {
             if !needed(package) {
@@ -241,7 +241,7 @@ impl<L> Packages<L> {
             .retain(|_, entry| entry.is_busy || entry.unneeded.is_none_or(|since| now < since + KEPT));
     }
 
-    /// Notes that files in the folders of packages changed.
+    /// Records that files in the folders of packages changed.
     pub(super) fn touched(&mut self, now: Instant) {
         self.recheck_at.get_or_insert(now + COLLECT);
         for entry in self.entries.values_mut() {

@@ -1,6 +1,6 @@
 //! The administrator's list, which assigns packages with drivers to devices (LSV-26).
 
-/// Properties of a device that are known without opening it.
+/// Properties of a device that the service knows without opening the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The name of the kernel's driver; empty if unknown.
@@ -32,10 +32,10 @@ impl Rule {
     }
 }
 
-/// The whole list, and the driver to use when the list gives none.
+/// The whole list, and the driver to use when no device has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The first entry that matches counts.
+    /// The rules. The first rule that matches a device counts.
     pub devices: Vec<Rule>,
     /// The package of the software driver.
     pub fallback: String,
@@ -44,20 +44,20 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The packages for a device; none if no entry matches.
+    /// Returns the packages for a device; an empty list if no rule matches.
     pub fn packages(&self, identity: &Identity) -> &[String] {
         let rule = self.devices.iter().find(|rule| rule.matches(identity));
         rule.map_or(&[], |rule| rule.packages.as_slice())
     }
 
-    /// The software driver, if it may be used.
+    /// Returns the package of the software driver, if the rules allow it.
     pub fn fallback(&self) -> Option<&str> {
         self.allow_fallback.then_some(self.fallback.as_str())
     }
 }
 
 impl Default for Rules {
-    /// The drivers of Mesa and NVIDIA, under the names that their projects use.
+    /// Returns rules for the drivers of Mesa and NVIDIA, under the names that these projects use.
     fn default() -> Self {
         const TABLE: &[(&str, &[&str])] = &[
             ("amdgpu", &["radv", "amdvlk"]),

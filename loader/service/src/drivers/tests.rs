@@ -1,4 +1,4 @@
-//! Tests of the published list while devices come and go, and packages are read, fail and change.
+//! Tests of the published list. In these tests, devices come and go, and packages are read, fail and change.
 
 use super::*;
 use crate::package::{Described, Fault, InnerPath, Manifest};
@@ -66,7 +66,7 @@ impl Scene {
         }
     }
 
-    /// Reports device nodes, with the names of their kernel drivers, that have been there for long.
+    /// Reports device nodes that have been present for a long time, with the names of their kernel drivers.
     fn devices(&mut self, nodes: &[(&str, &str)]) {
         let seen = |(node, driver): &(&str, &str)| Seen {
             node: (*node).to_owned(),
@@ -146,7 +146,7 @@ fn lsv_10_devices_share_a_package() {
     scene.load("a");
     assert_eq!(scene.published(), ["0-liba.so"]);
     assert_eq!(scene.active(), [Some(0), Some(0)]);
-    // The other device still needs the package.
+    // The package stays, because the other device still needs it.
     scene.devices(&[("renderD129", "two")]);
     scene.wait(20_000);
     assert_eq!(scene.published(), ["0-liba.so"]);
@@ -173,7 +173,7 @@ fn lsv_11_a_shared_package_blocks_only_behind_it() {
     scene.fail("c");
     assert_eq!(scene.jobs(), ["load b"]);
     scene.load("b");
-    // The second device has a driver while the first waits for the one that it prefers.
+    // The second device has a driver while the first one waits for its preferred package.
     assert_eq!(scene.active(), [None, Some(2)]);
     scene.load("a");
     assert_eq!(scene.active(), [Some(0), Some(2)]);
@@ -208,7 +208,7 @@ fn lsv_56_an_instance_outlives_a_device_that_flaps() {
     scene.devices(&[("renderD128", "one")]);
     assert_eq!(scene.jobs().last().map(String::as_str), Some("load a"));
     scene.load("a");
-    // The software driver got a number in between, and no number is used again (LSV-29).
+    // Instance 1 was the software driver, and the service uses no number again (LSV-29).
     assert_eq!(scene.published(), ["2-liba.so"]);
 }
 
@@ -262,7 +262,7 @@ fn lsv_31_a_package_that_changes_is_a_new_instance() {
     assert!(scene.jobs().is_empty() && scene.is_pending());
     scene.wait(200);
     assert_eq!(scene.jobs(), ["recheck a"]);
-    // Clients get the old manifest until the changed package has been read.
+    // Clients get the old manifest until the service has read the changed package.
     assert_eq!(scene.published(), ["0-liba.so"]);
     scene.finish("a", Outcome::Unchanged);
     assert_eq!((scene.published(), scene.is_pending()), (vec!["0-liba.so"], false));
@@ -285,7 +285,7 @@ fn lsv_54_a_package_that_is_deleted_is_withdrawn() {
     assert!(scene.published().is_empty());
     scene.load("b");
     assert_eq!(scene.published(), ["2-libb.so"]);
-    // The preferred package comes back, and is chosen again.
+    // The preferred package comes back, and the service chooses it again.
     scene.drivers.packages_touched(scene.now);
     scene.wait(200);
     scene.load("a");

@@ -1,4 +1,4 @@
-//! The filter of system calls, on processors for which the filter can be made.
+//! The filter of system calls, for the processors that support one.
 
 use libc::c_long;
 use seccompiler::{
@@ -7,10 +7,10 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Calls that are allowed with any arguments. None of them starts a program, makes a socket or sends a signal. `clone3` is in the list
-/// because [`no_clone3`] decides about it.
+/// System calls that are allowed with any arguments. None of them starts a program or makes a socket, and only `tgkill` sends a signal. The
+/// list has `clone3` because [`no_clone3`] decides about that call.
 const ALLOWED: &[c_long] = &[
-    // Calls for the main loop and its clients.
+    // System calls of the main loop and for clients.
     libc::SYS_accept4,
     libc::SYS_epoll_ctl,
     libc::SYS_epoll_pwait,
@@ -21,7 +21,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_sendmsg,
     libc::SYS_setsockopt,
     libc::SYS_shutdown,
-    // Calls for files, packages and memory files.
+    // System calls for files, packages and memory files.
     libc::SYS_close,
     libc::SYS_fchmod,
     libc::SYS_fcntl,
@@ -45,7 +45,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_unlinkat,
     libc::SYS_write,
     libc::SYS_writev,
-    // Calls of the standard library and the C library: memory, threads and time.
+    // System calls of the standard library and the C library: memory, threads and time.
     libc::SYS_brk,
     libc::SYS_clone3,
     libc::SYS_clock_gettime,
@@ -68,7 +68,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_sigaltstack,
-    // A panic ends in this.
+    // A panic aborts the process with this system call.
     libc::SYS_tgkill,
 ];
 
@@ -85,13 +85,13 @@ const ALLOWED_HERE: &[c_long] = &[libc::SYS_renameat];
 #[cfg(target_arch = "riscv64")]
 const ALLOWED_HERE: &[c_long] = &[];
 
-/// The one request of `ioctl` that is allowed.
+/// The only request of `ioctl` that is allowed.
 const UNREAD: i32 = libc::TIOCOUTQ as i32;
 
-/// Returns the filter.
+/// Returns the filter of system calls.
 ///
 /// # Errors
-/// The table is invalid for this processor.
+/// Returns an error if the table is invalid for this processor.
 pub(super) fn program() -> Result<BpfProgram, BackendError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH)?;
     let mut rules: BTreeMap<_, _> = ALLOWED
@@ -99,7 +99,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         .chain(ALLOWED_HERE)
         .map(|call| (*call, Vec::new()))
         .collect();
-    // Allows memory that is not executable: the service never maps drivers as code (LSV-24).
+    // Allows memory that is not executable, because the service never maps drivers as code (LSV-24).
     let is_no_program = || masked(2, libc::PROT_EXEC, 0);
     let is_no_file = masked(3, libc::MAP_ANONYMOUS, libc::MAP_ANONYMOUS)?;
     rules.insert(
@@ -107,7 +107,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
         vec![SeccompRule::new(vec![is_no_program()?, is_no_file])?],
     );
     rules.insert(libc::SYS_mprotect, vec![SeccompRule::new(vec![is_no_program()?])?]);
-    // Allows new threads, which close what clients sent and have their own descriptors, but no new processes.
+    // Allows new threads, but no new processes. A thread with its own descriptors closes what a client sent.
     let is_thread = masked(
         0,
         libc::CLONE_THREAD | libc::CLONE_VM,
@@ -116,7 +116,7 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]);
     let are_files = masked(0, -1, libc::CLONE_FILES)?;
     rules.insert(libc::SYS_unshare, vec![SeccompRule::new(vec![are_files])?]);
-    // Allows the query of how many sent bytes a client has not read.
+    // Allows the query for the number of sent bytes that a client has not read.
     let is_unread = masked(1, -1, UNREAD)?;
     rules.insert(libc::SYS_ioctl, vec![SeccompRule::new(vec![is_unread])?]);
     let is_name = masked(0, -1, libc::PR_SET_NAME)?;
@@ -126,10 +126,11 @@ pub(super) fn program() -> Result<BpfProgram, BackendError> {
     BpfProgram::try_from(filter)
 }
 
-/// The filter that makes the C library start threads with `clone`, whose flags a filter can see.
+/// Returns the filter that makes the C library start threads with `clone`. A filter can see the flags of `clone`, but not those of
+/// `clone3`.
 ///
 /// # Errors
-/// The table is invalid for this processor.
+/// Returns an error if the table is invalid for this processor.
 pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     let processor = TargetArch::try_from(std::env::consts::ARCH)?;
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
@@ -137,7 +138,7 @@ pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     BpfProgram::try_from(SeccompFilter::new(rules, SeccompAction::Allow, unknown, processor)?)
 }
 
-/// Returns a condition: the bits of an argument under a mask have this value.
+/// Returns the condition that the bits of an argument under a mask have this value.
 fn masked(argument: u8, mask: i32, value: i32) -> Result<SeccompCondition, BackendError> {
     let bits = |number: i32| u64::from(number.cast_unsigned());
     let operator = SeccompCmpOp::MaskedEq(bits(mask));

@@ -1,5 +1,5 @@
-//! The files that the process can still open, by Landlock (LSV-69). Descriptors that are open already, memory files and sockets are not
-//! restricted.
+//! Restricts by Landlock which files the process can still open (LSV-69). The rules do not apply to descriptors that are already open, to
+//! memory files or to sockets.
 
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
@@ -8,14 +8,14 @@ use std::io;
 use std::os::raw::c_long;
 use std::path::Path;
 
-/// All rights of the first version of Landlock: everything that opens, creates or removes a file.
+/// All rights of the first version of Landlock, which cover opening, creating and removing files.
 const ALL: u64 = (1 << 13) - 1;
 /// The rights to read files and list folders.
 const READ: u64 = 1 << 2 | 1 << 3;
-/// The kind of a rule about a folder with everything below it.
+/// The kind of a rule that covers a folder and everything below it.
 const BENEATH: c_long = 1;
 
-/// The rights that a set of rules decides about.
+/// The rights that a set of rules controls.
 #[repr(C)]
 struct Rights {
     files: u64,
@@ -28,11 +28,11 @@ struct Beneath {
     folder: i32,
 }
 
-/// Restricts this thread, and those that it starts, to reading below some folders and writing below others. A folder that does not exist yet
-/// stands for the nearest folder above it. Returns `false` if the system has no Landlock.
+/// Restricts this thread, and the threads that it starts, to reading below some folders and writing below others. If a folder does not
+/// exist yet, the rule applies to the nearest existing folder above it. Returns `false` if the system has no Landlock.
 ///
 /// # Errors
-/// The error of the system.
+/// Returns the error that the system reported.
 pub fn restrict_files<'a>(
     read: impl Iterator<Item = &'a Path>,
     write: impl Iterator<Item = &'a Path>,
@@ -76,7 +76,7 @@ fn opened(folder: &Path) -> Option<OwnedFd> {
 #[allow(unsafe_code, reason = "no library has safe functions for these calls")]
 fn call(number: c_long, arguments: [c_long; 4]) -> Result<c_long, Errno> {
     let [first, second, third, fourth] = arguments;
-    // SAFETY: the callers pass numbers, and pointers to structures that live as long as the call, which only reads them.
+    // SAFETY: the callers pass numbers, and pointers to structures that outlive the call. The call only reads these structures.
     let result = unsafe { libc::syscall(number, first, second, third, fourth) };
     if result >= 0 {
         return Ok(result);
@@ -87,7 +87,7 @@ fn call(number: c_long, arguments: [c_long; 4]) -> Result<c_long, Errno> {
 
 #[allow(unsafe_code, reason = "the system returns a number")]
 fn own(descriptor: c_long) -> OwnedFd {
-    // SAFETY: the system has just created the descriptor, so nobody else owns it. Descriptors fit into 32 bits.
+    // SAFETY: the system has just created the descriptor, so no other code owns it. Descriptors fit into 32 bits.
     unsafe { OwnedFd::from_raw_fd(descriptor as i32) }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         let path = |name: &str| place.path().join(name);
         let denied =
             |result: io::Result<()>| result.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
-        // The rules hold for this thread only.
+        // Landlock restricts only this thread, so the other tests can still open files.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 rustix::thread::set_no_new_privs(true).unwrap();

@@ -17,7 +17,7 @@ pub enum Class {
 pub struct Elf {
     /// The width of addresses.
     pub class: Class,
-    /// The kind of file: 3 is a shared object.
+    /// The kind of file. The number 3 is a shared object.
     pub kind: u16,
     /// The processor, as a number of the ELF specification.
     pub machine: u16,
@@ -30,7 +30,7 @@ impl Elf {
     /// Reads the header at the beginning of a file.
     ///
     /// # Errors
-    /// The fault of the header.
+    /// Returns the fault of the header.
     pub fn read(bytes: &[u8]) -> Result<Self, &'static str> {
         let header = bytes
             .first_chunk::<HEADER_BYTES>()
@@ -61,7 +61,7 @@ impl Elf {
     /// Reads the header of a shared library.
     ///
     /// # Errors
-    /// The fault of the header.
+    /// Returns the fault of the header.
     pub fn read_library(bytes: &[u8]) -> Result<Self, &'static str> {
         let elf = Self::read(bytes)?;
         if elf.kind == Self::SHARED {

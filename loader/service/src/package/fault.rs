@@ -3,14 +3,14 @@
 use std::fmt;
 use std::io;
 
-/// A fault of a package. Its text is for an administrator, and names the file and the rule.
+/// A fault of a package. Its text is for an administrator, and names the file and the broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The name is not valid for a package (LSV-28).
     Name(String),
     /// No root has a folder of this name.
     Absent,
-    /// The limit of packages is reached (LSV-50).
+    /// There are too many packages (LSV-50).
     TooMany(usize),
     /// A file or folder cannot be opened or read.
     Io {
@@ -25,7 +25,7 @@ pub enum Fault {
         key: &'static str,
         /// The path.
         path: String,
-        /// The rule that it breaks.
+        /// The rule that the path breaks.
         rule: PathRule,
     },
     /// The path contains a symbolic link (LSV-49).
@@ -39,7 +39,7 @@ pub enum Fault {
     },
     /// A user other than root may change the file (LSV-49).
     Writable {
-        /// Path of the file, relative to the package; `..` is the root of packages itself.
+        /// Path of the file, relative to the package; `..` is the folder that contains all packages.
         file: String,
         /// Owner of the file.
         owner: u32,
@@ -55,11 +55,11 @@ pub enum Fault {
         /// The limit in bytes.
         most: u64,
     },
-    /// All memory files together would be larger than they may be (LSV-50).
+    /// The total size of all memory files would exceed the limit (LSV-50).
     NoRoom {
         /// The size in bytes of the library.
         size: u64,
-        /// The rest of the limit in bytes.
+        /// The number of bytes that the limit still allows.
         left: u64,
     },
     /// The system allows no executable memory files, and the original file cannot be handed out.
@@ -70,7 +70,7 @@ pub enum Fault {
     Json {
         /// Path of the file, relative to the package.
         file: String,
-        /// The parser's message, with the place.
+        /// The parser's message, with the position in the text.
         error: String,
     },
     /// A member is missing or has the wrong type (LSV-15, LSV-16).
@@ -84,7 +84,7 @@ pub enum Fault {
     },
     /// The manifest is for another API than Vulkan.
     Variant(String),
-    /// The last part of `library_path` is not a valid key (LSV-55).
+    /// The last component of `library_path` is not a valid key (LSV-55).
     Key(String),
     /// The file is not a library (LSV-50).
     Elf {
@@ -95,7 +95,7 @@ pub enum Fault {
     },
 }
 
-/// A rule for paths of a package (LSV-49).
+/// A rule for the paths in a package (LSV-49).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathRule {
     /// The path must not begin with a slash.
@@ -109,7 +109,7 @@ pub enum PathRule {
 }
 
 impl Fault {
-    /// Makes the fault for a file or folder that cannot be opened or read.
+    /// Creates the fault for a file or folder that cannot be opened or read.
     pub fn io(file: impl Into<String>, error: impl Into<io::Error>) -> Self {
         Self::Io {
             file: file.into(),

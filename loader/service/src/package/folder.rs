@@ -1,5 +1,5 @@
-//! Folders and files of a package (LSV-49, LSV-50). They are opened one component after the other, and each check is made on the opened
-//! descriptor. Paths may contain no symbolic link and no way up, and only root may change the files.
+//! Folders and files of a package (LSV-49, LSV-50). A path is opened one component after the other, and each check uses the opened
+//! descriptor. Paths may contain no symbolic link and no `..`, and only root may change the files.
 
 use super::fault::Fault;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,9 +15,9 @@ impl Owner {
     /// Root, the only user that the program trusts.
     pub const ROOT: Self = Self(0);
 
-    /// Returns `true` if this user owns the file, and nobody else may write to it.
+    /// Returns `true` if this user owns the file, and no other user may write to it.
     fn holds(self, stat: &Stat) -> bool {
-        // The sticky bit does not make a folder acceptable that everybody may write to.
+        // If all users may write to a folder, the sticky bit does not make the folder acceptable.
         stat.st_uid == self.0 && Mode::from_raw_mode(stat.st_mode) & (Mode::WGRP | Mode::WOTH) == Mode::empty()
     }
 
@@ -48,7 +48,7 @@ pub struct Folder {
 /// An open regular file.
 #[derive(Debug)]
 pub struct File {
-    /// Open for reading.
+    /// Descriptor that is open for reading.
     pub fd: OwnedFd,
     /// State of the file when it was opened.
     pub stat: Stat,
@@ -56,7 +56,7 @@ pub struct File {
     pub shown: String,
 }
 
-/// The state of a file that shows later whether the file has changed.
+/// The state of a file, from which a later check detects a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -90,7 +90,7 @@ impl File {
         u64::try_from(self.stat.st_size).unwrap_or(0)
     }
 
-    /// Returns the state that shows later whether the file has changed.
+    /// Returns the state from which a later check detects a change.
     pub fn stamp(&self) -> Stamp {
         Stamp::new(&self.stat)
     }
@@ -100,7 +100,7 @@ impl File {
         rustix::fs::fstat(&self.fd).map_or(true, |stat| Stamp::new(&stat) != self.stamp())
     }
 
-    /// Returns `true` if the file's mount allows programs to map it as code.
+    /// Returns `true` if the file's mount allows mapping the file as code.
     pub fn may_be_executed(&self) -> bool {
         rustix::fs::fstatvfs(&self.fd).is_ok_and(|state| !state.f_flag.contains(StatVfsMountFlags::NOEXEC))
     }
@@ -134,7 +134,7 @@ impl Folder {
         &self.path
     }
 
-    /// Returns the device and inode.
+    /// Returns the device and the inode of the folder.
     pub fn identity(&self) -> (u64, u64) {
         let stamp = Stamp::new(&self.stat);
         (stamp.device, stamp.inode)
@@ -158,10 +158,10 @@ impl Folder {
         Self::checked(fd, self.path.join(name), shown, self.owner)
     }
 
-    /// Opens the package of this name, if this folder is a root of packages. Names in messages are relative to the package.
+    /// Opens the package of this name in this folder, which contains packages. Names in messages are relative to the package.
     ///
     /// # Errors
-    /// The errors of [`Folder::folder`]; [`Fault::Absent`] if there is no such package.
+    /// Returns the errors of [`Folder::folder`], or [`Fault::Absent`] if there is no such package.
     pub fn package(&self, name: &str) -> Result<Self, Fault> {
         let found = self.folder(name);
         match found {
@@ -185,7 +185,7 @@ impl Folder {
     /// Opens a regular file at a path of one or more components below this folder. Passes each folder of the path to `visit`.
     ///
     /// # Errors
-    /// The file does not exist, a component is a link, it is not a regular file, or users other than the owner may change it.
+    /// The file does not exist, a component is a link, the file is not a regular file, or users other than the owner may change it.
     pub fn file(&self, path: &str, visit: &mut dyn FnMut(&Path)) -> Result<File, Fault> {
         let Some((first, rest)) = path.split_once('/') else {
             return self.own_file(path);
@@ -197,7 +197,7 @@ impl Folder {
 
     fn own_file(&self, name: &str) -> Result<File, Fault> {
         let shown = self.show(name);
-        // Opening a pipe might wait for its other end, and a terminal might become that of this process.
+        // Opening a pipe might wait for the other end, and an opened terminal might become the terminal of this process.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = open_component(self.fd.as_fd(), name, flags).map_err(|error| self.fault(name, error, "file"))?;
         let stat = rustix::fs::fstat(&fd).map_err(|error| Fault::io(&*shown, error))?;
@@ -211,14 +211,14 @@ impl Folder {
         Ok(File { fd, stat, shown })
     }
 
-    /// Returns the fault that an error of the system means for a component of a path.
+    /// Converts an error of the system for a component of a path into a fault.
     fn fault(&self, name: &str, error: Errno, wanted: &'static str) -> Fault {
         let file = self.show(name);
         let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
         let kind = stat.map(|stat| FileType::from_raw_mode(stat.st_mode));
         match (error, kind) {
             (_, Ok(FileType::Symlink)) => Fault::Link(file),
-            // A socket, a device without its hardware, or a file where a folder should be.
+            // The entry is a socket, a device without its hardware, or a file in the place of a folder.
             (Errno::NXIO | Errno::NODEV | Errno::NOTDIR, Ok(_)) => Fault::Kind { file, wanted },
             _ => Fault::io(file, error),
         }
@@ -245,8 +245,8 @@ impl Folder {
     }
 }
 
-/// Opens an entry directly inside a folder. If the system does not know or allow `openat2`, which follows rules for paths, `openat` does
-/// the same for a single component.
+/// Opens an entry directly inside a folder. Uses `openat2`, which follows rules for paths. If the system does not know or allow `openat2`,
+/// uses `openat`, which does the same for a single component.
 fn open_component(folder: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let rules = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(folder, name, flags, Mode::empty(), rules) {
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(open(&tree, "a/file").unwrap().shown, "a/file");
         assert_eq!(open(&tree, "a/link").unwrap_err(), Fault::Link("a/link".into()));
         assert_eq!(open(&tree, "b/file").unwrap_err(), Fault::Link("b".into()));
-        // This repeats the test with `openat`, for older systems.
+        // This part repeats the test with `openat`, which older systems use.
         let folder = tree.folder();
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let older = |name: &str| open_without_rules(folder.fd.as_fd(), name, flags);

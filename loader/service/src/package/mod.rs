@@ -1,4 +1,4 @@
-//! A package: a folder with a driver and its description (LSV-28). Reading it trusts nobody except root (LSV-49, LSV-50).
+//! A package: a folder with a driver and its description (LSV-28). The code that reads a package trusts only root (LSV-49, LSV-50).
 
 mod elf;
 mod fault;

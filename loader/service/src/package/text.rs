@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// Upper bound on the bytes of a package's name.
 const LONGEST_NAME: usize = 64;
-/// Upper bound on the bytes of a needed library's name. With the number of an instance, it is a key.
+/// Upper bound on the bytes of a needed library's name. The key of such a library is this name after the number of an instance.
 const LONGEST_NEED: usize = 40;
 
 /// Returns `true` if a folder of this name can be a package (LSV-28).
@@ -22,10 +22,10 @@ pub fn is_name(name: &str) -> bool {
 pub struct InnerPath(String);
 
 impl InnerPath {
-    /// Checks the path in a member of `metadata.json`.
+    /// Checks a path from a member of `metadata.json`.
     ///
     /// # Errors
-    /// The rule that the path breaks.
+    /// Returns the rule that the path breaks.
     pub fn new(key: &'static str, path: &str) -> Result<Self, Fault> {
         let broken = if path.contains('\0') {
             Some(PathRule::Nul)
@@ -48,7 +48,7 @@ impl InnerPath {
         }
     }
 
-    /// Returns the path as it was written.
+    /// Returns the path as `metadata.json` has it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -62,7 +62,8 @@ impl InnerPath {
 /// The content of `metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
-    /// The driver's library, followed by the libraries that it needs. Each of these comes after those that it needs itself (LSV-66).
+    /// The driver's library, followed by the libraries that the driver needs. Each library comes after the libraries that it needs itself
+    /// (LSV-66).
     pub libraries: Vec<Described>,
     /// The manifest.
     pub manifest: InnerPath,
@@ -71,13 +72,13 @@ pub struct Metadata {
 /// A library in `metadata.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// The name under which other libraries need it; empty for the driver's own.
+    /// The name under which other libraries need this one; empty for the driver's library.
     pub name: String,
     /// Path of the file in the package.
     pub path: InnerPath,
-    /// Number of symbols that it exports; 0 for the driver's own.
+    /// Number of symbols that the library exports; 0 for the driver's library.
     pub symbols: u64,
-    /// The oldest version of the C library with which it works; empty for all.
+    /// The oldest version of the C library with which the library works; empty for any version.
     pub c_library: String,
 }
 
@@ -96,20 +97,20 @@ struct Members {
 /// A library that the driver needs.
 #[derive(Deserialize, Serialize)]
 pub struct Need {
-    /// The name under which other libraries need it.
+    /// The name under which other libraries need this one.
     pub name: String,
     /// Path of the file in the package.
     pub file_path: String,
-    /// Number of symbols that it exports.
+    /// Number of symbols that the library exports.
     #[serde(default)]
     pub symbols: u64,
-    /// The oldest version of the C library with which it works.
+    /// The oldest version of the C library with which the library works.
     #[serde(default)]
     pub c_library: String,
 }
 
 impl Need {
-    /// Returns `true` if the name, after the number of an instance, is a key.
+    /// Returns `true` if the number of an instance and this name form a valid key.
     pub fn is_valid(&self) -> bool {
         is_name(&self.name) && self.name.len() <= LONGEST_NEED
     }
@@ -119,10 +120,10 @@ impl Metadata {
     /// The only version of the format.
     pub const VERSION: u64 = 1;
 
-    /// Parses the text. `file` is its name in messages.
+    /// Parses the text of `metadata.json`. `file` is the name of the file in messages.
     ///
     /// # Errors
-    /// The first fault in the text.
+    /// Returns the first fault in the text.
     pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
         let members: Members = object(text, file)?;
         if members.version != Self::VERSION {
@@ -163,7 +164,7 @@ fn is_version(text: &str) -> bool {
     text.len() <= 16 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
-/// The manifest of a driver, as it is in the package. Unknown members stay in it.
+/// The manifest of a driver, with the content that it has in the package. Unknown members stay in the manifest.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Manifest {
     file_format_version: String,
@@ -193,10 +194,10 @@ pub struct Published {
 }
 
 impl Manifest {
-    /// Parses the text. `file` is its name in messages.
+    /// Parses the text of a manifest. `file` is the name of the file in messages.
     ///
     /// # Errors
-    /// The first fault in the text.
+    /// Returns the first fault in the text.
     pub fn read(text: &[u8], file: &str) -> Result<Self, Fault> {
         let manifest: Self = object(text, file)?;
         let icd = &manifest.icd;
@@ -212,7 +213,7 @@ impl Manifest {
         if variant(&icd.api_version) != 0 {
             return Err(Fault::Variant(icd.api_version.clone()));
         }
-        // Clients reject such a name, and the whole list with it.
+        // Clients reject a list with such a name.
         let base = manifest.base();
         if base.is_empty() || base.contains(|letter: char| letter.is_control() || matches!(letter, '"' | '\\')) {
             return Err(Fault::Key(icd.library_path.clone()));
@@ -229,14 +230,14 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Returns the manifest for an instance of the package. Keys of different instances differ, however long the library's name is.
+    /// Returns the manifest for an instance of the package. Keys of different instances differ, even if the library's name is long.
     pub fn published(&self, instance: u64) -> Published {
         let key = cut(&format!("{instance}-{}", self.base()), wire::LONGEST_KEY).to_owned();
         let mut manifest = self.clone();
         manifest.icd.library_path.clone_from(&key);
         Published {
             name: format!("{key}.json"),
-            // Values that were parsed from JSON can always be written as JSON.
+            // Values parsed from JSON can always be written as JSON.
             contents: serde_json::to_string(&manifest).unwrap_or_default(),
             key,
         }
@@ -253,7 +254,7 @@ fn last(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Returns the longest beginning of a text that has at most `most` bytes and ends between two characters.
+/// Returns the longest beginning of a text that has at most `most` bytes and does not divide a character.
 fn cut(text: &str, most: usize) -> &str {
     let most = most.min(text.len());
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
@@ -275,7 +276,7 @@ fn member(file: &str, key: &'static str, wanted: &'static str) -> Fault {
     }
 }
 
-/// Returns the variant in a version: the first of four numbers, or zero.
+/// Returns the API variant in a version. The variant is the first of four numbers, or zero if the version has fewer.
 fn variant(version: &str) -> u64 {
     let mut parts = version.split('.');
     let first = parts.next().unwrap_or_default();

@@ -39,7 +39,7 @@ impl Server {
         }
     }
 
-    /// Adds a client. If there are too many, another one makes room.
+    /// Adds a client. If there are too many clients, another client makes room or the new one is refused.
     fn admit(&mut self, client: Client, now: Instant) {
         let account = client.account;
         let has_unread = |number| self.clients.get(&number).is_some_and(Client::has_unread);
@@ -83,7 +83,7 @@ impl Server {
             End::Failed(error) => info!("client {number} is closed: {error}"),
         }
         if let Some(client) = self.clients.remove(&number) {
-            // A thread may keep a copy of the descriptor for a moment, so the loop must no longer receive its events.
+            // A thread may keep a copy of the descriptor for a moment, so the loop must first stop receiving events for this connection.
             if let Err(error) = epoll::delete(&self.epoll, &client) {
                 warn!("client {number}: {error}");
             }
@@ -94,7 +94,7 @@ impl Server {
         self.write_soon(now);
     }
 
-    /// Closes a connection, at once or after the client has read all replies.
+    /// Closes a connection at once, or after the client has read all replies.
     fn end(&mut self, client: Client, now: Instant) {
         let account = client.account;
         if let Some(socket) = client.close() {

@@ -1,4 +1,4 @@
-//! Answers to the requests of clients.
+//! Answers the requests of clients.
 
 use super::{List, Server, Source};
 use crate::client::{Attachment, End};
@@ -62,7 +62,7 @@ impl Server {
         }
     }
 
-    /// Answers at once if possible, and otherwise later.
+    /// Answers a request at once if possible, and otherwise later.
     fn hold(&mut self, number: u64, asked: Header, awaited: Awaited, now: Instant) -> Result<(), End> {
         let held = Held {
             client: number,
@@ -86,7 +86,7 @@ impl Server {
         Ok(())
     }
 
-    /// Returns the answer to a request that may have to wait.
+    /// Returns the answer to a request, or `None` if the request must still wait.
     fn outcome(&mut self, held: &Held, now: Instant) -> Option<(Reply, Attachment)> {
         let only = |status| Some((Reply::status(status), Attachment::None));
         match held.awaited.answer(&self.drivers, now, held.until) {
@@ -108,7 +108,7 @@ impl Server {
         }
     }
 
-    /// Returns the manifests for a class. The text is written once for all clients of the class.
+    /// Returns the list of manifests for a class. All clients of the class share one text.
     fn manifests(&mut self, class: Option<Class>) -> List {
         let generation = self.drivers.generation();
         if let Some(list) = self.lists.get(&class)
@@ -117,7 +117,7 @@ impl Server {
             return list.clone();
         }
         let manifests: Vec<_> = self.drivers.published_for(class).map(|driver| listed(driver)).collect();
-        // Texts can always be written as JSON. An empty file would be an invalid list.
+        // These texts can always be written as JSON. If this failed, the client would get an empty file, which is not a valid list.
         let text = serde_json::to_vec(&manifests).unwrap_or_default();
         let list = List {
             generation,
@@ -128,7 +128,7 @@ impl Server {
         list
     }
 
-    /// Answers the held-back requests whose results are known.
+    /// Answers the requests that were held back and whose results are known now.
     pub(super) fn answer_held(&mut self, now: Instant) {
         let mut ended = Vec::new();
         for held in std::mem::take(&mut self.held) {
@@ -146,7 +146,7 @@ impl Server {
         }
     }
 
-    /// Tells watching clients that the published list changed.
+    /// Notifies watching clients that the published list changed.
     pub(super) fn tell_watchers(&mut self, now: Instant) {
         let generation = self.drivers.generation();
         if std::mem::replace(&mut self.told, generation) == generation {
@@ -181,7 +181,7 @@ impl Server {
     }
 }
 
-/// Returns the entry of a driver in the list of manifests.
+/// Returns the entry for a driver in the list of manifests.
 fn listed(driver: &Driver<Library>) -> ManifestText<'_> {
     let mut libraries = driver.libraries.iter().map(|(key, handed)| LibraryText {
         key,

@@ -1,4 +1,4 @@
-//! The folder of device nodes, and the system's facts about each device (LSV-25, LSV-26). No node is opened.
+//! Watches the folder of device nodes, and reads the system's facts about each device (LSV-25, LSV-26). Opens no node.
 
 use super::folders::for_each;
 use crate::drivers::{Identity, Seen, is_node};
@@ -10,22 +10,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Watches the folder of nodes, which need not exist.
+/// A watch of the folder of nodes. The folder need not exist.
 #[derive(Debug)]
 pub struct DeviceFolder {
     inotify: OwnedFd,
     folder: PathBuf,
-    /// The watch of the folder itself.
+    /// The watch of the folder with the nodes.
     own: Option<i32>,
-    /// The watch of the folder above.
+    /// The watch of the folder above that folder.
     above: Option<i32>,
 }
 
 impl DeviceFolder {
-    /// Starts to watch.
+    /// Starts the watch.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let mut watch = Self {
@@ -38,7 +38,7 @@ impl DeviceFolder {
         Ok(watch)
     }
 
-    /// Watches the folders that exist now.
+    /// Adds watches for the folders that exist now.
     fn renew(&mut self) {
         let add = |path: &Path, flags| inotify::add_watch(&self.inotify, path, flags | WatchFlags::ONLYDIR).ok();
         self.above = self
@@ -54,7 +54,7 @@ impl DeviceFolder {
         self.own = add(&self.folder, flags);
     }
 
-    /// Returns `true` if the devices must be listed again.
+    /// Returns `true` if the service must scan for devices again.
     pub fn has_changed(&mut self) -> bool {
         let name = self.folder.file_name().map(|name| name.as_bytes().to_vec());
         let (own, above) = (self.own, self.above);
@@ -77,7 +77,7 @@ impl AsFd for DeviceFolder {
     }
 }
 
-/// Returns the nodes in a folder, each with the facts in `sys` about its device.
+/// Returns the nodes in a folder, each with the facts that `sys` has about its device.
 pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
     let Ok(entries) = std::fs::read_dir(dri) else {
         return Vec::new();
@@ -97,7 +97,7 @@ pub fn scan(dri: &Path, sys: &Path) -> Vec<Seen> {
     entries.filter_map(|entry| seen(entry.ok()?)).collect()
 }
 
-/// Returns the time since a file last changed. If the clock was set back, the file counts as new.
+/// Returns the time since a file last changed. A file whose time lies in the future counts as new.
 fn age(seconds: i64, nanoseconds: i64) -> Duration {
     let part = |number: i64| u64::try_from(number).unwrap_or(0);
     let changed = Duration::from_secs(part(seconds)) + Duration::from_nanos(part(nanoseconds));
@@ -115,7 +115,7 @@ fn identity(device: &Path) -> Identity {
     }
 }
 
-/// Reads a number as `sys` writes it: `0x1002`.
+/// Reads a number in the form that `sys` uses, such as `0x1002`.
 fn number(file: &Path) -> Option<u16> {
     let mut text = String::new();
     std::fs::File::open(file)

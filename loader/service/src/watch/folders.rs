@@ -1,4 +1,4 @@
-//! Watches the folders of packages. Any change in them counts.
+//! Watches the folders of packages. Any change in these folders counts.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
@@ -15,16 +15,17 @@ pub struct FolderWatch {
 }
 
 impl FolderWatch {
-    /// Creates a watch without a folder.
+    /// Creates a watch that covers no folder yet.
     ///
     /// # Errors
-    /// The error of the system.
+    /// Returns the error that the system reported.
     pub fn new() -> io::Result<Self> {
         let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         Ok(Self { inotify })
     }
 
-    /// Watches a further folder. While it does not exist, watches the nearest existing folder above it, to notice when it appears.
+    /// Watches a further folder. If the folder does not exist, watches the nearest existing folder above, to notice when the folder
+    /// appears.
     pub fn add(&self, folder: &Path) {
         let contents = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -41,7 +42,7 @@ impl FolderWatch {
                 place
             };
             match inotify::add_watch(&self.inotify, place, flags) {
-                // The folder may have appeared before the watch began, which no event would report.
+                // The folder may have appeared before the watch began. No event would report that.
                 Ok(_) if place != folder && folder.is_dir() => return self.add(folder),
                 Ok(_) => return,
                 Err(Errno::NOENT | Errno::NOTDIR) => {}
@@ -50,7 +51,7 @@ impl FolderWatch {
                     return;
                 }
             }
-            // Other events in the folder above do not matter.
+            // In the folder above, other events do not matter.
             flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::MASK_ADD;
         }
     }
@@ -69,7 +70,7 @@ impl AsFd for FolderWatch {
     }
 }
 
-/// Takes all events. Passes the number of the watch, the kind of the event, and the name of the file to `event`.
+/// Takes all events. Calls `event` with the number of the watch, the kind of the event, and the name of the file.
 pub(super) fn for_each(inotify: BorrowedFd<'_>, mut event: impl FnMut(i32, ReadFlags, &[u8])) {
     let mut space = [MaybeUninit::uninit(); 4096];
     let mut reader = inotify::Reader::new(inotify, &mut space);

@@ -1,4 +1,4 @@
-//! Watches for changes of devices (LSV-25) and packages (LSV-31). A watch only shows that something changed; the service then lists devices
+//! Watches for changes of devices (LSV-25) and packages (LSV-31). A watch only shows that something changed. The service then lists devices
 //! and packages again.
 
 mod devices;

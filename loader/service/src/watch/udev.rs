@@ -1,5 +1,5 @@
-//! Messages of udev about devices. udev sends them after its rules have set the permissions, so they are better than the appearance of a
-//! node.
+//! Messages of udev about devices. udev sends a message after its rules have set the permissions, so the message is a better sign than the
+//! appearance of the node.
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -7,11 +7,11 @@ use rustix::net::netlink::{self, SocketAddrNetlink};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use std::io;
 
-/// Group that udev itself sends to; the kernel sends to another one.
+/// The group to which udev sends. The kernel sends to another group.
 const FROM_UDEV: u32 = 2;
 /// Text at the beginning of each message of udev.
 const PREFIX: &[u8; 8] = b"libudev\0";
-/// The number after the beginning, in network byte order.
+/// The number after this text, in network byte order.
 const MAGIC: u32 = 0xfeed_cafe;
 
 /// A socket that receives messages about devices.
@@ -33,7 +33,8 @@ impl Udev {
         Ok(Self { socket })
     }
 
-    /// Returns `true` if the devices must be listed again. Only root can send to such sockets, and a false message only costs one listing.
+    /// Returns `true` if the service must scan for devices again. Only root can send to such sockets, and a false message causes only one
+    /// scan.
     pub fn has_changed(&self) -> bool {
         let mut changed = false;
         let mut bytes = [0; 8192];
@@ -41,7 +42,7 @@ impl Udev {
             match rustix::net::recv(&self.socket, bytes.as_mut_slice(), RecvFlags::DONTWAIT) {
                 Ok((count, _)) => changed |= is_about_graphics(&bytes[..count.min(bytes.len())]),
                 Err(Errno::INTR) => {}
-                // The system dropped messages, which may have been about devices.
+                // The system dropped messages. They may have been about devices.
                 Err(Errno::NOBUFS) => changed = true,
                 Err(_) => return changed,
             }
@@ -60,7 +61,7 @@ fn is_about_graphics(message: &[u8]) -> bool {
     properties(message).is_some_and(|all| all.split(|byte| *byte == 0).any(|one| one == b"SUBSYSTEM=drm"))
 }
 
-/// Returns the properties in a message. After the prefix and the magic number come the size of the header, and the place and length of the
+/// Returns the properties in a message. After the prefix and the magic number come the size of the header, and the offset and length of the
 /// properties.
 fn properties(message: &[u8]) -> Option<&[u8]> {
     let rest = message.strip_prefix(PREFIX)?;

@@ -1,8 +1,8 @@
-//! A machine for one case: folders for devices, packages and the socket, a service as a process of its own, and clients whose packets the
-//! case chooses.
+//! A simulated machine for one test: folders for devices, packages and the socket, a service in a process of its own, and clients. The test
+//! chooses the clients' packets.
 //!
-//! Packages must belong to root, so the cases run as root. As another user, each prints that it was skipped and passes.
-#![allow(dead_code, reason = "each file of cases uses a part of it")]
+//! Packages must belong to root, so the tests run as root. For another user, each test prints that it was skipped, and passes.
+#![allow(dead_code, reason = "each file of tests uses only a part of this module")]
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::retry_on_intr;
@@ -26,16 +26,16 @@ use wire::{Header, Operation, Packet};
 /// The program.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_vk-loader-service");
 
-/// Runs a case as root, and says that it does not run otherwise.
+/// Runs a test as root. For another user, prints that the test was skipped.
 pub(crate) fn case(run: impl FnOnce(Machine)) {
     if steady::is_superuser() {
         run(Machine::new(tempfile::tempdir().expect("there is room for a folder")));
     } else {
-        skip("packages must be root's, and the cases do not run as root");
+        skip("packages must belong to root, and the tests do not run as root");
     }
 }
 
-/// Makes a library of `size` bytes with a valid header.
+/// Returns the bytes of a library with `size` bytes and a valid header.
 pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     let class = if bits == 64 { 2 } else { 1 };
     let mut bytes = vec![
@@ -47,28 +47,28 @@ pub(crate) fn library(bits: u32, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// A manifest for a library.
+/// Returns a manifest for a library.
 pub(crate) fn manifest(library: &str) -> String {
     format!(r#"{{"file_format_version":"1.0.1","ICD":{{"library_path":"{library}","api_version":"1.3.0"}}}}"#)
 }
 
-/// The machine.
+/// A simulated machine with a service.
 pub(crate) struct Machine {
     place: tempfile::TempDir,
     daemon: Option<Child>,
-    /// Words in front of the program.
+    /// Command and arguments that start the program; empty to start it directly.
     pub(crate) wrap: Vec<String>,
-    /// User who runs the service; `None` for root.
+    /// User that runs the service; `None` for root.
     pub(crate) user: Option<u32>,
     /// `true` if the service listens to udev.
     pub(crate) udev: bool,
-    /// More options of the program.
+    /// Further options of the program.
     pub(crate) options: Vec<String>,
-    /// The packages of each kernel driver, and the software driver.
+    /// The configuration: the packages of each kernel driver, and the software driver.
     config: String,
 }
 
-/// The rules of most cases: the driver `one` has the packages a and b, `two` has b.
+/// The rules of most tests: the driver `one` has the packages a and b, and `two` has b.
 const CONFIG: &str =
     r#"{"devices":[{"driver":"one","icds":["a","b"]},{"driver":"two","icds":["b"]}],"fallback":"soft"}"#;
 
@@ -94,7 +94,7 @@ impl Machine {
         machine
     }
 
-    /// Returns a path of the machine.
+    /// Returns the path of a file or folder of the machine.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.place.path().join(path)
     }
@@ -114,7 +114,7 @@ impl Machine {
         fs::set_permissions(self.path(path), PermissionsExt::from_mode(mode)).unwrap();
     }
 
-    /// Writes a file that only root can change, with its folders.
+    /// Writes a file that only root can change, and creates the folders above it.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let place = self.path(path);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -130,17 +130,17 @@ impl Machine {
         self.write(&format!("dri/{node}"), "");
     }
 
-    /// Takes a device away.
+    /// Removes a device.
     pub(crate) fn remove_device(&self, node: &str) {
         fs::remove_file(self.path("dri").join(node)).unwrap();
     }
 
-    /// Adds a package with a library of 64 bits.
+    /// Adds a package with a 64-bit library.
     pub(crate) fn package(&self, name: &str) {
         self.package_with(name, &manifest(&format!("lib{name}.so")), &library(64, 100_000));
     }
 
-    /// Adds a package. It appears when it is whole.
+    /// Adds a package, which appears in one step.
     pub(crate) fn package_with(&self, name: &str, manifest: &str, library: &[u8]) {
         let new = format!("new-{name}");
         self.write(
@@ -152,14 +152,14 @@ impl Machine {
         fs::rename(self.path(&new), self.path("icd").join(name)).unwrap();
     }
 
-    /// Takes a package away.
+    /// Removes a package in one step.
     pub(crate) fn remove_package(&self, name: &str) {
         let away = self.path(&format!("away-{name}"));
         fs::rename(self.path("icd").join(name), &away).unwrap();
         fs::remove_dir_all(away).unwrap();
     }
 
-    /// The command that runs the service on this machine.
+    /// Returns the command that runs the service on this machine.
     pub(crate) fn command(&self) -> Command {
         self.write("service.json", &self.config);
         let program = self.program();
@@ -187,7 +187,7 @@ impl Machine {
         command
     }
 
-    /// The path of the program, where the user of the service can reach it.
+    /// Returns the path of the program, in a place that the service's user can reach.
     fn program(&self) -> PathBuf {
         let Some(user) = self.user else {
             return PROGRAM.into();
@@ -199,7 +199,7 @@ impl Machine {
         copy
     }
 
-    /// Starts the service with this umask.
+    /// Makes the service start with this umask.
     pub(crate) fn with_umask(&mut self, umask: u32) {
         let script = format!(r#"umask {umask:03o}; exec "$0" "$@""#);
         self.wrap = vec!["sh".to_owned(), "-c".to_owned(), script];
@@ -219,7 +219,7 @@ impl Machine {
         eventually("the service listens", || Connection::try_new(&self.socket()).is_ok());
     }
 
-    /// Ends the service as a crash would.
+    /// Kills the service, as a crash would.
     pub(crate) fn kill(&mut self) {
         if let Some(mut daemon) = self.daemon.take() {
             let _ = daemon.kill();
@@ -227,28 +227,28 @@ impl Machine {
         }
     }
 
-    /// The number of its process.
+    /// Returns the number of the service's process.
     pub(crate) fn process(&self) -> u32 {
         self.daemon.as_ref().expect("it was started").id()
     }
 
-    /// Sends a signal to it.
+    /// Sends a signal to the service.
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let process = rustix::process::Pid::from_raw(self.process() as i32).expect("it is no 0");
         rustix::process::kill_process(process, signal).expect("it runs");
     }
 
-    /// Returns a row of the system's facts about the process.
+    /// Returns a row of the system's status file for a process or thread.
     pub(crate) fn status(&self, process: u32, row: &str) -> String {
         let text = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
         let found = text.lines().find_map(|line| line.strip_prefix(row)?.strip_prefix(':'));
         found.expect("there is such a row").trim().to_owned()
     }
 
-    /// The processor time that the process has used.
+    /// Returns the processor time that the service has used.
     pub(crate) fn processor_time(&self) -> Duration {
         let text = fs::read_to_string(format!("/proc/{}/stat", self.process())).expect("it runs");
-        // The name of the program may have spaces. A tick is a hundredth of a second on all processors.
+        // The name of the program may contain spaces. A tick is a hundredth of a second on all processors.
         let rows = text.rsplit(')').next().unwrap_or_default().split_whitespace();
         let ticks: u64 = rows.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum();
         Duration::from_millis(10 * ticks)
@@ -259,12 +259,12 @@ impl Machine {
         fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    /// A new client.
+    /// Connects a new client.
     pub(crate) fn client(&self) -> Connection {
         Connection::try_new(&self.socket()).expect("the service listens")
     }
 
-    /// The names of the manifests that a new client sees once nothing is pending.
+    /// Returns the names of the manifests that a new client sees once nothing is pending.
     pub(crate) fn manifests(&self) -> Vec<String> {
         self.client()
             .manifests(true)
@@ -273,7 +273,7 @@ impl Machine {
             .collect()
     }
 
-    /// Waits until these manifests are published.
+    /// Waits until the service publishes exactly these manifests.
     pub(crate) fn expect(&self, names: &[&str]) {
         let mut last = Vec::new();
         let begin = Instant::now();
@@ -284,10 +284,10 @@ impl Machine {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("published are {last:?} and not {names:?}\n{}", self.log());
+        panic!("the service publishes {last:?} instead of {names:?}\n{}", self.log());
     }
 
-    /// Returns the state as a client of root receives it: the part below `core/vulkan_loader`.
+    /// Returns the state that a client of root receives: the part below `core/vulkan_loader`.
     pub(crate) fn inspect(&self) -> Value {
         let mut reply = self.client().ask(Operation::Inspect, "{}");
         assert_eq!(reply.status(), "ok");
@@ -318,13 +318,13 @@ impl Drop for Machine {
     }
 }
 
-/// Runs a command of the program.
+/// Runs the program with a command.
 pub(crate) fn program<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Output {
     let output = Command::new(PROGRAM).args(words).stdin(Stdio::null()).output();
     output.expect("the program is there")
 }
 
-/// Returns the output of a command.
+/// Returns the output and error output of a command.
 pub(crate) fn printed(output: &Output) -> String {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     let _ = write!(text, "{}", String::from_utf8_lossy(&output.stderr));
@@ -338,12 +338,12 @@ pub(crate) struct Connection {
     next: u32,
 }
 
-/// Makes `count` connections of a user, without checking that they stay open.
+/// Makes `count` connections as a user. Does not check that they stay open.
 pub(crate) fn connections(socket: &Path, user: u32, count: usize) -> Vec<Connection> {
     let socket = socket.to_owned();
     let thread = std::thread::spawn(move || {
         let user = rustix::fs::Uid::from_raw(user);
-        // Changes only this thread's user, which the system reports to the service.
+        // This changes only the user of this thread. The system reports that user to the service.
         rustix::thread::set_thread_res_uid(user, user, user).expect("root may be anybody");
         (0..count)
             .map(|_| Connection::try_new(&socket).expect("the service listens"))
@@ -359,17 +359,17 @@ pub(crate) struct Reply {
     pub(crate) header: Header,
     /// Payload of the packet.
     pub(crate) payload: Value,
-    /// The descriptors that came with it.
+    /// The descriptors that came with the packet.
     pub(crate) descriptors: Vec<OwnedFd>,
 }
 
 impl Reply {
-    /// The word after `status`.
+    /// Returns the value of the member `status`.
     pub(crate) fn status(&self) -> &str {
         self.payload.get("status").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The bytes of the one file that came with it.
+    /// Returns the bytes of the only file that came with the packet.
     pub(crate) fn attached(&mut self) -> Vec<u8> {
         assert_eq!(self.descriptors.len(), 1, "{self:?}");
         let mut bytes = Vec::new();
@@ -381,7 +381,7 @@ impl Reply {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to the service.
     pub(crate) fn try_new(path: &Path) -> io::Result<Self> {
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         let address = SocketAddrUnix::new(path)?;
@@ -392,7 +392,7 @@ impl Connection {
         Ok(Self { socket, next: 1 })
     }
 
-    /// Sends bytes, with copies of a descriptor.
+    /// Sends bytes, with copies of descriptors.
     pub(crate) fn send_raw(&self, bytes: &[u8], descriptors: &[OwnedFd]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -405,7 +405,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The packet of a request, with the next number.
+    /// Returns the packet of a request, with the next number.
     pub(crate) fn packet(&mut self, operation: Operation, payload: &str) -> Vec<u8> {
         let header = Header::request(operation, self.next);
         self.next += 1;
@@ -418,7 +418,7 @@ impl Connection {
         self.send_raw(&bytes, &[]).expect("the service takes it");
     }
 
-    /// The next packet; none if the service closed the connection.
+    /// Returns the next packet, or `None` if the service closed the connection.
     pub(crate) fn receive(&self) -> Option<Reply> {
         let mut bytes = vec![0; wire::HEADER_BYTES + wire::MOST_IN_REPLY + 1];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
@@ -446,7 +446,7 @@ impl Connection {
         })
     }
 
-    /// The answer to a request.
+    /// Sends a request and returns the answer.
     pub(crate) fn ask(&mut self, operation: Operation, payload: &str) -> Reply {
         self.send(operation, payload);
         let reply = self.receive().expect("the connection stays");
@@ -455,13 +455,13 @@ impl Connection {
         reply
     }
 
-    /// The answer for a key.
+    /// Requests the library with a key and returns the answer.
     pub(crate) fn get(&mut self, key: &str) -> Reply {
         self.ask(Operation::Get, &format!(r#"{{"name":"{key}"}}"#))
     }
 
-    /// Returns names and texts of the manifests. On a busy machine, the answer may exceed the service's time limit; then the client asks
-    /// again.
+    /// Returns the names and texts of the manifests. On a busy machine, the answer may exceed the service's time limit. In that case, the
+    /// client asks again.
     pub(crate) fn manifests(&mut self, wait_for_idle: bool) -> Vec<(String, String)> {
         let payload = format!(r#"{{"wait_for_idle":{wait_for_idle}}}"#);
         let begin = Instant::now();
@@ -482,7 +482,7 @@ impl Connection {
             .collect()
     }
 
-    /// Returns `true` if no reply is pending for [`Self::receive`].
+    /// Returns `true` if no reply has arrived yet.
     pub(crate) fn waits(&self) -> bool {
         let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
         let looked = retry_on_intr(|| rustix::net::recv(&self.socket, &mut [0; 1], flags));
