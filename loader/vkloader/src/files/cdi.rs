@@ -115,16 +115,28 @@ fn hook(files: &Files) -> io::Result<Hook> {
     })
 }
 
-/// Returns the variable for manifests in folders that loaders do not search. It adds to the drivers of the container.
+/// Returns the variable for manifests that no searched folder can have. A specification cannot add to a variable of the container, only replace
+/// it, so no other manifest is in the variable.
 fn variables(files: &Files) -> Vec<String> {
     let manifests = files.drivers.iter().map(|driver| driver.manifest.as_str());
-    let is_unusual = |manifest: &&str| {
-        let folder = Path::new(manifest).parent();
-        !SEARCHED.iter().any(|searched| folder == Some(Path::new(searched)))
-    };
-    let unusual: Vec<&str> = manifests.filter(is_unusual).collect();
-    let variable = format!("VK_ADD_DRIVER_FILES={}", unusual.join(":"));
-    if unusual.is_empty() { Vec::new() } else { vec![variable] }
+    let named: Vec<&str> = manifests
+        .filter(|manifest| place_of(Path::new(manifest)).is_none())
+        .collect();
+    let variable = format!("VK_ADD_DRIVER_FILES={}", named.join(":"));
+    if named.is_empty() { Vec::new() } else { vec![variable] }
+}
+
+/// Returns the path at which loaders of the container find a manifest. `None` if the manifest names its library relative to its own folder, and no
+/// loader searches that folder.
+fn place_of(manifest: &Path) -> Option<PathBuf> {
+    let (folder, name) = (manifest.parent()?, manifest.file_name()?);
+    if SEARCHED.iter().any(|searched| folder == Path::new(searched)) {
+        return Some(manifest.to_owned());
+    }
+    let text = fs::read(manifest).ok()?;
+    let json: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let library = json.pointer("/ICD/library_path")?.as_str()?;
+    (library.starts_with('/') || !library.contains('/')).then(|| Path::new(SEARCHED[0]).join(name))
 }
 
 /// Returns one device with all nodes, and one for each graphics card. A card's device includes the nodes that belong to no single card.
@@ -191,6 +203,9 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
     // Paths in manifests and links may go through a linked folder that the container lacks.
     for manifest in files.drivers.iter().map(|driver| PathBuf::from(&driver.manifest)) {
         if let Ok(real) = fs::canonicalize(&manifest) {
+            if let Some(place) = place_of(&manifest) {
+                add_under_free_name(&mut mounts, place, &real);
+            }
             mounts.insert(manifest, real);
         }
     }
@@ -202,6 +217,17 @@ fn mounts(files: &Files) -> io::Result<Vec<Mount>> {
         })
     });
     mounts.collect()
+}
+
+/// Adds a manifest to the mounts. If another file has its name in the folder, the manifest gets a number before its name.
+fn add_under_free_name(mounts: &mut BTreeMap<PathBuf, PathBuf>, place: PathBuf, real: &Path) {
+    let numbered = (1..).map(|number| {
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        place.with_file_name(format!("{number}-{name}"))
+    });
+    let is_free = |path: &PathBuf| mounts.get(path).is_none_or(|other| other == real);
+    let free = std::iter::once(place.clone()).chain(numbered).find(is_free);
+    mounts.extend(free.map(|path| (path, real.to_owned())));
 }
 
 /// Converts a path to the text that JSON requires.

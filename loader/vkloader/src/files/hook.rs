@@ -64,7 +64,7 @@ impl Root {
             let library = C_LIBRARY
                 .iter()
                 .find_map(|name| root.open(&Path::new(usual).join(name)).ok())?;
-            Some((usual, read(&path_of(&library))?.c_library?))
+            Some((usual, version_of_c_library(&path_of(&library))?))
         });
         let (usual, version) = found.ok_or_else(|| io::Error::other("the container has no GNU C library"))?;
         (root.usual, root.version) = (usual.into(), version);
@@ -135,6 +135,22 @@ impl Root {
     }
 }
 
+/// Returns the version of a C library. The newest symbol version is not enough: not every release of glibc adds one to `libc.so.6`. So the
+/// version comes from the sentence that the library prints when it is run as a program.
+fn version_of_c_library(library: &Path) -> Option<String> {
+    let content = fs::read(library).ok()?;
+    let after = |text: &[u8], words: &[u8]| {
+        let place = text.windows(words.len()).position(|window| window == words)?;
+        Some(place + words.len())
+    };
+    let sentence = &content[after(&content, b"GNU C Library (")?..];
+    let line = sentence.split(|&byte| byte == b'\n').next()?;
+    let version = line[after(line, b"release version ")?..].trim_ascii_end();
+    let version = std::str::from_utf8(version).ok()?.trim_end_matches('.');
+    let is_version = version.split('.').all(|number| number.parse::<u32>().is_ok());
+    is_version.then(|| version.to_owned())
+}
+
 /// Returns `true` if a library is older than another one of the same name.
 fn is_older(own: &Path, other: &Path) -> bool {
     // The name of the file has the version, which the name of a link lacks.
@@ -196,6 +212,26 @@ mod tests {
         assert!(refused(&state).contains("No such file"));
         fs::create_dir(bundle.path().join("tree")).expect("room");
         assert!(refused(&state).contains("no GNU C library"));
+    }
+
+    #[test]
+    fn the_version_of_a_c_library_is_that_of_its_release() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        for (sentence, version) in [
+            (
+                "GNU C Library (Debian GLIBC 2.31-13) stable release version 2.31.\nGLIBC_2.30\0",
+                Some("2.31"),
+            ),
+            (
+                "GNU C Library (GNU libc) development release version 2.43.9000.\n",
+                Some("2.43.9000"),
+            ),
+            ("GNU C Library (GNU libc) stable release version later.\n", None),
+            ("release version 2.31.\n", None),
+        ] {
+            fs::write(file.path(), format!("\x7fELF\0\0{sentence}")).expect("room");
+            assert_eq!(version_of_c_library(file.path()).as_deref(), version, "{sentence}");
+        }
     }
 
     #[test]

@@ -59,9 +59,18 @@ fn is_cdi(specification: &Value) -> Result<(), String> {
     Schema::read("loader/vkloader/tests/cdi.schema.json").validate(specification)
 }
 
+/// Returns whether a specification mounts this file of the host at this path of the container.
+fn mounts(specification: &Value, host: &Path, container: &str) -> bool {
+    let mounts = specification["containerEdits"]["mounts"].as_array();
+    mounts
+        .into_iter()
+        .flatten()
+        .any(|mount| mount["hostPath"].as_str().map(Path::new) == Some(host) && mount["containerPath"] == container)
+}
+
 #[test]
 fn specifications_for_containers_are_as_the_format_says() {
-    let (strange, _) = strange();
+    let (strange, folder) = strange();
     let mut machine = Machine::new();
     let manifest = machine.driver("good", "device one");
     machine.driver("second", "device two");
@@ -70,12 +79,23 @@ fn specifications_for_containers_are_as_the_format_says() {
         assert_eq!(found.code(), 0, "{}", found.said());
         is_cdi(&found.json()).unwrap_or_else(|error| panic!("{error}\n{}", found.text()));
     }
+    // A manifest with a relative path cannot be in another folder.
+    let relative = files(&strange, &["--format", "cdi"]).json();
+    let told = format!("VK_ADD_DRIVER_FILES={}", folder.join("odd.json").display());
+    assert_eq!(
+        relative["devices"][0]["containerEdits"]["env"],
+        serde_json::json!([told])
+    );
     let specification = files(&machine, &["--format", "cdi", "--driver", "good"]).json();
     assert_eq!(specification["devices"][0]["name"], "all");
-    // The driver is added to those of the container.
-    let told = format!("VK_ADD_DRIVER_FILES={}", manifest.display());
+    // The driver is added to those of the container, by its place and not by a variable that the image may have set.
     let edits = &specification["devices"][0]["containerEdits"];
-    assert_eq!(edits["env"], serde_json::json!([told]));
+    assert_eq!(edits["env"], Value::Null);
+    let manifest = fs::canonicalize(manifest).expect("it is there");
+    assert!(
+        mounts(&specification, &manifest, "/etc/vulkan/icd.d/good.json"),
+        "{specification}"
+    );
     // A hook decides about libraries when the container starts.
     let hook = &edits["hooks"][0];
     assert_eq!(hook["hookName"], "createContainer");
@@ -90,20 +110,19 @@ fn specifications_for_containers_are_as_the_format_says() {
             .any(|word| word.ends_with(end))
     };
     assert!(brings("/libmock_good.so") && !brings("/libc.so.6"), "{hook}");
-    let mounts = specification["containerEdits"]["mounts"].as_array().expect("a list");
+    let all = specification["containerEdits"]["mounts"].as_array().expect("a list");
     let has = |end: &str| {
-        mounts
-            .iter()
+        all.iter()
             .any(|mount| mount["containerPath"].as_str().is_some_and(|path| path.ends_with(end)))
     };
     assert!(
         has("/good.json") && !has("/libmock_good.so") && !has("second.json"),
-        "{mounts:?}"
+        "{all:?}"
     );
     // The container has its own C library.
     assert!(
-        !has("/libc.so.6") && !mounts.iter().any(|mount| mount.to_string().contains("ld-linux")),
-        "{mounts:?}"
+        !has("/libc.so.6") && !all.iter().any(|mount| mount.to_string().contains("ld-linux")),
+        "{all:?}"
     );
     if !Path::new("/usr/share/vulkan/icd.d/lvp_icd.x86_64.json").exists() {
         return skip("Mesa's drivers are not installed here");
