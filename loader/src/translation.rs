@@ -223,6 +223,12 @@ pub(crate) extern "C" fn rejected_handle(row: u32) -> ! {
     os::abort()
 }
 
+/// Target of the jump for an invalid handle of a device command; `slot` is the command's slot in the device table.
+#[cfg(target_arch = "x86_64")]
+pub(crate) extern "C" fn rejected_device_slot(slot: u32) -> ! {
+    rejected_handle(u32::from(DeviceTable::rows()[slot as usize]))
+}
+
 /// Logs that a driver lacks a physical-device command, and returns the substitute `value` (DRV-161).
 #[cold]
 pub(crate) fn absent<R>(driver: &InstanceDriver, command: &'static str, bits: LogBits, value: R) -> R {

@@ -52,6 +52,7 @@ mod raw;
 pub mod registry;
 #[cfg_attr(not(all(target_os = "linux", feature = "service")), path = "no_service.rs")]
 pub mod service;
+mod sort;
 mod sync;
 #[cfg(test)]
 mod testing;
@@ -71,6 +72,7 @@ pub use open_error::OpenError;
 pub use path::{LIST_SEPARATOR, SEPARATOR, is_absolute, is_separator};
 pub use path_state::PathState;
 pub use raw::{Raw, Show, decode, render};
+pub use sort::{sort, sort_by};
 pub use sync::{Condvar, Guard, Mutex, Passage, ReentrantGate, SetOnce, UseCount};
 #[cfg(windows)]
 #[doc(hidden)]

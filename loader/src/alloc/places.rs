@@ -2,8 +2,6 @@ use super::{HostAllocator, HostVec};
 use os::memory::OutOfMemory;
 
 /// Finds the index of a value in a list: holds the values in sorted order, each with its index.
-///
-/// The element type is the same for every list because sorting one more type adds about 3 KB to the library.
 pub(crate) struct Places(HostVec<(usize, usize)>);
 
 impl Places {
@@ -13,7 +11,7 @@ impl Places {
     /// There is not enough memory.
     pub(crate) fn of(values: impl Iterator<Item = usize>, allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut sorted = HostVec::try_from_iter(values.enumerate().map(|(place, value)| (value, place)), allocator)?;
-        sorted.sort_unstable();
+        os::sort(&mut sorted);
         Ok(Self(sorted))
     }
 

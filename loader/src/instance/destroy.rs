@@ -85,7 +85,7 @@ pub(super) unsafe fn free(raw: *mut Instance, allocator: HostAllocator) {
     // SAFETY: the caller promises that nothing refers to the object; this reference ends with the block.
     if let Some(layers) = unsafe { (*raw).layers.get_mut() } {
         // The order of the chain no longer matters; this is the order in which the libraries close.
-        layers.chain.sort_unstable_by_key(|layer| layer.place);
+        os::sort_by(&mut layers.chain, |one, other| one.place < other.place);
     }
     // SAFETY: the object is freed only at the end of this function.
     let instance = unsafe { &*raw };

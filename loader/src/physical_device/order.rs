@@ -272,7 +272,7 @@ impl Sorting {
         });
         let mut order = HostVec::try_from_iter(ranked, allocator)?;
         // The index makes all elements different, so the result is that of a stable sort.
-        order.sort_unstable();
+        os::sort(&mut order);
         Ok(order)
     }
 }

@@ -108,7 +108,7 @@ pub(super) fn in_order<'a>(
 ) -> Result<HostVec<Device<'a>>, OutOfMemory> {
     let places = devices.iter().enumerate().map(|(place, device)| (device.wish, place));
     let mut places = HostVec::try_from_iter(places, allocator)?;
-    places.sort_unstable();
+    os::sort(&mut places);
     HostVec::try_from_iter(places.iter().map(|&(_, place)| devices[place]), allocator)
 }
 

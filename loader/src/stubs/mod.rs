@@ -42,7 +42,7 @@ mod code;
 
 pub(crate) use code::{SUPPORTED, vkl_reject};
 #[cfg(target_arch = "x86_64")]
-pub(crate) use code::{first, first_half};
+pub(crate) use code::{first, first_half, vkl_other_device};
 
 /// Stubs of one size, one after the other.
 struct Stubs {

@@ -2,8 +2,10 @@
 
 use super::DEVICE_ENDS;
 use crate::dispatch_table::UNKNOWN_SLOTS;
+use crate::forward::{frame_begins, frame_ends};
 use crate::generated::dispatch::{DeviceTable, InstanceTable};
 use crate::guard::{jump, jump_to, stub, stubs_begin, stubs_end};
+use crate::table::Slots;
 use crate::translation::{self, offsets};
 use core::arch::global_asm;
 
@@ -13,8 +15,8 @@ pub(crate) use blocks::*;
 
 /// The code with a checked jump is longer.
 const DEVICE_THUNK: usize = if cfg!(vkl_guarded) { 32 } else { 16 };
-const PHYSICAL_DEVICE_THUNK: usize = 32;
-const PHYSICAL_DEVICE_TERMINATOR: usize = 64;
+const PHYSICAL_DEVICE_THUNK: usize = 16;
+const PHYSICAL_DEVICE_TERMINATOR: usize = 16;
 const MISSING: usize = 16;
 
 unsafe extern "C" {
@@ -26,6 +28,8 @@ unsafe extern "C" {
     static vkl_missing_instance: u8;
     /// Ends the process after a handle failed its check. Opaque to the compiler, so that calling it is a plain jump.
     pub(crate) fn vkl_reject(row: u32);
+    /// Continues the trampoline of a device command, whose slot is in ax, for devices other than the newest one.
+    pub(crate) fn vkl_other_device();
 }
 
 #[cfg(not(windows))]
@@ -132,7 +136,8 @@ macro_rules! device_jumps {
 device_jumps!("vkl_device_thunks", UNKNOWN_SLOTS, offsets::DEVICE_UNKNOWN);
 device_jumps!("vkl_device_terminators", DEVICE_ENDS, offsets::DEVICE_ENDS);
 
-// Loads the instance's table from the object's first word, replaces the handle by the chain's, and jumps through a slot of the table.
+// Adds the offset of a slot to the address of the instance's table, which is the object's first word. Then replaces the handle by the chain's,
+// and jumps through the slot.
 global_asm!(
     ".text",
     local_symbol!("vkl_physical_device_thunks"),
@@ -142,13 +147,16 @@ global_asm!(
     ".balign {size}, 0xCC",
     stub!(),
     "endbr64",
-    concat!("mov rax, [", first!(), "]"),
-    concat!("mov ", first!(), ", [", first!(), " + {handle}]"),
-    jump!("rax + {unknown} + vkl_offset"),
+    "mov eax, vkl_offset",
+    "jmp 3f",
     ".set vkl_offset, vkl_offset + 8",
     ".endr",
     stubs_end!(),
     ".org 2b + {count} * {size}, 0xCC",
+    "3:",
+    concat!("add rax, [", first!(), "]"),
+    concat!("mov ", first!(), ", [", first!(), " + {handle}]"),
+    jump!("rax + {unknown}"),
     count = const UNKNOWN_SLOTS,
     size = const PHYSICAL_DEVICE_THUNK,
     handle = const offsets::APP_PHYSICAL_DEVICE_HANDLE,
@@ -165,20 +173,23 @@ global_asm!(
     ".balign {size}, 0xCC",
     stub!(),
     "endbr64",
-    concat!("mov rax, [", first!(), " + {driver}]"),
-    "mov r11, [rax + {unknown} + 8 * vkl_index]",
-    "test r11, r11",
-    "je 3f",
-    concat!("mov ", first!(), ", [", first!(), " + {handle}]"),
-    jump_to!("r11"),
-    "3:",
-    concat!("mov ", first!(), ", rax"),
-    concat!("mov ", second_half!(), ", vkl_index"),
-    "jmp {missing}",
+    "mov eax, vkl_index",
+    "jmp 3f",
     ".set vkl_index, vkl_index + 1",
     ".endr",
     stubs_end!(),
     ".org 2b + {count} * {size}, 0xCC",
+    "3:",
+    concat!("mov r11, [", first!(), " + {driver}]"),
+    "mov r11, [r11 + {unknown} + 8 * rax]",
+    "test r11, r11",
+    "je 4f",
+    concat!("mov ", first!(), ", [", first!(), " + {handle}]"),
+    jump_to!("r11"),
+    "4:",
+    concat!("mov ", first!(), ", [", first!(), " + {driver}]"),
+    concat!("mov ", second_half!(), ", eax"),
+    "jmp {missing}",
     count = const UNKNOWN_SLOTS,
     size = const PHYSICAL_DEVICE_TERMINATOR,
     driver = const offsets::CHAIN_PHYSICAL_DEVICE_DRIVER,
@@ -220,6 +231,32 @@ missing!(
     "vkl_missing_instance",
     InstanceTable::SLOT_COUNT,
     translation::missing_instance_command
+);
+
+// Checks the handle of a device that is not the newest one by the magic before its table, and jumps through the slot whose number is in ax.
+global_asm!(
+    ".text",
+    local_symbol!("vkl_other_device"),
+    frame_begins!(),
+    "movzx eax, ax",
+    concat!("test ", first!(), ", ", first!()),
+    "je 3f",
+    concat!("mov r11, [", first!(), "]"),
+    "test r11, r11",
+    "je 3f",
+    "cmp dword ptr [r11], {low}",
+    "jne 3f",
+    "cmp dword ptr [r11 + 4], {high}",
+    "jne 3f",
+    jump!("r11 + 8 * rax + {slots}"),
+    "3:",
+    concat!("mov ", first_half!(), ", eax"),
+    "jmp {rejected}",
+    frame_ends!(),
+    low = const translation::DEVICE_MAGIC as u32,
+    high = const (translation::DEVICE_MAGIC >> 32) as u32,
+    slots = const <DeviceTable as Slots>::FIRST,
+    rejected = sym translation::rejected_device_slot,
 );
 
 global_asm!(".text", local_symbol!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym translation::rejected_handle);

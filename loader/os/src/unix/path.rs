@@ -14,27 +14,32 @@ const USUAL_PATH: usize = 384;
 /// # Errors
 /// The errors of `action`; `EINVAL` if the path contains a NUL, `ENOMEM` if it is long and there is no memory for a copy.
 pub fn with_terminated<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
-    if path.len() >= USUAL_PATH {
-        return with_copy(path, action);
-    }
     let mut room = [const { MaybeUninit::<u8>::uninit() }; USUAL_PATH];
-    let first = room.as_mut_ptr().cast::<u8>();
-    // SAFETY: the room is longer than the path and does not overlap it; all bytes that are read back have just been written.
-    let terminated = unsafe {
-        first.copy_from_nonoverlapping(path.as_ptr(), path.len());
-        first.add(path.len()).write(0);
-        core::slice::from_raw_parts(first, path.len() + 1)
+    // `action` is called in one place only, because each call would be a copy of its code.
+    let copy;
+    let terminated = if path.len() < USUAL_PATH {
+        let first = room.as_mut_ptr().cast::<u8>();
+        // SAFETY: the room is longer than the path and does not overlap it; all bytes that are read back have just been written.
+        unsafe {
+            first.copy_from_nonoverlapping(path.as_ptr(), path.len());
+            first.add(path.len()).write(0);
+            core::slice::from_raw_parts(first, path.len() + 1)
+        }
+    } else {
+        copy = terminated_copy(path).map_err(shortage)?;
+        &copy
     };
     action(checked(terminated)?)
 }
 
 #[cold]
-fn with_copy<R>(path: &[u8], action: impl FnOnce(&CStr) -> Result<R, Errno>) -> Result<R, Errno> {
+#[inline(never)]
+fn terminated_copy(path: &[u8]) -> Result<Vec<u8>, OutOfMemory> {
     let mut copy = Vec::new();
-    copy.try_exact_room(path.len() + 1).map_err(shortage)?;
+    copy.try_exact_room(path.len() + 1)?;
     copy.extend_from_slice(path);
     copy.push(0);
-    action(checked(&copy)?)
+    Ok(copy)
 }
 
 /// Returns the error of a system call for which there was no memory. The Vulkan call also ends as out of memory, whatever its steps do with

@@ -82,7 +82,7 @@ fn arrange(
         // A group without a known device comes last; the index keeps groups of equal rank in their order.
         ranked.try_push((rank.unwrap_or(Rank::LAST), index))?;
     }
-    ranked.sort_unstable();
+    os::sort(&mut ranked);
     let unsorted = HostVec::try_from_slice(groups, allocator)?;
     for (to, (_, index)) in groups.iter_mut().zip(&ranked) {
         *to = unsorted[*index];
@@ -103,13 +103,13 @@ fn follow(
         let before = group.properties.physicalDevices;
         let members = members(&group.properties).iter().enumerate();
         let mut order = HostVec::try_from_iter(members.map(|(index, &device)| (place(device), index)), allocator)?;
-        order.sort_unstable();
+        os::sort(&mut order);
         for (to, (_, index)) in group.properties.physicalDevices.iter_mut().zip(&order) {
             *to = before[*index];
         }
         ranked.try_push((order.first().map_or(usize::MAX, |(place, _)| *place), index))?;
     }
-    ranked.sort_unstable();
+    os::sort(&mut ranked);
     let unsorted = HostVec::try_from_slice(groups, allocator)?;
     for (to, (_, index)) in groups.iter_mut().zip(&ranked) {
         *to = unsorted[*index];

@@ -164,7 +164,7 @@ impl<'a> Declarations<'a> {
         if ranked.len() < 2 {
             return Ok(());
         }
-        ranked.sort_unstable();
+        os::sort(&mut ranked);
         let by = self.all.len();
         let mut ignored = None;
         // Neighbours come first, from the lowest pair up, so that all other pairs follow from these edges.

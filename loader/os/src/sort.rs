@@ -1,0 +1,122 @@
+//! Sorting with one function for elements of all types.
+//!
+//! The standard library has a copy of its sort for each type, of three to six kilobytes.
+
+/// A list of elements that are compared and moved by their places.
+trait Order {
+    /// Number of elements.
+    fn count(&self) -> usize;
+
+    /// Returns `true` if the element at one place belongs before the element at another.
+    fn is_before(&self, one: usize, other: usize) -> bool;
+
+    /// Exchanges two elements.
+    fn swap(&mut self, one: usize, other: usize);
+}
+
+struct By<'a, T, F>(&'a mut [T], F);
+
+impl<T, F: Fn(&T, &T) -> bool> Order for By<'_, T, F> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn is_before(&self, one: usize, other: usize) -> bool {
+        (self.1)(&self.0[one], &self.0[other])
+    }
+
+    fn swap(&mut self, one: usize, other: usize) {
+        self.0.swap(one, other);
+    }
+}
+
+/// Sorts elements. Equal elements may come in any order.
+pub fn sort_by<T>(elements: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
+    sort_all(&mut By(elements, is_before));
+}
+
+/// Sorts elements by their own order.
+pub fn sort<T: Ord>(elements: &mut [T]) {
+    sort_by(elements, |one, other| one < other);
+}
+
+/// Sorts a list on a heap, which takes no memory and never more than some `2 n log n` steps. A sorted list takes one pass.
+#[inline(never)]
+fn sort_all(list: &mut dyn Order) {
+    let count = list.count();
+    if (1..count).all(|place| !list.is_before(place, place - 1)) {
+        return;
+    }
+    for root in (0..count / 2).rev() {
+        sink(list, root, count);
+    }
+    for end in (1..count).rev() {
+        list.swap(0, end);
+        sink(list, 0, end);
+    }
+}
+
+/// Moves the element at `root` down until no element below it belongs after it. Looks for the lowest place first, because most elements come from
+/// there.
+fn sink(list: &mut dyn Order, root: usize, end: usize) {
+    let mut place = root;
+    while let Some(left) = Some(2 * place + 1).filter(|&left| left < end) {
+        let right = left + 1;
+        place = if right < end && list.is_before(left, right) {
+            right
+        } else {
+            left
+        };
+    }
+    while place != root && list.is_before(place, root) {
+        place = (place - 1) / 2;
+    }
+    // Number of levels from the root to the place.
+    let mut levels = (place + 1).ilog2() - (root + 1).ilog2();
+    let mut at = root;
+    while levels > 0 {
+        levels -= 1;
+        let next = ((place + 1) >> levels) - 1;
+        list.swap(at, next);
+        at = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn lists_of_any_length_and_order_are_sorted() {
+        let mut state = 1_u32;
+        for length in 0..200 {
+            for most in [1, 3, u32::MAX] {
+                let mut list: Vec<u32> = (0..length)
+                    .map(|_| {
+                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        (state >> 8) % most
+                    })
+                    .collect();
+                let mut expected = list.clone();
+                expected.sort();
+                sort(&mut list);
+                assert_eq!(list, expected);
+                list.reverse();
+                sort(&mut list);
+                assert_eq!(list, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_sorted_list_takes_one_comparison_per_element() {
+        let compared = core::cell::Cell::new(0);
+        let mut list: Vec<u32> = (0..1000).collect();
+        sort_by(&mut list, |one, other| {
+            compared.set(compared.get() + 1);
+            one < other
+        });
+        assert_eq!(compared.get(), 999);
+    }
+}
