@@ -33,6 +33,10 @@ fn main() {
     // The shipped library uses neither the standard library nor its panic handler.
     if std::env::var("PROFILE").is_ok_and(|profile| profile == "release") {
         println!("cargo:rustc-cfg=vkl_shipped");
+        let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
+        if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ARCH", "x86_64") {
+            println!("cargo:rustc-cfg=vkl_one_frame");
+        }
         // The crate `libc` may be built without the feature that links the C library, so this links it.
         println!("cargo:rustc-link-lib=c");
     }

@@ -8,6 +8,7 @@ use crate::forward::forward;
 
 /// [`vkBeginCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBeginCommandBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBeginCommandBuffer(
     commandBuffer: VkCommandBuffer,
@@ -18,6 +19,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
 
 /// [`vkCmdBeginConditionalRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRendering2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfo2EXT,
@@ -27,6 +29,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
 
 /// [`vkCmdBeginConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginConditionalRenderingEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
     commandBuffer: VkCommandBuffer,
     pConditionalRenderingBegin: *const VkConditionalRenderingBeginInfoEXT,
@@ -36,6 +39,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
 
 /// [`vkCmdBeginCustomResolveEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginCustomResolveEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
     commandBuffer: VkCommandBuffer,
     pBeginCustomResolveInfo: *const VkBeginCustomResolveInfoEXT,
@@ -45,6 +49,7 @@ pub unsafe extern "system" fn vkCmdBeginCustomResolveEXT(
 
 /// [`vkCmdBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginDebugUtilsLabelEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -54,6 +59,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
 
 /// [`vkCmdBeginGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSampleAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -65,6 +71,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSampleAMD(
 
 /// [`vkCmdBeginGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginGpaSessionAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -74,6 +81,7 @@ pub unsafe extern "system" fn vkCmdBeginGpaSessionAMD(
 
 /// [`vkCmdBeginPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginPerTileExecutionQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileBeginInfo: *const VkPerTileBeginInfoQCOM,
@@ -83,6 +91,7 @@ pub unsafe extern "system" fn vkCmdBeginPerTileExecutionQCOM(
 
 /// [`vkCmdBeginQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQuery.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginQuery(
     commandBuffer: VkCommandBuffer,
@@ -95,6 +104,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
 
 /// [`vkCmdBeginQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginQueryIndexedEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -107,6 +117,7 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
 
 /// [`vkCmdBeginRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass(
     commandBuffer: VkCommandBuffer,
@@ -118,6 +129,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass(
 
 /// [`vkCmdBeginRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2(
     commandBuffer: VkCommandBuffer,
@@ -129,6 +141,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
 
 /// [`vkCmdBeginRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderPass2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderPassBegin: *const VkRenderPassBeginInfo,
@@ -139,6 +152,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2KHR(
 
 /// [`vkCmdBeginRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRendering.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBeginRendering(
     commandBuffer: VkCommandBuffer,
@@ -149,6 +163,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
 
 /// [`vkCmdBeginRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginRenderingKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
     commandBuffer: VkCommandBuffer,
     pRenderingInfo: *const VkRenderingInfo,
@@ -158,6 +173,7 @@ pub unsafe extern "system" fn vkCmdBeginRenderingKHR(
 
 /// [`vkCmdBeginShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginShaderInstrumentationARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
     commandBuffer: VkCommandBuffer,
     instrumentation: VkShaderInstrumentationARM,
@@ -167,6 +183,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
 
 /// [`vkCmdBeginTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedback2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
@@ -178,6 +195,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
 
 /// [`vkCmdBeginTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginTransformFeedbackEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -193,6 +211,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
 
 /// [`vkCmdBeginVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBeginVideoCodingKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pBeginInfo: *const VkVideoBeginCodingInfoKHR,
@@ -202,6 +221,7 @@ pub unsafe extern "system" fn vkCmdBeginVideoCodingKHR(
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplers2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorBufferEmbeddedSamplersInfo: *const VkBindDescriptorBufferEmbeddedSamplersInfoEXT,
@@ -211,6 +231,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
 
 /// [`vkCmdBindDescriptorBufferEmbeddedSamplersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBufferEmbeddedSamplersEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -222,6 +243,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
 
 /// [`vkCmdBindDescriptorBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorBuffersEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
     commandBuffer: VkCommandBuffer,
     bufferCount: u32,
@@ -232,6 +254,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
 
 /// [`vkCmdBindDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets(
     commandBuffer: VkCommandBuffer,
@@ -251,6 +274,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
 
 /// [`vkCmdBindDescriptorSets2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
     commandBuffer: VkCommandBuffer,
@@ -261,6 +285,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
 
 /// [`vkCmdBindDescriptorSets2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindDescriptorSets2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
     commandBuffer: VkCommandBuffer,
     pBindDescriptorSetsInfo: *const VkBindDescriptorSetsInfo,
@@ -270,6 +295,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2KHR(
 
 /// [`vkCmdBindIndexBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer(
     commandBuffer: VkCommandBuffer,
@@ -282,6 +308,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer(
 
 /// [`vkCmdBindIndexBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -295,6 +322,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
 
 /// [`vkCmdBindIndexBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -307,6 +335,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2KHR(
 
 /// [`vkCmdBindIndexBuffer3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindIndexBuffer3KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkBindIndexBuffer3InfoKHR,
@@ -316,6 +345,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
 
 /// [`vkCmdBindInvocationMaskHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindInvocationMaskHUAWEI.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
@@ -326,6 +356,7 @@ pub unsafe extern "system" fn vkCmdBindInvocationMaskHUAWEI(
 
 /// [`vkCmdBindPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipeline.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindPipeline(
     commandBuffer: VkCommandBuffer,
@@ -337,6 +368,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
 
 /// [`vkCmdBindPipelineShaderGroupNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindPipelineShaderGroupNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -348,6 +380,7 @@ pub unsafe extern "system" fn vkCmdBindPipelineShaderGroupNV(
 
 /// [`vkCmdBindResourceHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindResourceHeapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
@@ -357,6 +390,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
 
 /// [`vkCmdBindSamplerHeapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindSamplerHeapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
     commandBuffer: VkCommandBuffer,
     pBindInfo: *const VkBindHeapInfoEXT,
@@ -366,6 +400,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
 
 /// [`vkCmdBindShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadersEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindShadersEXT(
     commandBuffer: VkCommandBuffer,
     stageCount: u32,
@@ -377,6 +412,7 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
 
 /// [`vkCmdBindShadingRateImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindShadingRateImageNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
     commandBuffer: VkCommandBuffer,
     imageView: VkImageView,
@@ -387,6 +423,7 @@ pub unsafe extern "system" fn vkCmdBindShadingRateImageNV(
 
 /// [`vkCmdBindTileMemoryQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTileMemoryQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
     commandBuffer: VkCommandBuffer,
     pTileMemoryBindInfo: *const VkTileMemoryBindInfoQCOM,
@@ -396,6 +433,7 @@ pub unsafe extern "system" fn vkCmdBindTileMemoryQCOM(
 
 /// [`vkCmdBindTransformFeedbackBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffers2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -407,6 +445,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
 
 /// [`vkCmdBindTransformFeedbackBuffersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindTransformFeedbackBuffersEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -422,6 +461,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
 
 /// [`vkCmdBindVertexBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers(
     commandBuffer: VkCommandBuffer,
@@ -435,6 +475,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers(
 
 /// [`vkCmdBindVertexBuffers2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
     commandBuffer: VkCommandBuffer,
@@ -452,6 +493,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
 
 /// [`vkCmdBindVertexBuffers2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -468,6 +510,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2EXT(
 
 /// [`vkCmdBindVertexBuffers3KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBindVertexBuffers3KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
     commandBuffer: VkCommandBuffer,
     firstBinding: u32,
@@ -479,6 +522,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
 
 /// [`vkCmdBlitImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBlitImage(
     commandBuffer: VkCommandBuffer,
@@ -497,6 +541,7 @@ pub unsafe extern "system" fn vkCmdBlitImage(
 
 /// [`vkCmdBlitImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pBlitImageInfo: *const VkBlitImageInfo2) {
     forward! { vkCmdBlitImage2(commandBuffer, pBlitImageInfo) }
@@ -504,6 +549,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2(commandBuffer: VkCommandBuffer, pB
 
 /// [`vkCmdBlitImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBlitImage2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBlitImage2KHR(
     commandBuffer: VkCommandBuffer,
     pBlitImageInfo: *const VkBlitImageInfo2,
@@ -513,6 +559,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2KHR(
 
 /// [`vkCmdBuildAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructureNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkAccelerationStructureInfoNV,
@@ -532,6 +579,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructureNV(
 
 /// [`vkCmdBuildAccelerationStructuresIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresIndirectKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -548,6 +596,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
 
 /// [`vkCmdBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildAccelerationStructuresKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -559,6 +608,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
 
 /// [`vkCmdBuildClusterAccelerationStructureIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildClusterAccelerationStructureIndirectNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
     commandBuffer: VkCommandBuffer,
     pCommandInfos: *const VkClusterAccelerationStructureCommandsInfoNV,
@@ -568,6 +618,7 @@ pub unsafe extern "system" fn vkCmdBuildClusterAccelerationStructureIndirectNV(
 
 /// [`vkCmdBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildMicromapsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -578,6 +629,7 @@ pub unsafe extern "system" fn vkCmdBuildMicromapsEXT(
 
 /// [`vkCmdBuildPartitionedAccelerationStructuresNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdBuildPartitionedAccelerationStructuresNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
     commandBuffer: VkCommandBuffer,
     pBuildInfo: *const VkBuildPartitionedAccelerationStructureInfoNV,
@@ -587,6 +639,7 @@ pub unsafe extern "system" fn vkCmdBuildPartitionedAccelerationStructuresNV(
 
 /// [`vkCmdClearAttachments`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearAttachments.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdClearAttachments(
     commandBuffer: VkCommandBuffer,
@@ -600,6 +653,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
 
 /// [`vkCmdClearColorImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearColorImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdClearColorImage(
     commandBuffer: VkCommandBuffer,
@@ -614,6 +668,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
 
 /// [`vkCmdClearDepthStencilImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdClearDepthStencilImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
     commandBuffer: VkCommandBuffer,
@@ -628,6 +683,7 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
 
 /// [`vkCmdControlVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdControlVideoCodingKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pCodingControlInfo: *const VkVideoCodingControlInfoKHR,
@@ -637,6 +693,7 @@ pub unsafe extern "system" fn vkCmdControlVideoCodingKHR(
 
 /// [`vkCmdConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdConvertCooperativeVectorMatrixNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
     commandBuffer: VkCommandBuffer,
     infoCount: u32,
@@ -647,6 +704,7 @@ pub unsafe extern "system" fn vkCmdConvertCooperativeVectorMatrixNV(
 
 /// [`vkCmdCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureInfoKHR,
@@ -656,6 +714,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
 
 /// [`vkCmdCopyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
     commandBuffer: VkCommandBuffer,
     dst: VkAccelerationStructureNV,
@@ -667,6 +726,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureNV(
 
 /// [`vkCmdCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyAccelerationStructureToMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyAccelerationStructureToMemoryInfoKHR,
@@ -676,6 +736,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
 
 /// [`vkCmdCopyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBuffer(
     commandBuffer: VkCommandBuffer,
@@ -689,6 +750,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer(
 
 /// [`vkCmdCopyBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -699,6 +761,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
 
 /// [`vkCmdCopyBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBuffer2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferInfo: *const VkCopyBufferInfo2,
@@ -708,6 +771,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2KHR(
 
 /// [`vkCmdCopyBufferToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage(
     commandBuffer: VkCommandBuffer,
@@ -722,6 +786,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage(
 
 /// [`vkCmdCopyBufferToImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
     commandBuffer: VkCommandBuffer,
@@ -732,6 +797,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
 
 /// [`vkCmdCopyBufferToImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyBufferToImage2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyBufferToImageInfo: *const VkCopyBufferToImageInfo2,
@@ -741,6 +807,7 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2KHR(
 
 /// [`vkCmdCopyGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyGpaSessionResultsAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -750,6 +817,7 @@ pub unsafe extern "system" fn vkCmdCopyGpaSessionResultsAMD(
 
 /// [`vkCmdCopyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImage(
     commandBuffer: VkCommandBuffer,
@@ -767,6 +835,7 @@ pub unsafe extern "system" fn vkCmdCopyImage(
 
 /// [`vkCmdCopyImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pCopyImageInfo: *const VkCopyImageInfo2) {
     forward! { vkCmdCopyImage2(commandBuffer, pCopyImageInfo) }
@@ -774,6 +843,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2(commandBuffer: VkCommandBuffer, pC
 
 /// [`vkCmdCopyImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImage2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyImage2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageInfo: *const VkCopyImageInfo2,
@@ -783,6 +853,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2KHR(
 
 /// [`vkCmdCopyImageToBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
     commandBuffer: VkCommandBuffer,
@@ -797,6 +868,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer(
 
 /// [`vkCmdCopyImageToBuffer2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
     commandBuffer: VkCommandBuffer,
@@ -807,6 +879,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
 
 /// [`vkCmdCopyImageToBuffer2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToBuffer2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
     commandBuffer: VkCommandBuffer,
     pCopyImageToBufferInfo: *const VkCopyImageToBufferInfo2,
@@ -816,6 +889,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2KHR(
 
 /// [`vkCmdCopyImageToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyImageToMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
@@ -825,6 +899,7 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
 
 /// [`vkCmdCopyMemoryIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryIndirectInfo: *const VkCopyMemoryIndirectInfoKHR,
@@ -834,6 +909,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
 
 /// [`vkCmdCopyMemoryIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryIndirectNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -845,6 +921,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectNV(
 
 /// [`vkCmdCopyMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryInfoKHR,
@@ -854,6 +931,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
 
 /// [`vkCmdCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToAccelerationStructureKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToAccelerationStructureInfoKHR,
@@ -863,6 +941,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
 
 /// [`vkCmdCopyMemoryToImageIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryToImageIndirectInfo: *const VkCopyMemoryToImageIndirectInfoKHR,
@@ -872,6 +951,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
 
 /// [`vkCmdCopyMemoryToImageIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageIndirectNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
     commandBuffer: VkCommandBuffer,
     copyBufferAddress: VkDeviceAddress,
@@ -889,6 +969,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectNV(
 
 /// [`vkCmdCopyMemoryToImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToImageKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     commandBuffer: VkCommandBuffer,
     pCopyMemoryInfo: *const VkCopyDeviceMemoryImageInfoKHR,
@@ -898,6 +979,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
 
 /// [`vkCmdCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMemoryToMicromapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMemoryToMicromapInfoEXT,
@@ -907,6 +989,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToMicromapEXT(
 
 /// [`vkCmdCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapInfoEXT,
@@ -916,6 +999,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapEXT(
 
 /// [`vkCmdCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyMicromapToMemoryEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkCopyMicromapToMemoryInfoEXT,
@@ -925,6 +1009,7 @@ pub unsafe extern "system" fn vkCmdCopyMicromapToMemoryEXT(
 
 /// [`vkCmdCopyQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResults.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     commandBuffer: VkCommandBuffer,
@@ -943,6 +1028,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
 
 /// [`vkCmdCopyQueryPoolResultsToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyQueryPoolResultsToMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -960,6 +1046,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
 
 /// [`vkCmdCopyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCopyTensorARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCopyTensorARM(
     commandBuffer: VkCommandBuffer,
     pCopyTensorInfo: *const VkCopyTensorInfoARM,
@@ -969,6 +1056,7 @@ pub unsafe extern "system" fn vkCmdCopyTensorARM(
 
 /// [`vkCmdCuLaunchKernelNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCuLaunchKernelNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCuLaunchInfoNVX,
@@ -978,6 +1066,7 @@ pub unsafe extern "system" fn vkCmdCuLaunchKernelNVX(
 
 /// [`vkCmdCudaLaunchKernelNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdCudaLaunchKernelNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
     commandBuffer: VkCommandBuffer,
     pLaunchInfo: *const VkCudaLaunchInfoNV,
@@ -987,6 +1076,7 @@ pub unsafe extern "system" fn vkCmdCudaLaunchKernelNV(
 
 /// [`vkCmdDebugMarkerBeginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerBeginEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
@@ -996,12 +1086,14 @@ pub unsafe extern "system" fn vkCmdDebugMarkerBeginEXT(
 
 /// [`vkCmdDebugMarkerEndEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerEndEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDebugMarkerEndEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdDebugMarkerEndEXT(commandBuffer) }
 }
 
 /// [`vkCmdDebugMarkerInsertEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDebugMarkerInsertEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkDebugMarkerMarkerInfoEXT,
@@ -1011,6 +1103,7 @@ pub unsafe extern "system" fn vkCmdDebugMarkerInsertEXT(
 
 /// [`vkCmdDecodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecodeVideoKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pDecodeInfo: *const VkVideoDecodeInfoKHR,
@@ -1020,6 +1113,7 @@ pub unsafe extern "system" fn vkCmdDecodeVideoKHR(
 
 /// [`vkCmdDecompressMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
     commandBuffer: VkCommandBuffer,
     pDecompressMemoryInfoEXT: *const VkDecompressMemoryInfoEXT,
@@ -1029,6 +1123,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryEXT(
 
 /// [`vkCmdDecompressMemoryIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     decompressionMethod: VkMemoryDecompressionMethodFlagsEXT,
@@ -1045,6 +1140,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountEXT(
 
 /// [`vkCmdDecompressMemoryIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryIndirectCountNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     indirectCommandsAddress: VkDeviceAddress,
@@ -1059,6 +1155,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryIndirectCountNV(
 
 /// [`vkCmdDecompressMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDecompressMemoryNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
     commandBuffer: VkCommandBuffer,
     decompressRegionCount: u32,
@@ -1069,6 +1166,7 @@ pub unsafe extern "system" fn vkCmdDecompressMemoryNV(
 
 /// [`vkCmdDispatch`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatch.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDispatch(
     commandBuffer: VkCommandBuffer,
@@ -1081,6 +1179,7 @@ pub unsafe extern "system" fn vkCmdDispatch(
 
 /// [`vkCmdDispatchBase`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBase.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDispatchBase(
     commandBuffer: VkCommandBuffer,
@@ -1098,6 +1197,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
 
 /// [`vkCmdDispatchBaseKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchBaseKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
     commandBuffer: VkCommandBuffer,
     baseGroupX: u32,
@@ -1114,6 +1214,7 @@ pub unsafe extern "system" fn vkCmdDispatchBaseKHR(
 
 /// [`vkCmdDispatchDataGraphARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchDataGraphARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
     commandBuffer: VkCommandBuffer,
     session: VkDataGraphPipelineSessionARM,
@@ -1124,6 +1225,7 @@ pub unsafe extern "system" fn vkCmdDispatchDataGraphARM(
 
 /// [`vkCmdDispatchGraphAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1135,6 +1237,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphAMDX(
 
 /// [`vkCmdDispatchGraphIndirectAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1146,6 +1249,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectAMDX(
 
 /// [`vkCmdDispatchGraphIndirectCountAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchGraphIndirectCountAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
     commandBuffer: VkCommandBuffer,
     scratch: VkDeviceAddress,
@@ -1157,6 +1261,7 @@ pub unsafe extern "system" fn vkCmdDispatchGraphIndirectCountAMDX(
 
 /// [`vkCmdDispatchIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDispatchIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1168,6 +1273,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
 
 /// [`vkCmdDispatchIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchIndirect2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDispatchIndirect2InfoKHR,
@@ -1177,6 +1283,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
 
 /// [`vkCmdDispatchTileQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDispatchTileQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
     commandBuffer: VkCommandBuffer,
     pDispatchTileInfo: *const VkDispatchTileInfoQCOM,
@@ -1186,6 +1293,7 @@ pub unsafe extern "system" fn vkCmdDispatchTileQCOM(
 
 /// [`vkCmdDraw`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDraw.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDraw(
     commandBuffer: VkCommandBuffer,
@@ -1199,6 +1307,7 @@ pub unsafe extern "system" fn vkCmdDraw(
 
 /// [`vkCmdDrawClusterHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterHUAWEI.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1210,6 +1319,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterHUAWEI(
 
 /// [`vkCmdDrawClusterIndirectHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawClusterIndirectHUAWEI.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1220,6 +1330,7 @@ pub unsafe extern "system" fn vkCmdDrawClusterIndirectHUAWEI(
 
 /// [`vkCmdDrawIndexed`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexed.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndexed(
     commandBuffer: VkCommandBuffer,
@@ -1234,6 +1345,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
 
 /// [`vkCmdDrawIndexedIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1247,6 +1359,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
 
 /// [`vkCmdDrawIndexedIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirect2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1256,6 +1369,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
 
 /// [`vkCmdDrawIndexedIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1274,6 +1388,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
 
 /// [`vkCmdDrawIndexedIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCount2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1283,6 +1398,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
 
 /// [`vkCmdDrawIndexedIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1300,6 +1416,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountAMD(
 
 /// [`vkCmdDrawIndexedIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndexedIndirectCountKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1317,6 +1434,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCountKHR(
 
 /// [`vkCmdDrawIndirect`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     commandBuffer: VkCommandBuffer,
@@ -1330,6 +1448,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
 
 /// [`vkCmdDrawIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirect2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1339,6 +1458,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
 
 /// [`vkCmdDrawIndirectByteCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCount2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1355,6 +1475,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
 
 /// [`vkCmdDrawIndirectByteCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectByteCountEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
     commandBuffer: VkCommandBuffer,
     instanceCount: u32,
@@ -1372,6 +1493,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
 
 /// [`vkCmdDrawIndirectCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount(
     commandBuffer: VkCommandBuffer,
@@ -1389,6 +1511,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
 
 /// [`vkCmdDrawIndirectCount2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCount2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1398,6 +1521,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
 
 /// [`vkCmdDrawIndirectCountAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1414,6 +1538,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountAMD(
 
 /// [`vkCmdDrawIndirectCountKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawIndirectCountKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1430,6 +1555,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCountKHR(
 
 /// [`vkCmdDrawMeshTasksEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     commandBuffer: VkCommandBuffer,
     groupCountX: u32,
@@ -1441,6 +1567,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
 
 /// [`vkCmdDrawMeshTasksIndirect2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirect2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirect2InfoKHR,
@@ -1450,6 +1577,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
 
 /// [`vkCmdDrawMeshTasksIndirectCount2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCount2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkDrawIndirectCount2InfoKHR,
@@ -1459,6 +1587,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
 
 /// [`vkCmdDrawMeshTasksIndirectCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1476,6 +1605,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
 
 /// [`vkCmdDrawMeshTasksIndirectCountNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectCountNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1493,6 +1623,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountNV(
 
 /// [`vkCmdDrawMeshTasksIndirectEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1505,6 +1636,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
 
 /// [`vkCmdDrawMeshTasksIndirectNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksIndirectNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
     commandBuffer: VkCommandBuffer,
     buffer: VkBuffer,
@@ -1517,12 +1649,14 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectNV(
 
 /// [`vkCmdDrawMeshTasksNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMeshTasksNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMeshTasksNV(commandBuffer: VkCommandBuffer, taskCount: u32, firstTask: u32) {
     forward! { vkCmdDrawMeshTasksNV(commandBuffer, taskCount, firstTask) }
 }
 
 /// [`vkCmdDrawMultiEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -1536,6 +1670,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
 
 /// [`vkCmdDrawMultiIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdDrawMultiIndexedEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
     commandBuffer: VkCommandBuffer,
     drawCount: u32,
@@ -1553,6 +1688,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
 
 /// [`vkCmdEncodeVideoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEncodeVideoKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
     commandBuffer: VkCommandBuffer,
     pEncodeInfo: *const VkVideoEncodeInfoKHR,
@@ -1562,18 +1698,21 @@ pub unsafe extern "system" fn vkCmdEncodeVideoKHR(
 
 /// [`vkCmdEndConditionalRenderingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndConditionalRenderingEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndConditionalRenderingEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndDebugUtilsLabelEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndDebugUtilsLabelEXT(commandBuffer) }
 }
 
 /// [`vkCmdEndGpaSampleAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSampleAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -1584,6 +1723,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSampleAMD(
 
 /// [`vkCmdEndGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndGpaSessionAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
     commandBuffer: VkCommandBuffer,
     gpaSession: VkGpaSessionAMD,
@@ -1593,6 +1733,7 @@ pub unsafe extern "system" fn vkCmdEndGpaSessionAMD(
 
 /// [`vkCmdEndPerTileExecutionQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndPerTileExecutionQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
     commandBuffer: VkCommandBuffer,
     pPerTileEndInfo: *const VkPerTileEndInfoQCOM,
@@ -1602,6 +1743,7 @@ pub unsafe extern "system" fn vkCmdEndPerTileExecutionQCOM(
 
 /// [`vkCmdEndQuery`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQuery.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, queryPool: VkQueryPool, query: u32) {
     forward! { vkCmdEndQuery(commandBuffer, queryPool, query) }
@@ -1609,6 +1751,7 @@ pub unsafe extern "system" fn vkCmdEndQuery(commandBuffer: VkCommandBuffer, quer
 
 /// [`vkCmdEndQueryIndexedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndQueryIndexedEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
     commandBuffer: VkCommandBuffer,
     queryPool: VkQueryPool,
@@ -1620,6 +1763,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
 
 /// [`vkCmdEndRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderPass(commandBuffer) }
@@ -1627,6 +1771,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass(commandBuffer: VkCommandBuffer)
 
 /// [`vkCmdEndRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndRenderPass2(
     commandBuffer: VkCommandBuffer,
@@ -1637,6 +1782,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
 
 /// [`vkCmdEndRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderPass2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassEndInfo: *const VkSubpassEndInfo,
@@ -1646,6 +1792,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2KHR(
 
 /// [`vkCmdEndRendering`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRendering(commandBuffer) }
@@ -1653,6 +1800,7 @@ pub unsafe extern "system" fn vkCmdEndRendering(commandBuffer: VkCommandBuffer) 
 
 /// [`vkCmdEndRendering2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndRendering2EXT(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
@@ -1662,6 +1810,7 @@ pub unsafe extern "system" fn vkCmdEndRendering2EXT(
 
 /// [`vkCmdEndRendering2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRendering2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     commandBuffer: VkCommandBuffer,
     pRenderingEndInfo: *const VkRenderingEndInfoKHR,
@@ -1671,18 +1820,21 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
 
 /// [`vkCmdEndRenderingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndRenderingKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndRenderingKHR(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndRenderingKHR(commandBuffer) }
 }
 
 /// [`vkCmdEndShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndShaderInstrumentationARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdEndShaderInstrumentationARM(commandBuffer) }
 }
 
 /// [`vkCmdEndTransformFeedback2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedback2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
     commandBuffer: VkCommandBuffer,
     firstCounterRange: u32,
@@ -1694,6 +1846,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
 
 /// [`vkCmdEndTransformFeedbackEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndTransformFeedbackEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
     commandBuffer: VkCommandBuffer,
     firstCounterBuffer: u32,
@@ -1709,6 +1862,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
 
 /// [`vkCmdEndVideoCodingKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdEndVideoCodingKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
     commandBuffer: VkCommandBuffer,
     pEndCodingInfo: *const VkVideoEndCodingInfoKHR,
@@ -1718,6 +1872,7 @@ pub unsafe extern "system" fn vkCmdEndVideoCodingKHR(
 
 /// [`vkCmdExecuteCommands`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteCommands.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdExecuteCommands(
     commandBuffer: VkCommandBuffer,
@@ -1729,6 +1884,7 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
 
 /// [`vkCmdExecuteGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
@@ -1739,6 +1895,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
 
 /// [`vkCmdExecuteGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdExecuteGeneratedCommandsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     isPreprocessed: VkBool32,
@@ -1749,6 +1906,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsNV(
 
 /// [`vkCmdFillBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdFillBuffer(
     commandBuffer: VkCommandBuffer,
@@ -1762,6 +1920,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
 
 /// [`vkCmdFillMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdFillMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdFillMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -1773,6 +1932,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
 
 /// [`vkCmdInitializeGraphScratchMemoryAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInitializeGraphScratchMemoryAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
     commandBuffer: VkCommandBuffer,
     executionGraph: VkPipeline,
@@ -1784,6 +1944,7 @@ pub unsafe extern "system" fn vkCmdInitializeGraphScratchMemoryAMDX(
 
 /// [`vkCmdInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdInsertDebugUtilsLabelEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
     commandBuffer: VkCommandBuffer,
     pLabelInfo: *const VkDebugUtilsLabelEXT,
@@ -1793,6 +1954,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
 
 /// [`vkCmdNextSubpass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, contents: VkSubpassContents) {
     forward! { vkCmdNextSubpass(commandBuffer, contents) }
@@ -1800,6 +1962,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass(commandBuffer: VkCommandBuffer, c
 
 /// [`vkCmdNextSubpass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdNextSubpass2(
     commandBuffer: VkCommandBuffer,
@@ -1811,6 +1974,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
 
 /// [`vkCmdNextSubpass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdNextSubpass2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
     commandBuffer: VkCommandBuffer,
     pSubpassBeginInfo: *const VkSubpassBeginInfo,
@@ -1821,6 +1985,7 @@ pub unsafe extern "system" fn vkCmdNextSubpass2KHR(
 
 /// [`vkCmdOpticalFlowExecuteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdOpticalFlowExecuteNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
     commandBuffer: VkCommandBuffer,
     session: VkOpticalFlowSessionNV,
@@ -1831,6 +1996,7 @@ pub unsafe extern "system" fn vkCmdOpticalFlowExecuteNV(
 
 /// [`vkCmdPipelineBarrier`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier(
     commandBuffer: VkCommandBuffer,
@@ -1852,6 +2018,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
 
 /// [`vkCmdPipelineBarrier2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2(
     commandBuffer: VkCommandBuffer,
@@ -1862,6 +2029,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
 
 /// [`vkCmdPipelineBarrier2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPipelineBarrier2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
     commandBuffer: VkCommandBuffer,
     pDependencyInfo: *const VkDependencyInfo,
@@ -1871,6 +2039,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2KHR(
 
 /// [`vkCmdPreprocessGeneratedCommandsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoEXT,
@@ -1881,6 +2050,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
 
 /// [`vkCmdPreprocessGeneratedCommandsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPreprocessGeneratedCommandsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
     commandBuffer: VkCommandBuffer,
     pGeneratedCommandsInfo: *const VkGeneratedCommandsInfoNV,
@@ -1890,6 +2060,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsNV(
 
 /// [`vkCmdPushConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushConstants(
     commandBuffer: VkCommandBuffer,
@@ -1904,6 +2075,7 @@ pub unsafe extern "system" fn vkCmdPushConstants(
 
 /// [`vkCmdPushConstants2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushConstants2(
     commandBuffer: VkCommandBuffer,
@@ -1914,6 +2086,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
 
 /// [`vkCmdPushConstants2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushConstants2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPushConstants2KHR(
     commandBuffer: VkCommandBuffer,
     pPushConstantsInfo: *const VkPushConstantsInfo,
@@ -1923,6 +2096,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2KHR(
 
 /// [`vkCmdPushDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPushDataEXT(
     commandBuffer: VkCommandBuffer,
     pPushDataInfo: *const VkPushDataInfoEXT,
@@ -1932,6 +2106,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
 
 /// [`vkCmdPushDescriptorSet`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet(
     commandBuffer: VkCommandBuffer,
@@ -1948,6 +2123,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
 
 /// [`vkCmdPushDescriptorSet2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
     commandBuffer: VkCommandBuffer,
@@ -1958,6 +2134,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
 
 /// [`vkCmdPushDescriptorSet2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSet2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetInfo: *const VkPushDescriptorSetInfo,
@@ -1967,6 +2144,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2KHR(
 
 /// [`vkCmdPushDescriptorSetKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -1983,6 +2161,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetKHR(
 
 /// [`vkCmdPushDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
     commandBuffer: VkCommandBuffer,
@@ -1996,6 +2175,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate(
 
 /// [`vkCmdPushDescriptorSetWithTemplate2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
     commandBuffer: VkCommandBuffer,
@@ -2006,6 +2186,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
 
 /// [`vkCmdPushDescriptorSetWithTemplate2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplate2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
     commandBuffer: VkCommandBuffer,
     pPushDescriptorSetWithTemplateInfo: *const VkPushDescriptorSetWithTemplateInfo,
@@ -2015,6 +2196,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2KHR(
 
 /// [`vkCmdPushDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdPushDescriptorSetWithTemplateKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
     commandBuffer: VkCommandBuffer,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -2027,6 +2209,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplateKHR(
 
 /// [`vkCmdResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResetEvent(
     commandBuffer: VkCommandBuffer,
@@ -2038,6 +2221,7 @@ pub unsafe extern "system" fn vkCmdResetEvent(
 
 /// [`vkCmdResetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResetEvent2(
     commandBuffer: VkCommandBuffer,
@@ -2049,6 +2233,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
 
 /// [`vkCmdResetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetEvent2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdResetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2059,6 +2244,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2KHR(
 
 /// [`vkCmdResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResetQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResetQueryPool(
     commandBuffer: VkCommandBuffer,
@@ -2071,6 +2257,7 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
 
 /// [`vkCmdResolveImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResolveImage(
     commandBuffer: VkCommandBuffer,
@@ -2088,6 +2275,7 @@ pub unsafe extern "system" fn vkCmdResolveImage(
 
 /// [`vkCmdResolveImage2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdResolveImage2(
     commandBuffer: VkCommandBuffer,
@@ -2098,6 +2286,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
 
 /// [`vkCmdResolveImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdResolveImage2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdResolveImage2KHR(
     commandBuffer: VkCommandBuffer,
     pResolveImageInfo: *const VkResolveImageInfo2,
@@ -2107,6 +2296,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2KHR(
 
 /// [`vkCmdSetAlphaToCoverageEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToCoverageEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
     commandBuffer: VkCommandBuffer,
     alphaToCoverageEnable: VkBool32,
@@ -2116,12 +2306,14 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
 
 /// [`vkCmdSetAlphaToOneEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAlphaToOneEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(commandBuffer: VkCommandBuffer, alphaToOneEnable: VkBool32) {
     forward! { vkCmdSetAlphaToOneEnableEXT(commandBuffer, alphaToOneEnable) }
 }
 
 /// [`vkCmdSetAttachmentFeedbackLoopEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetAttachmentFeedbackLoopEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
     commandBuffer: VkCommandBuffer,
     aspectMask: VkImageAspectFlags,
@@ -2131,6 +2323,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
 
 /// [`vkCmdSetBlendConstants`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetBlendConstants.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuffer, blendConstants: *const f32) {
     forward! { vkCmdSetBlendConstants(commandBuffer, blendConstants) }
@@ -2138,12 +2331,14 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(commandBuffer: VkCommandBuf
 
 /// [`vkCmdSetCheckpointNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCheckpointNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCheckpointNV(commandBuffer: VkCommandBuffer, pCheckpointMarker: *const c_void) {
     forward! { vkCmdSetCheckpointNV(commandBuffer, pCheckpointMarker) }
 }
 
 /// [`vkCmdSetCoarseSampleOrderNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoarseSampleOrderNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
     commandBuffer: VkCommandBuffer,
     sampleOrderType: VkCoarseSampleOrderTypeNV,
@@ -2157,6 +2352,7 @@ pub unsafe extern "system" fn vkCmdSetCoarseSampleOrderNV(
 
 /// [`vkCmdSetColorBlendAdvancedEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendAdvancedEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2168,6 +2364,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
 
 /// [`vkCmdSetColorBlendEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2179,6 +2376,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
 
 /// [`vkCmdSetColorBlendEquationEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorBlendEquationEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2190,6 +2388,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
 
 /// [`vkCmdSetColorWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
     commandBuffer: VkCommandBuffer,
     attachmentCount: u32,
@@ -2200,6 +2399,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
 
 /// [`vkCmdSetColorWriteMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetColorWriteMaskEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
     commandBuffer: VkCommandBuffer,
     firstAttachment: u32,
@@ -2211,6 +2411,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
 
 /// [`vkCmdSetComputeOccupancyPriorityNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetComputeOccupancyPriorityNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
     commandBuffer: VkCommandBuffer,
     pParameters: *const VkComputeOccupancyPriorityParametersNV,
@@ -2220,6 +2421,7 @@ pub unsafe extern "system" fn vkCmdSetComputeOccupancyPriorityNV(
 
 /// [`vkCmdSetConservativeRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetConservativeRasterizationModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     conservativeRasterizationMode: VkConservativeRasterizationModeEXT,
@@ -2229,6 +2431,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
 
 /// [`vkCmdSetCoverageModulationModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationModeNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationMode: VkCoverageModulationModeNV,
@@ -2238,6 +2441,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
 
 /// [`vkCmdSetCoverageModulationTableEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableEnableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableEnable: VkBool32,
@@ -2247,6 +2451,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
 
 /// [`vkCmdSetCoverageModulationTableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageModulationTableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
     commandBuffer: VkCommandBuffer,
     coverageModulationTableCount: u32,
@@ -2259,6 +2464,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
 
 /// [`vkCmdSetCoverageReductionModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageReductionModeNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
     commandBuffer: VkCommandBuffer,
     coverageReductionMode: VkCoverageReductionModeNV,
@@ -2268,6 +2474,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
 
 /// [`vkCmdSetCoverageToColorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorEnableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorEnable: VkBool32,
@@ -2277,6 +2484,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
 
 /// [`vkCmdSetCoverageToColorLocationNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCoverageToColorLocationNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
     commandBuffer: VkCommandBuffer,
     coverageToColorLocation: u32,
@@ -2286,6 +2494,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
 
 /// [`vkCmdSetCullMode`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullMode.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullMode(commandBuffer, cullMode) }
@@ -2293,12 +2502,14 @@ pub unsafe extern "system" fn vkCmdSetCullMode(commandBuffer: VkCommandBuffer, c
 
 /// [`vkCmdSetCullModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetCullModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetCullModeEXT(commandBuffer: VkCommandBuffer, cullMode: VkCullModeFlags) {
     forward! { vkCmdSetCullModeEXT(commandBuffer, cullMode) }
 }
 
 /// [`vkCmdSetDepthBias`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBias(
     commandBuffer: VkCommandBuffer,
@@ -2311,6 +2522,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
 
 /// [`vkCmdSetDepthBias2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBias2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
     commandBuffer: VkCommandBuffer,
     pDepthBiasInfo: *const VkDepthBiasInfoEXT,
@@ -2320,6 +2532,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
 
 /// [`vkCmdSetDepthBiasEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnable(commandBuffer, depthBiasEnable) }
@@ -2327,12 +2540,14 @@ pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(commandBuffer: VkCommandBu
 
 /// [`vkCmdSetDepthBiasEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBiasEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthBiasEnableEXT(commandBuffer: VkCommandBuffer, depthBiasEnable: VkBool32) {
     forward! { vkCmdSetDepthBiasEnableEXT(commandBuffer, depthBiasEnable) }
 }
 
 /// [`vkCmdSetDepthBounds`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBounds.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBounds(
     commandBuffer: VkCommandBuffer,
@@ -2344,6 +2559,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
 
 /// [`vkCmdSetDepthBoundsTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
     commandBuffer: VkCommandBuffer,
@@ -2354,6 +2570,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
 
 /// [`vkCmdSetDepthBoundsTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthBoundsTestEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     depthBoundsTestEnable: VkBool32,
@@ -2363,12 +2580,14 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnableEXT(
 
 /// [`vkCmdSetDepthClampEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(commandBuffer: VkCommandBuffer, depthClampEnable: VkBool32) {
     forward! { vkCmdSetDepthClampEnableEXT(commandBuffer, depthClampEnable) }
 }
 
 /// [`vkCmdSetDepthClampRangeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClampRangeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     commandBuffer: VkCommandBuffer,
     depthClampMode: VkDepthClampModeEXT,
@@ -2379,12 +2598,14 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
 
 /// [`vkCmdSetDepthClipEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(commandBuffer: VkCommandBuffer, depthClipEnable: VkBool32) {
     forward! { vkCmdSetDepthClipEnableEXT(commandBuffer, depthClipEnable) }
 }
 
 /// [`vkCmdSetDepthClipNegativeOneToOneEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthClipNegativeOneToOneEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
     commandBuffer: VkCommandBuffer,
     negativeOneToOne: VkBool32,
@@ -2394,6 +2615,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
 
 /// [`vkCmdSetDepthCompareOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOp.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOp(commandBuffer, depthCompareOp) }
@@ -2401,12 +2623,14 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOp(commandBuffer: VkCommandBuf
 
 /// [`vkCmdSetDepthCompareOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthCompareOpEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthCompareOpEXT(commandBuffer: VkCommandBuffer, depthCompareOp: VkCompareOp) {
     forward! { vkCmdSetDepthCompareOpEXT(commandBuffer, depthCompareOp) }
 }
 
 /// [`vkCmdSetDepthTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnable(commandBuffer, depthTestEnable) }
@@ -2414,12 +2638,14 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnable(commandBuffer: VkCommandBu
 
 /// [`vkCmdSetDepthTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthTestEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthTestEnableEXT(commandBuffer: VkCommandBuffer, depthTestEnable: VkBool32) {
     forward! { vkCmdSetDepthTestEnableEXT(commandBuffer, depthTestEnable) }
 }
 
 /// [`vkCmdSetDepthWriteEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnable(commandBuffer, depthWriteEnable) }
@@ -2427,12 +2653,14 @@ pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(commandBuffer: VkCommandB
 
 /// [`vkCmdSetDepthWriteEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDepthWriteEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDepthWriteEnableEXT(commandBuffer: VkCommandBuffer, depthWriteEnable: VkBool32) {
     forward! { vkCmdSetDepthWriteEnableEXT(commandBuffer, depthWriteEnable) }
 }
 
 /// [`vkCmdSetDescriptorBufferOffsets2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsets2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
     commandBuffer: VkCommandBuffer,
     pSetDescriptorBufferOffsetsInfo: *const VkSetDescriptorBufferOffsetsInfoEXT,
@@ -2442,6 +2670,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
 
 /// [`vkCmdSetDescriptorBufferOffsetsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDescriptorBufferOffsetsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -2459,6 +2688,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
 
 /// [`vkCmdSetDeviceMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMask.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMask(commandBuffer, deviceMask) }
@@ -2466,12 +2696,14 @@ pub unsafe extern "system" fn vkCmdSetDeviceMask(commandBuffer: VkCommandBuffer,
 
 /// [`vkCmdSetDeviceMaskKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDeviceMaskKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDeviceMaskKHR(commandBuffer: VkCommandBuffer, deviceMask: u32) {
     forward! { vkCmdSetDeviceMaskKHR(commandBuffer, deviceMask) }
 }
 
 /// [`vkCmdSetDiscardRectangleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
     commandBuffer: VkCommandBuffer,
     firstDiscardRectangle: u32,
@@ -2485,6 +2717,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEXT(
 
 /// [`vkCmdSetDiscardRectangleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleEnable: VkBool32,
@@ -2494,6 +2727,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleEnableEXT(
 
 /// [`vkCmdSetDiscardRectangleModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDiscardRectangleModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
     commandBuffer: VkCommandBuffer,
     discardRectangleMode: VkDiscardRectangleModeEXT,
@@ -2503,6 +2737,7 @@ pub unsafe extern "system" fn vkCmdSetDiscardRectangleModeEXT(
 
 /// [`vkCmdSetDispatchParametersARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetDispatchParametersARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
     commandBuffer: VkCommandBuffer,
     pDispatchParameters: *const VkDispatchParametersARM,
@@ -2512,6 +2747,7 @@ pub unsafe extern "system" fn vkCmdSetDispatchParametersARM(
 
 /// [`vkCmdSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetEvent(
     commandBuffer: VkCommandBuffer,
@@ -2523,6 +2759,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
 
 /// [`vkCmdSetEvent2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetEvent2(
     commandBuffer: VkCommandBuffer,
@@ -2534,6 +2771,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
 
 /// [`vkCmdSetEvent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetEvent2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetEvent2KHR(
     commandBuffer: VkCommandBuffer,
     event: VkEvent,
@@ -2544,6 +2782,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2KHR(
 
 /// [`vkCmdSetExclusiveScissorEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorEnableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
@@ -2558,6 +2797,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorEnableNV(
 
 /// [`vkCmdSetExclusiveScissorNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExclusiveScissorNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
     commandBuffer: VkCommandBuffer,
     firstExclusiveScissor: u32,
@@ -2571,6 +2811,7 @@ pub unsafe extern "system" fn vkCmdSetExclusiveScissorNV(
 
 /// [`vkCmdSetExtraPrimitiveOverestimationSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetExtraPrimitiveOverestimationSizeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
     commandBuffer: VkCommandBuffer,
     extraPrimitiveOverestimationSize: f32,
@@ -2580,6 +2821,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
 
 /// [`vkCmdSetFragmentShadingRateEnumNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateEnumNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
     commandBuffer: VkCommandBuffer,
     shadingRate: VkFragmentShadingRateNV,
@@ -2590,6 +2832,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateEnumNV(
 
 /// [`vkCmdSetFragmentShadingRateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFragmentShadingRateKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
     commandBuffer: VkCommandBuffer,
     pFragmentSize: *const VkExtent2D,
@@ -2600,6 +2843,7 @@ pub unsafe extern "system" fn vkCmdSetFragmentShadingRateKHR(
 
 /// [`vkCmdSetFrontFace`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFace.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFace(commandBuffer, frontFace) }
@@ -2607,12 +2851,14 @@ pub unsafe extern "system" fn vkCmdSetFrontFace(commandBuffer: VkCommandBuffer, 
 
 /// [`vkCmdSetFrontFaceEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetFrontFaceEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetFrontFaceEXT(commandBuffer: VkCommandBuffer, frontFace: VkFrontFace) {
     forward! { vkCmdSetFrontFaceEXT(commandBuffer, frontFace) }
 }
 
 /// [`vkCmdSetLineRasterizationModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineRasterizationModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
     commandBuffer: VkCommandBuffer,
     lineRasterizationMode: VkLineRasterizationModeEXT,
@@ -2622,6 +2868,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
 
 /// [`vkCmdSetLineStipple`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStipple.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetLineStipple(
     commandBuffer: VkCommandBuffer,
@@ -2633,6 +2880,7 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
 
 /// [`vkCmdSetLineStippleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2643,6 +2891,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEXT(
 
 /// [`vkCmdSetLineStippleEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
     commandBuffer: VkCommandBuffer,
     stippledLineEnable: VkBool32,
@@ -2652,6 +2901,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
 
 /// [`vkCmdSetLineStippleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineStippleKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
     commandBuffer: VkCommandBuffer,
     lineStippleFactor: u32,
@@ -2662,6 +2912,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleKHR(
 
 /// [`vkCmdSetLineWidth`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLineWidth.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, lineWidth: f32) {
     forward! { vkCmdSetLineWidth(commandBuffer, lineWidth) }
@@ -2669,24 +2920,28 @@ pub unsafe extern "system" fn vkCmdSetLineWidth(commandBuffer: VkCommandBuffer, 
 
 /// [`vkCmdSetLogicOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEXT(commandBuffer: VkCommandBuffer, logicOp: VkLogicOp) {
     forward! { vkCmdSetLogicOpEXT(commandBuffer, logicOp) }
 }
 
 /// [`vkCmdSetLogicOpEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetLogicOpEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(commandBuffer: VkCommandBuffer, logicOpEnable: VkBool32) {
     forward! { vkCmdSetLogicOpEnableEXT(commandBuffer, logicOpEnable) }
 }
 
 /// [`vkCmdSetPatchControlPointsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPatchControlPointsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(commandBuffer: VkCommandBuffer, patchControlPoints: u32) {
     forward! { vkCmdSetPatchControlPointsEXT(commandBuffer, patchControlPoints) }
 }
 
 /// [`vkCmdSetPerformanceMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceMarkerINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceMarkerInfoINTEL,
@@ -2696,6 +2951,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceMarkerINTEL(
 
 /// [`vkCmdSetPerformanceOverrideINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceOverrideINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
     commandBuffer: VkCommandBuffer,
     pOverrideInfo: *const VkPerformanceOverrideInfoINTEL,
@@ -2705,6 +2961,7 @@ pub unsafe extern "system" fn vkCmdSetPerformanceOverrideINTEL(
 
 /// [`vkCmdSetPerformanceStreamMarkerINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPerformanceStreamMarkerINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
     commandBuffer: VkCommandBuffer,
     pMarkerInfo: *const VkPerformanceStreamMarkerInfoINTEL,
@@ -2714,12 +2971,14 @@ pub unsafe extern "system" fn vkCmdSetPerformanceStreamMarkerINTEL(
 
 /// [`vkCmdSetPolygonModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPolygonModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(commandBuffer: VkCommandBuffer, polygonMode: VkPolygonMode) {
     forward! { vkCmdSetPolygonModeEXT(commandBuffer, polygonMode) }
 }
 
 /// [`vkCmdSetPrimitiveRestartEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
     commandBuffer: VkCommandBuffer,
@@ -2730,6 +2989,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
 
 /// [`vkCmdSetPrimitiveRestartEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartEnable: VkBool32,
@@ -2739,6 +2999,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnableEXT(
 
 /// [`vkCmdSetPrimitiveRestartIndexEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveRestartIndexEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
     commandBuffer: VkCommandBuffer,
     primitiveRestartIndex: u32,
@@ -2748,6 +3009,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
 
 /// [`vkCmdSetPrimitiveTopology`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopology.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
     commandBuffer: VkCommandBuffer,
@@ -2758,6 +3020,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
 
 /// [`vkCmdSetPrimitiveTopologyEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetPrimitiveTopologyEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
     commandBuffer: VkCommandBuffer,
     primitiveTopology: VkPrimitiveTopology,
@@ -2767,6 +3030,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopologyEXT(
 
 /// [`vkCmdSetProvokingVertexModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetProvokingVertexModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
     commandBuffer: VkCommandBuffer,
     provokingVertexMode: VkProvokingVertexModeEXT,
@@ -2776,6 +3040,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
 
 /// [`vkCmdSetRasterizationSamplesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationSamplesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
     commandBuffer: VkCommandBuffer,
     rasterizationSamples: VkSampleCountFlagBits,
@@ -2785,12 +3050,14 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
 
 /// [`vkCmdSetRasterizationStreamEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizationStreamEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(commandBuffer: VkCommandBuffer, rasterizationStream: u32) {
     forward! { vkCmdSetRasterizationStreamEXT(commandBuffer, rasterizationStream) }
 }
 
 /// [`vkCmdSetRasterizerDiscardEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
     commandBuffer: VkCommandBuffer,
@@ -2801,6 +3068,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
 
 /// [`vkCmdSetRasterizerDiscardEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRasterizerDiscardEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
     commandBuffer: VkCommandBuffer,
     rasterizerDiscardEnable: VkBool32,
@@ -2810,6 +3078,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnableEXT(
 
 /// [`vkCmdSetRayTracingPipelineStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRayTracingPipelineStackSizeKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
     commandBuffer: VkCommandBuffer,
     pipelineStackSize: u32,
@@ -2819,6 +3088,7 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
 
 /// [`vkCmdSetRenderingAttachmentLocations`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocations.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     commandBuffer: VkCommandBuffer,
@@ -2829,6 +3099,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
 
 /// [`vkCmdSetRenderingAttachmentLocationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingAttachmentLocationsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
     commandBuffer: VkCommandBuffer,
     pLocationInfo: *const VkRenderingAttachmentLocationInfo,
@@ -2838,6 +3109,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocationsKHR(
 
 /// [`vkCmdSetRenderingInputAttachmentIndices`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndices.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
     commandBuffer: VkCommandBuffer,
@@ -2848,6 +3120,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
 
 /// [`vkCmdSetRenderingInputAttachmentIndicesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRenderingInputAttachmentIndicesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
     commandBuffer: VkCommandBuffer,
     pInputAttachmentIndexInfo: *const VkRenderingInputAttachmentIndexInfo,
@@ -2857,6 +3130,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndicesKHR(
 
 /// [`vkCmdSetRepresentativeFragmentTestEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetRepresentativeFragmentTestEnableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
     commandBuffer: VkCommandBuffer,
     representativeFragmentTestEnable: VkBool32,
@@ -2866,6 +3140,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
 
 /// [`vkCmdSetSampleLocationsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     commandBuffer: VkCommandBuffer,
     pSampleLocationsInfo: *const VkSampleLocationsInfoEXT,
@@ -2875,6 +3150,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
 
 /// [`vkCmdSetSampleLocationsEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleLocationsEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
     commandBuffer: VkCommandBuffer,
     sampleLocationsEnable: VkBool32,
@@ -2884,6 +3160,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
 
 /// [`vkCmdSetSampleMaskEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetSampleMaskEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     commandBuffer: VkCommandBuffer,
     samples: VkSampleCountFlagBits,
@@ -2894,6 +3171,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
 
 /// [`vkCmdSetScissor`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissor.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetScissor(
     commandBuffer: VkCommandBuffer,
@@ -2906,6 +3184,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
 
 /// [`vkCmdSetScissorWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetScissorWithCount(
     commandBuffer: VkCommandBuffer,
@@ -2917,6 +3196,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
 
 /// [`vkCmdSetScissorWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetScissorWithCountEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
     commandBuffer: VkCommandBuffer,
     scissorCount: u32,
@@ -2927,6 +3207,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCountEXT(
 
 /// [`vkCmdSetShadingRateImageEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetShadingRateImageEnableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
     commandBuffer: VkCommandBuffer,
     shadingRateImageEnable: VkBool32,
@@ -2936,6 +3217,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
 
 /// [`vkCmdSetStencilCompareMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilCompareMask.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
     commandBuffer: VkCommandBuffer,
@@ -2947,6 +3229,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
 
 /// [`vkCmdSetStencilOp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOp.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilOp(
     commandBuffer: VkCommandBuffer,
@@ -2961,6 +3244,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
 
 /// [`vkCmdSetStencilOpEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilOpEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
     commandBuffer: VkCommandBuffer,
     faceMask: VkStencilFaceFlags,
@@ -2974,6 +3258,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOpEXT(
 
 /// [`vkCmdSetStencilReference`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilReference.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilReference(
     commandBuffer: VkCommandBuffer,
@@ -2985,6 +3270,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
 
 /// [`vkCmdSetStencilTestEnable`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnable.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommandBuffer, stencilTestEnable: VkBool32) {
     forward! { vkCmdSetStencilTestEnable(commandBuffer, stencilTestEnable) }
@@ -2992,6 +3278,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnable(commandBuffer: VkCommand
 
 /// [`vkCmdSetStencilTestEnableEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilTestEnableEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
     commandBuffer: VkCommandBuffer,
     stencilTestEnable: VkBool32,
@@ -3001,6 +3288,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnableEXT(
 
 /// [`vkCmdSetStencilWriteMask`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetStencilWriteMask.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
     commandBuffer: VkCommandBuffer,
@@ -3012,6 +3300,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
 
 /// [`vkCmdSetTessellationDomainOriginEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetTessellationDomainOriginEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
     commandBuffer: VkCommandBuffer,
     domainOrigin: VkTessellationDomainOrigin,
@@ -3021,6 +3310,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
 
 /// [`vkCmdSetVertexInputEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetVertexInputEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
     commandBuffer: VkCommandBuffer,
     vertexBindingDescriptionCount: u32,
@@ -3036,6 +3326,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
 
 /// [`vkCmdSetViewport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewport.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetViewport(
     commandBuffer: VkCommandBuffer,
@@ -3048,6 +3339,7 @@ pub unsafe extern "system" fn vkCmdSetViewport(
 
 /// [`vkCmdSetViewportShadingRatePaletteNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportShadingRatePaletteNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3059,6 +3351,7 @@ pub unsafe extern "system" fn vkCmdSetViewportShadingRatePaletteNV(
 
 /// [`vkCmdSetViewportSwizzleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportSwizzleNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3070,6 +3363,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
 
 /// [`vkCmdSetViewportWScalingEnableNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingEnableNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
     commandBuffer: VkCommandBuffer,
     viewportWScalingEnable: VkBool32,
@@ -3079,6 +3373,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
 
 /// [`vkCmdSetViewportWScalingNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWScalingNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
     commandBuffer: VkCommandBuffer,
     firstViewport: u32,
@@ -3090,6 +3385,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingNV(
 
 /// [`vkCmdSetViewportWithCount`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCount.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdSetViewportWithCount(
     commandBuffer: VkCommandBuffer,
@@ -3101,6 +3397,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
 
 /// [`vkCmdSetViewportWithCountEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSetViewportWithCountEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
     commandBuffer: VkCommandBuffer,
     viewportCount: u32,
@@ -3111,12 +3408,14 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCountEXT(
 
 /// [`vkCmdSubpassShadingHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdSubpassShadingHUAWEI.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdSubpassShadingHUAWEI(commandBuffer: VkCommandBuffer) {
     forward! { vkCmdSubpassShadingHUAWEI(commandBuffer) }
 }
 
 /// [`vkCmdTraceRaysIndirect2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirect2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
     commandBuffer: VkCommandBuffer,
     indirectDeviceAddress: VkDeviceAddress,
@@ -3126,6 +3425,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
 
 /// [`vkCmdTraceRaysIndirectKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysIndirectKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -3142,6 +3442,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
 
 /// [`vkCmdTraceRaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdTraceRaysKHR(
     commandBuffer: VkCommandBuffer,
     pRaygenShaderBindingTable: *const VkStridedDeviceAddressRegionKHR,
@@ -3160,6 +3461,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
 
 /// [`vkCmdTraceRaysNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdTraceRaysNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdTraceRaysNV(
     commandBuffer: VkCommandBuffer,
     raygenShaderBindingTableBuffer: VkBuffer,
@@ -3187,6 +3489,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysNV(
 
 /// [`vkCmdUpdateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdUpdateBuffer(
     commandBuffer: VkCommandBuffer,
@@ -3200,6 +3503,7 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
 
 /// [`vkCmdUpdateMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdateMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
     commandBuffer: VkCommandBuffer,
     pDstRange: *const VkDeviceAddressRangeKHR,
@@ -3212,6 +3516,7 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
 
 /// [`vkCmdUpdatePipelineIndirectBufferNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdUpdatePipelineIndirectBufferNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
     commandBuffer: VkCommandBuffer,
     pipelineBindPoint: VkPipelineBindPoint,
@@ -3222,6 +3527,7 @@ pub unsafe extern "system" fn vkCmdUpdatePipelineIndirectBufferNV(
 
 /// [`vkCmdWaitEvents`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWaitEvents(
     commandBuffer: VkCommandBuffer,
@@ -3244,6 +3550,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
 
 /// [`vkCmdWaitEvents2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWaitEvents2(
     commandBuffer: VkCommandBuffer,
@@ -3256,6 +3563,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
 
 /// [`vkCmdWaitEvents2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWaitEvents2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
     commandBuffer: VkCommandBuffer,
     eventCount: u32,
@@ -3267,6 +3575,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents2KHR(
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -3283,6 +3592,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
 
 /// [`vkCmdWriteAccelerationStructuresPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteAccelerationStructuresPropertiesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
     commandBuffer: VkCommandBuffer,
     accelerationStructureCount: u32,
@@ -3299,6 +3609,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesNV(
 
 /// [`vkCmdWriteBufferMarker2AMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarker2AMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3311,6 +3622,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarker2AMD(
 
 /// [`vkCmdWriteBufferMarkerAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteBufferMarkerAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
     commandBuffer: VkCommandBuffer,
     pipelineStage: VkPipelineStageFlagBits,
@@ -3323,6 +3635,7 @@ pub unsafe extern "system" fn vkCmdWriteBufferMarkerAMD(
 
 /// [`vkCmdWriteMarkerToMemoryAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMarkerToMemoryAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
     commandBuffer: VkCommandBuffer,
     pInfo: *const VkMemoryMarkerInfoAMD,
@@ -3332,6 +3645,7 @@ pub unsafe extern "system" fn vkCmdWriteMarkerToMemoryAMD(
 
 /// [`vkCmdWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteMicromapsPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
     commandBuffer: VkCommandBuffer,
     micromapCount: u32,
@@ -3347,6 +3661,7 @@ pub unsafe extern "system" fn vkCmdWriteMicromapsPropertiesEXT(
 
 /// [`vkCmdWriteTimestamp`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     commandBuffer: VkCommandBuffer,
@@ -3359,6 +3674,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp(
 
 /// [`vkCmdWriteTimestamp2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2(
     commandBuffer: VkCommandBuffer,
@@ -3371,6 +3687,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
 
 /// [`vkCmdWriteTimestamp2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCmdWriteTimestamp2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
     commandBuffer: VkCommandBuffer,
     stage: VkPipelineStageFlags2,
@@ -3382,6 +3699,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2KHR(
 
 /// [`vkEndCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEndCommandBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer) -> VkResult {
     forward! { vkEndCommandBuffer(commandBuffer) }
@@ -3389,6 +3707,7 @@ pub unsafe extern "system" fn vkEndCommandBuffer(commandBuffer: VkCommandBuffer)
 
 /// [`vkResetCommandBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetCommandBuffer(
     commandBuffer: VkCommandBuffer,

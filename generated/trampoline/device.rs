@@ -10,6 +10,7 @@ use crate::handle::App;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -19,6 +20,7 @@ pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
 
 /// [`vkAcquireNextImage2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImage2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAcquireNextImage2KHR(
     device: VkDevice,
@@ -30,6 +32,7 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
 
 /// [`vkAcquireNextImageKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireNextImageKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAcquireNextImageKHR(
     device: VkDevice,
@@ -44,6 +47,7 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
 
 /// [`vkAcquirePerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquirePerformanceConfigurationINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
     device: VkDevice,
     pAcquireInfo: *const VkPerformanceConfigurationAcquireInfoINTEL,
@@ -54,6 +58,7 @@ pub unsafe extern "system" fn vkAcquirePerformanceConfigurationINTEL(
 
 /// [`vkAcquireProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireProfilingLockKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
     device: VkDevice,
     pInfo: *const VkAcquireProfilingLockInfoKHR,
@@ -76,6 +81,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
 
 /// [`vkAllocateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAllocateDescriptorSets(
     device: VkDevice,
@@ -87,6 +93,7 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
 
 /// [`vkAllocateMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAllocateMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkAllocateMemory(
     device: VkDevice,
@@ -99,12 +106,14 @@ pub unsafe extern "system" fn vkAllocateMemory(
 
 /// [`vkAntiLagUpdateAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAntiLagUpdateAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAntiLagUpdateAMD(device: VkDevice, pData: *const VkAntiLagDataAMD) {
     forward! { vkAntiLagUpdateAMD(device, pData) }
 }
 
 /// [`vkBindAccelerationStructureMemoryNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindAccelerationStructureMemoryNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
     device: VkDevice,
     bindInfoCount: u32,
@@ -115,6 +124,7 @@ pub unsafe extern "system" fn vkBindAccelerationStructureMemoryNV(
 
 /// [`vkBindBufferMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindBufferMemory(
     device: VkDevice,
@@ -127,6 +137,7 @@ pub unsafe extern "system" fn vkBindBufferMemory(
 
 /// [`vkBindBufferMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindBufferMemory2(
     device: VkDevice,
@@ -138,6 +149,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
 
 /// [`vkBindBufferMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindBufferMemory2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindBufferMemory2KHR(
     device: VkDevice,
     bindInfoCount: u32,
@@ -148,6 +160,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2KHR(
 
 /// [`vkBindDataGraphPipelineSessionMemoryARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindDataGraphPipelineSessionMemoryARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
     device: VkDevice,
     bindInfoCount: u32,
@@ -158,6 +171,7 @@ pub unsafe extern "system" fn vkBindDataGraphPipelineSessionMemoryARM(
 
 /// [`vkBindImageMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindImageMemory(
     device: VkDevice,
@@ -170,6 +184,7 @@ pub unsafe extern "system" fn vkBindImageMemory(
 
 /// [`vkBindImageMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkBindImageMemory2(
     device: VkDevice,
@@ -181,6 +196,7 @@ pub unsafe extern "system" fn vkBindImageMemory2(
 
 /// [`vkBindImageMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindImageMemory2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindImageMemory2KHR(
     device: VkDevice,
     bindInfoCount: u32,
@@ -191,6 +207,7 @@ pub unsafe extern "system" fn vkBindImageMemory2KHR(
 
 /// [`vkBindOpticalFlowSessionImageNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindOpticalFlowSessionImageNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
     device: VkDevice,
     session: VkOpticalFlowSessionNV,
@@ -203,6 +220,7 @@ pub unsafe extern "system" fn vkBindOpticalFlowSessionImageNV(
 
 /// [`vkBindTensorMemoryARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindTensorMemoryARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindTensorMemoryARM(
     device: VkDevice,
     bindInfoCount: u32,
@@ -213,6 +231,7 @@ pub unsafe extern "system" fn vkBindTensorMemoryARM(
 
 /// [`vkBindVideoSessionMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBindVideoSessionMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
@@ -224,6 +243,7 @@ pub unsafe extern "system" fn vkBindVideoSessionMemoryKHR(
 
 /// [`vkBuildAccelerationStructuresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBuildAccelerationStructuresKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -236,6 +256,7 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
 
 /// [`vkBuildMicromapsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkBuildMicromapsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkBuildMicromapsEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -247,6 +268,7 @@ pub unsafe extern "system" fn vkBuildMicromapsEXT(
 
 /// [`vkClearShaderInstrumentationMetricsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkClearShaderInstrumentationMetricsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -256,12 +278,14 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
 
 /// [`vkCompileDeferredNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCompileDeferredNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCompileDeferredNV(device: VkDevice, pipeline: VkPipeline, shader: u32) -> VkResult {
     forward! { vkCompileDeferredNV(device, pipeline, shader) }
 }
 
 /// [`vkConvertCooperativeVectorMatrixNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkConvertCooperativeVectorMatrixNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
     device: VkDevice,
     pInfo: *const VkConvertCooperativeVectorMatrixInfoNV,
@@ -271,6 +295,7 @@ pub unsafe extern "system" fn vkConvertCooperativeVectorMatrixNV(
 
 /// [`vkCopyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyAccelerationStructureKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -281,6 +306,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
 
 /// [`vkCopyAccelerationStructureToMemoryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyAccelerationStructureToMemoryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -291,6 +317,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
 
 /// [`vkCopyImageToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCopyImageToImage(
     device: VkDevice,
@@ -301,6 +328,7 @@ pub unsafe extern "system" fn vkCopyImageToImage(
 
 /// [`vkCopyImageToImageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToImageEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyImageToImageEXT(
     device: VkDevice,
     pCopyImageToImageInfo: *const VkCopyImageToImageInfo,
@@ -310,6 +338,7 @@ pub unsafe extern "system" fn vkCopyImageToImageEXT(
 
 /// [`vkCopyImageToMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCopyImageToMemory(
     device: VkDevice,
@@ -320,6 +349,7 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
 
 /// [`vkCopyImageToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyImageToMemoryEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
     device: VkDevice,
     pCopyImageToMemoryInfo: *const VkCopyImageToMemoryInfo,
@@ -329,6 +359,7 @@ pub unsafe extern "system" fn vkCopyImageToMemoryEXT(
 
 /// [`vkCopyMemoryToAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToAccelerationStructureKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -339,6 +370,7 @@ pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
 
 /// [`vkCopyMemoryToImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: VkDevice,
@@ -349,6 +381,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
 
 /// [`vkCopyMemoryToImageEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToImageEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
     device: VkDevice,
     pCopyMemoryToImageInfo: *const VkCopyMemoryToImageInfo,
@@ -358,6 +391,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImageEXT(
 
 /// [`vkCopyMemoryToMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMemoryToMicromapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -368,6 +402,7 @@ pub unsafe extern "system" fn vkCopyMemoryToMicromapEXT(
 
 /// [`vkCopyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMicromapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyMicromapEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -378,6 +413,7 @@ pub unsafe extern "system" fn vkCopyMicromapEXT(
 
 /// [`vkCopyMicromapToMemoryEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCopyMicromapToMemoryEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -388,6 +424,7 @@ pub unsafe extern "system" fn vkCopyMicromapToMemoryEXT(
 
 /// [`vkCreateAccelerationStructure2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructure2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfo2KHR,
@@ -399,6 +436,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
 
 /// [`vkCreateAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructureKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfoKHR,
@@ -410,6 +448,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
 
 /// [`vkCreateAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateAccelerationStructureNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
     device: VkDevice,
     pCreateInfo: *const VkAccelerationStructureCreateInfoNV,
@@ -421,6 +460,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureNV(
 
 /// [`vkCreateBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateBuffer(
     device: VkDevice,
@@ -433,6 +473,7 @@ pub unsafe extern "system" fn vkCreateBuffer(
 
 /// [`vkCreateBufferCollectionFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferCollectionFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
     device: VkDevice,
     pCreateInfo: *const VkBufferCollectionCreateInfoFUCHSIA,
@@ -444,6 +485,7 @@ pub unsafe extern "system" fn vkCreateBufferCollectionFUCHSIA(
 
 /// [`vkCreateBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateBufferView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateBufferView(
     device: VkDevice,
@@ -456,6 +498,7 @@ pub unsafe extern "system" fn vkCreateBufferView(
 
 /// [`vkCreateCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateCommandPool(
     device: VkDevice,
@@ -468,6 +511,7 @@ pub unsafe extern "system" fn vkCreateCommandPool(
 
 /// [`vkCreateComputePipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateComputePipelines.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateComputePipelines(
     device: VkDevice,
@@ -482,6 +526,7 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
 
 /// [`vkCreateCuFunctionNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCuFunctionNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateCuFunctionNVX(
     device: VkDevice,
     pCreateInfo: *const VkCuFunctionCreateInfoNVX,
@@ -493,6 +538,7 @@ pub unsafe extern "system" fn vkCreateCuFunctionNVX(
 
 /// [`vkCreateCuModuleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCuModuleNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateCuModuleNVX(
     device: VkDevice,
     pCreateInfo: *const VkCuModuleCreateInfoNVX,
@@ -504,6 +550,7 @@ pub unsafe extern "system" fn vkCreateCuModuleNVX(
 
 /// [`vkCreateCudaFunctionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCudaFunctionNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateCudaFunctionNV(
     device: VkDevice,
     pCreateInfo: *const VkCudaFunctionCreateInfoNV,
@@ -515,6 +562,7 @@ pub unsafe extern "system" fn vkCreateCudaFunctionNV(
 
 /// [`vkCreateCudaModuleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateCudaModuleNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateCudaModuleNV(
     device: VkDevice,
     pCreateInfo: *const VkCudaModuleCreateInfoNV,
@@ -526,6 +574,7 @@ pub unsafe extern "system" fn vkCreateCudaModuleNV(
 
 /// [`vkCreateDataGraphPipelineSessionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDataGraphPipelineSessionARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
     device: VkDevice,
     pCreateInfo: *const VkDataGraphPipelineSessionCreateInfoARM,
@@ -537,6 +586,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelineSessionARM(
 
 /// [`vkCreateDataGraphPipelinesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDataGraphPipelinesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -554,6 +604,7 @@ pub unsafe extern "system" fn vkCreateDataGraphPipelinesARM(
 
 /// [`vkCreateDeferredOperationKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDeferredOperationKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
     device: VkDevice,
     pAllocator: *const VkAllocationCallbacks,
@@ -564,6 +615,7 @@ pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
 
 /// [`vkCreateDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDescriptorPool(
     device: VkDevice,
@@ -576,6 +628,7 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
 
 /// [`vkCreateDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorSetLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
     device: VkDevice,
@@ -588,6 +641,7 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
 
 /// [`vkCreateDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
     device: VkDevice,
@@ -600,6 +654,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
 
 /// [`vkCreateDescriptorUpdateTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDescriptorUpdateTemplateKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorUpdateTemplateCreateInfo,
@@ -611,6 +666,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplateKHR(
 
 /// [`vkCreateEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateEvent(
     device: VkDevice,
@@ -623,6 +679,7 @@ pub unsafe extern "system" fn vkCreateEvent(
 
 /// [`vkCreateExecutionGraphPipelinesAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateExecutionGraphPipelinesAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateExecutionGraphPipelinesAMDX(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -651,6 +708,7 @@ pub unsafe extern "system" fn vkCreateExternalComputeQueueNV(
 
 /// [`vkCreateFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFence.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateFence(
     device: VkDevice,
@@ -663,6 +721,7 @@ pub unsafe extern "system" fn vkCreateFence(
 
 /// [`vkCreateFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateFramebuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateFramebuffer(
     device: VkDevice,
@@ -675,6 +734,7 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
 
 /// [`vkCreateGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGpaSessionAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateGpaSessionAMD(
     device: VkDevice,
     pCreateInfo: *const VkGpaSessionCreateInfoAMD,
@@ -686,6 +746,7 @@ pub unsafe extern "system" fn vkCreateGpaSessionAMD(
 
 /// [`vkCreateGraphicsPipelines`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateGraphicsPipelines.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateGraphicsPipelines(
     device: VkDevice,
@@ -700,6 +761,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
 
 /// [`vkCreateImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateImage(
     device: VkDevice,
@@ -712,6 +774,7 @@ pub unsafe extern "system" fn vkCreateImage(
 
 /// [`vkCreateImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateImageView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateImageView(
     device: VkDevice,
@@ -724,6 +787,7 @@ pub unsafe extern "system" fn vkCreateImageView(
 
 /// [`vkCreateIndirectCommandsLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectCommandsLayoutEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
     device: VkDevice,
     pCreateInfo: *const VkIndirectCommandsLayoutCreateInfoEXT,
@@ -735,6 +799,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
 
 /// [`vkCreateIndirectCommandsLayoutNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectCommandsLayoutNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
     device: VkDevice,
     pCreateInfo: *const VkIndirectCommandsLayoutCreateInfoNV,
@@ -746,6 +811,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutNV(
 
 /// [`vkCreateIndirectExecutionSetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateIndirectExecutionSetEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
     device: VkDevice,
     pCreateInfo: *const VkIndirectExecutionSetCreateInfoEXT,
@@ -757,6 +823,7 @@ pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
 
 /// [`vkCreateMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateMicromapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateMicromapEXT(
     device: VkDevice,
     pCreateInfo: *const VkMicromapCreateInfoEXT,
@@ -768,6 +835,7 @@ pub unsafe extern "system" fn vkCreateMicromapEXT(
 
 /// [`vkCreateOpticalFlowSessionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateOpticalFlowSessionNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
     device: VkDevice,
     pCreateInfo: *const VkOpticalFlowSessionCreateInfoNV,
@@ -779,6 +847,7 @@ pub unsafe extern "system" fn vkCreateOpticalFlowSessionNV(
 
 /// [`vkCreatePipelineBinariesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineBinariesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
     device: VkDevice,
     pCreateInfo: *const VkPipelineBinaryCreateInfoKHR,
@@ -790,6 +859,7 @@ pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
 
 /// [`vkCreatePipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineCache.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreatePipelineCache(
     device: VkDevice,
@@ -802,6 +872,7 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
 
 /// [`vkCreatePipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePipelineLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreatePipelineLayout(
     device: VkDevice,
@@ -814,6 +885,7 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
 
 /// [`vkCreatePrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlot.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreatePrivateDataSlot(
     device: VkDevice,
@@ -826,6 +898,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
 
 /// [`vkCreatePrivateDataSlotEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreatePrivateDataSlotEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
     device: VkDevice,
     pCreateInfo: *const VkPrivateDataSlotCreateInfo,
@@ -837,6 +910,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlotEXT(
 
 /// [`vkCreateQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateQueryPool(
     device: VkDevice,
@@ -849,6 +923,7 @@ pub unsafe extern "system" fn vkCreateQueryPool(
 
 /// [`vkCreateRayTracingPipelinesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRayTracingPipelinesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
     device: VkDevice,
     deferredOperation: VkDeferredOperationKHR,
@@ -866,6 +941,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
 
 /// [`vkCreateRayTracingPipelinesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRayTracingPipelinesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
     device: VkDevice,
     pipelineCache: VkPipelineCache,
@@ -881,6 +957,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesNV(
 
 /// [`vkCreateRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateRenderPass(
     device: VkDevice,
@@ -893,6 +970,7 @@ pub unsafe extern "system" fn vkCreateRenderPass(
 
 /// [`vkCreateRenderPass2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateRenderPass2(
     device: VkDevice,
@@ -905,6 +983,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
 
 /// [`vkCreateRenderPass2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateRenderPass2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateRenderPass2KHR(
     device: VkDevice,
     pCreateInfo: *const VkRenderPassCreateInfo2,
@@ -916,6 +995,7 @@ pub unsafe extern "system" fn vkCreateRenderPass2KHR(
 
 /// [`vkCreateSampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSampler.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSampler(
     device: VkDevice,
@@ -928,6 +1008,7 @@ pub unsafe extern "system" fn vkCreateSampler(
 
 /// [`vkCreateSamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversion.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
     device: VkDevice,
@@ -940,6 +1021,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
 
 /// [`vkCreateSamplerYcbcrConversionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSamplerYcbcrConversionKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
     device: VkDevice,
     pCreateInfo: *const VkSamplerYcbcrConversionCreateInfo,
@@ -951,6 +1033,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversionKHR(
 
 /// [`vkCreateSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSemaphore.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSemaphore(
     device: VkDevice,
@@ -963,6 +1046,7 @@ pub unsafe extern "system" fn vkCreateSemaphore(
 
 /// [`vkCreateShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderInstrumentationARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
     device: VkDevice,
     pCreateInfo: *const VkShaderInstrumentationCreateInfoARM,
@@ -974,6 +1058,7 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
 
 /// [`vkCreateShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShaderModule.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateShaderModule(
     device: VkDevice,
@@ -986,6 +1071,7 @@ pub unsafe extern "system" fn vkCreateShaderModule(
 
 /// [`vkCreateShadersEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateShadersEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateShadersEXT(
     device: VkDevice,
     createInfoCount: u32,
@@ -998,6 +1084,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
 
 /// [`vkCreateSharedSwapchainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateSharedSwapchainsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateSharedSwapchainsKHR(
     device: VkDevice,
@@ -1022,6 +1109,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 
 /// [`vkCreateTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateTensorARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateTensorARM(
     device: VkDevice,
     pCreateInfo: *const VkTensorCreateInfoARM,
@@ -1033,6 +1121,7 @@ pub unsafe extern "system" fn vkCreateTensorARM(
 
 /// [`vkCreateTensorViewARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateTensorViewARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateTensorViewARM(
     device: VkDevice,
     pCreateInfo: *const VkTensorViewCreateInfoARM,
@@ -1044,6 +1133,7 @@ pub unsafe extern "system" fn vkCreateTensorViewARM(
 
 /// [`vkCreateValidationCacheEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateValidationCacheEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateValidationCacheEXT(
     device: VkDevice,
     pCreateInfo: *const VkValidationCacheCreateInfoEXT,
@@ -1055,6 +1145,7 @@ pub unsafe extern "system" fn vkCreateValidationCacheEXT(
 
 /// [`vkCreateVideoSessionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateVideoSessionKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateVideoSessionKHR(
     device: VkDevice,
     pCreateInfo: *const VkVideoSessionCreateInfoKHR,
@@ -1066,6 +1157,7 @@ pub unsafe extern "system" fn vkCreateVideoSessionKHR(
 
 /// [`vkCreateVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateVideoSessionParametersKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkCreateVideoSessionParametersKHR(
     device: VkDevice,
     pCreateInfo: *const VkVideoSessionParametersCreateInfoKHR,
@@ -1093,6 +1185,7 @@ pub unsafe extern "system" fn vkDebugMarkerSetObjectTagEXT(
 
 /// [`vkDeferredOperationJoinKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeferredOperationJoinKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1102,6 +1195,7 @@ pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
 
 /// [`vkDestroyAccelerationStructureKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyAccelerationStructureKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureKHR,
@@ -1112,6 +1206,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
 
 /// [`vkDestroyAccelerationStructureNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyAccelerationStructureNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureNV,
@@ -1122,6 +1217,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureNV(
 
 /// [`vkDestroyBuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyBuffer(
     device: VkDevice,
@@ -1133,6 +1229,7 @@ pub unsafe extern "system" fn vkDestroyBuffer(
 
 /// [`vkDestroyBufferCollectionFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferCollectionFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -1143,6 +1240,7 @@ pub unsafe extern "system" fn vkDestroyBufferCollectionFUCHSIA(
 
 /// [`vkDestroyBufferView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyBufferView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyBufferView(
     device: VkDevice,
@@ -1154,6 +1252,7 @@ pub unsafe extern "system" fn vkDestroyBufferView(
 
 /// [`vkDestroyCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyCommandPool(
     device: VkDevice,
@@ -1165,6 +1264,7 @@ pub unsafe extern "system" fn vkDestroyCommandPool(
 
 /// [`vkDestroyCuFunctionNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCuFunctionNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
     device: VkDevice,
     function: VkCuFunctionNVX,
@@ -1175,6 +1275,7 @@ pub unsafe extern "system" fn vkDestroyCuFunctionNVX(
 
 /// [`vkDestroyCuModuleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCuModuleNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyCuModuleNVX(
     device: VkDevice,
     module: VkCuModuleNVX,
@@ -1185,6 +1286,7 @@ pub unsafe extern "system" fn vkDestroyCuModuleNVX(
 
 /// [`vkDestroyCudaFunctionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCudaFunctionNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
     device: VkDevice,
     function: VkCudaFunctionNV,
@@ -1195,6 +1297,7 @@ pub unsafe extern "system" fn vkDestroyCudaFunctionNV(
 
 /// [`vkDestroyCudaModuleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyCudaModuleNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyCudaModuleNV(
     device: VkDevice,
     module: VkCudaModuleNV,
@@ -1205,6 +1308,7 @@ pub unsafe extern "system" fn vkDestroyCudaModuleNV(
 
 /// [`vkDestroyDataGraphPipelineSessionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDataGraphPipelineSessionARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
     device: VkDevice,
     session: VkDataGraphPipelineSessionARM,
@@ -1215,6 +1319,7 @@ pub unsafe extern "system" fn vkDestroyDataGraphPipelineSessionARM(
 
 /// [`vkDestroyDeferredOperationKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDeferredOperationKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1225,6 +1330,7 @@ pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
 
 /// [`vkDestroyDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDescriptorPool(
     device: VkDevice,
@@ -1236,6 +1342,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorPool(
 
 /// [`vkDestroyDescriptorSetLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorSetLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     device: VkDevice,
@@ -1247,6 +1354,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
 
 /// [`vkDestroyDescriptorUpdateTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
     device: VkDevice,
@@ -1258,6 +1366,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
 
 /// [`vkDestroyDescriptorUpdateTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyDescriptorUpdateTemplateKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplateKHR(
     device: VkDevice,
     descriptorUpdateTemplate: VkDescriptorUpdateTemplate,
@@ -1274,6 +1383,7 @@ pub unsafe extern "system" fn vkDestroyDevice(device: VkDevice, pAllocator: *con
 
 /// [`vkDestroyEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyEvent(
     device: VkDevice,
@@ -1285,6 +1395,7 @@ pub unsafe extern "system" fn vkDestroyEvent(
 
 /// [`vkDestroyExternalComputeQueueNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyExternalComputeQueueNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
     device: VkDevice,
     externalQueue: VkExternalComputeQueueNV,
@@ -1295,6 +1406,7 @@ pub unsafe extern "system" fn vkDestroyExternalComputeQueueNV(
 
 /// [`vkDestroyFence`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFence.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyFence(
     device: VkDevice,
@@ -1306,6 +1418,7 @@ pub unsafe extern "system" fn vkDestroyFence(
 
 /// [`vkDestroyFramebuffer`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyFramebuffer.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyFramebuffer(
     device: VkDevice,
@@ -1317,6 +1430,7 @@ pub unsafe extern "system" fn vkDestroyFramebuffer(
 
 /// [`vkDestroyGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyGpaSessionAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
     device: VkDevice,
     gpaSession: VkGpaSessionAMD,
@@ -1327,6 +1441,7 @@ pub unsafe extern "system" fn vkDestroyGpaSessionAMD(
 
 /// [`vkDestroyImage`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImage.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyImage(
     device: VkDevice,
@@ -1338,6 +1453,7 @@ pub unsafe extern "system" fn vkDestroyImage(
 
 /// [`vkDestroyImageView`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyImageView.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyImageView(
     device: VkDevice,
@@ -1349,6 +1465,7 @@ pub unsafe extern "system" fn vkDestroyImageView(
 
 /// [`vkDestroyIndirectCommandsLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectCommandsLayoutEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
     device: VkDevice,
     indirectCommandsLayout: VkIndirectCommandsLayoutEXT,
@@ -1359,6 +1476,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
 
 /// [`vkDestroyIndirectCommandsLayoutNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectCommandsLayoutNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
     device: VkDevice,
     indirectCommandsLayout: VkIndirectCommandsLayoutNV,
@@ -1369,6 +1487,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutNV(
 
 /// [`vkDestroyIndirectExecutionSetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyIndirectExecutionSetEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
@@ -1379,6 +1498,7 @@ pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
 
 /// [`vkDestroyMicromapEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyMicromapEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyMicromapEXT(
     device: VkDevice,
     micromap: VkMicromapEXT,
@@ -1389,6 +1509,7 @@ pub unsafe extern "system" fn vkDestroyMicromapEXT(
 
 /// [`vkDestroyOpticalFlowSessionNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyOpticalFlowSessionNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
     device: VkDevice,
     session: VkOpticalFlowSessionNV,
@@ -1399,6 +1520,7 @@ pub unsafe extern "system" fn vkDestroyOpticalFlowSessionNV(
 
 /// [`vkDestroyPipeline`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipeline.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPipeline(
     device: VkDevice,
@@ -1410,6 +1532,7 @@ pub unsafe extern "system" fn vkDestroyPipeline(
 
 /// [`vkDestroyPipelineBinaryKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineBinaryKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
     device: VkDevice,
     pipelineBinary: VkPipelineBinaryKHR,
@@ -1420,6 +1543,7 @@ pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
 
 /// [`vkDestroyPipelineCache`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineCache.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPipelineCache(
     device: VkDevice,
@@ -1431,6 +1555,7 @@ pub unsafe extern "system" fn vkDestroyPipelineCache(
 
 /// [`vkDestroyPipelineLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPipelineLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPipelineLayout(
     device: VkDevice,
@@ -1442,6 +1567,7 @@ pub unsafe extern "system" fn vkDestroyPipelineLayout(
 
 /// [`vkDestroyPrivateDataSlot`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlot.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     device: VkDevice,
@@ -1453,6 +1579,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
 
 /// [`vkDestroyPrivateDataSlotEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyPrivateDataSlotEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
     device: VkDevice,
     privateDataSlot: VkPrivateDataSlot,
@@ -1463,6 +1590,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlotEXT(
 
 /// [`vkDestroyQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyQueryPool(
     device: VkDevice,
@@ -1474,6 +1602,7 @@ pub unsafe extern "system" fn vkDestroyQueryPool(
 
 /// [`vkDestroyRenderPass`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyRenderPass.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyRenderPass(
     device: VkDevice,
@@ -1485,6 +1614,7 @@ pub unsafe extern "system" fn vkDestroyRenderPass(
 
 /// [`vkDestroySampler`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySampler.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySampler(
     device: VkDevice,
@@ -1496,6 +1626,7 @@ pub unsafe extern "system" fn vkDestroySampler(
 
 /// [`vkDestroySamplerYcbcrConversion`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversion.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     device: VkDevice,
@@ -1507,6 +1638,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
 
 /// [`vkDestroySamplerYcbcrConversionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySamplerYcbcrConversionKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
     device: VkDevice,
     ycbcrConversion: VkSamplerYcbcrConversion,
@@ -1517,6 +1649,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversionKHR(
 
 /// [`vkDestroySemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySemaphore.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySemaphore(
     device: VkDevice,
@@ -1528,6 +1661,7 @@ pub unsafe extern "system" fn vkDestroySemaphore(
 
 /// [`vkDestroyShaderEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyShaderEXT(
     device: VkDevice,
     shader: VkShaderEXT,
@@ -1538,6 +1672,7 @@ pub unsafe extern "system" fn vkDestroyShaderEXT(
 
 /// [`vkDestroyShaderInstrumentationARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderInstrumentationARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -1548,6 +1683,7 @@ pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
 
 /// [`vkDestroyShaderModule`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyShaderModule.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroyShaderModule(
     device: VkDevice,
@@ -1559,6 +1695,7 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
 
 /// [`vkDestroySwapchainKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroySwapchainKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDestroySwapchainKHR(
     device: VkDevice,
@@ -1570,6 +1707,7 @@ pub unsafe extern "system" fn vkDestroySwapchainKHR(
 
 /// [`vkDestroyTensorARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyTensorARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyTensorARM(
     device: VkDevice,
     tensor: VkTensorARM,
@@ -1580,6 +1718,7 @@ pub unsafe extern "system" fn vkDestroyTensorARM(
 
 /// [`vkDestroyTensorViewARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyTensorViewARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyTensorViewARM(
     device: VkDevice,
     tensorView: VkTensorViewARM,
@@ -1590,6 +1729,7 @@ pub unsafe extern "system" fn vkDestroyTensorViewARM(
 
 /// [`vkDestroyValidationCacheEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyValidationCacheEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
     device: VkDevice,
     validationCache: VkValidationCacheEXT,
@@ -1600,6 +1740,7 @@ pub unsafe extern "system" fn vkDestroyValidationCacheEXT(
 
 /// [`vkDestroyVideoSessionKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyVideoSessionKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
@@ -1610,6 +1751,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionKHR(
 
 /// [`vkDestroyVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDestroyVideoSessionParametersKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
     device: VkDevice,
     videoSessionParameters: VkVideoSessionParametersKHR,
@@ -1620,6 +1762,7 @@ pub unsafe extern "system" fn vkDestroyVideoSessionParametersKHR(
 
 /// [`vkDeviceWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDeviceWaitIdle.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
     forward! { vkDeviceWaitIdle(device) }
@@ -1627,6 +1770,7 @@ pub unsafe extern "system" fn vkDeviceWaitIdle(device: VkDevice) -> VkResult {
 
 /// [`vkDisplayPowerControlEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkDisplayPowerControlEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkDisplayPowerControlEXT(
     device: VkDevice,
     display: VkDisplayKHR,
@@ -1637,6 +1781,7 @@ pub unsafe extern "system" fn vkDisplayPowerControlEXT(
 
 /// [`vkExportMetalObjectsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkExportMetalObjectsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkExportMetalObjectsEXT(
     device: VkDevice,
     pMetalObjectsInfo: *mut VkExportMetalObjectsInfoEXT,
@@ -1646,6 +1791,7 @@ pub unsafe extern "system" fn vkExportMetalObjectsEXT(
 
 /// [`vkFlushMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFlushMappedMemoryRanges.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
     device: VkDevice,
@@ -1657,6 +1803,7 @@ pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
 
 /// [`vkFreeCommandBuffers`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeCommandBuffers.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFreeCommandBuffers(
     device: VkDevice,
@@ -1669,6 +1816,7 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
 
 /// [`vkFreeDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFreeDescriptorSets(
     device: VkDevice,
@@ -1681,6 +1829,7 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
 
 /// [`vkFreeMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkFreeMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkFreeMemory(
     device: VkDevice,
@@ -1692,6 +1841,7 @@ pub unsafe extern "system" fn vkFreeMemory(
 
 /// [`vkGetAccelerationStructureBuildSizesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureBuildSizesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
     device: VkDevice,
     buildType: VkAccelerationStructureBuildTypeKHR,
@@ -1704,6 +1854,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
 
 /// [`vkGetAccelerationStructureDeviceAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureDeviceAddressKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureDeviceAddressInfoKHR,
@@ -1713,6 +1864,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
 
 /// [`vkGetAccelerationStructureHandleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureHandleNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
     device: VkDevice,
     accelerationStructure: VkAccelerationStructureNV,
@@ -1724,6 +1876,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureHandleNV(
 
 /// [`vkGetAccelerationStructureMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureMemoryRequirementsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureMemoryRequirementsInfoNV,
@@ -1734,6 +1887,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureMemoryRequirementsNV(
 
 /// [`vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkAccelerationStructureCaptureDescriptorDataInfoEXT,
@@ -1744,6 +1898,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorD
 
 /// [`vkGetAndroidHardwareBufferPropertiesANDROID`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetAndroidHardwareBufferPropertiesANDROID.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
     device: VkDevice,
     buffer: *const AHardwareBuffer,
@@ -1754,6 +1909,7 @@ pub unsafe extern "system" fn vkGetAndroidHardwareBufferPropertiesANDROID(
 
 /// [`vkGetBufferCollectionPropertiesFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferCollectionPropertiesFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -1764,6 +1920,7 @@ pub unsafe extern "system" fn vkGetBufferCollectionPropertiesFUCHSIA(
 
 /// [`vkGetBufferDeviceAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddress.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: VkDevice,
@@ -1774,6 +1931,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddress(
 
 /// [`vkGetBufferDeviceAddressEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddressEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1783,6 +1941,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressEXT(
 
 /// [`vkGetBufferDeviceAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferDeviceAddressKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1792,6 +1951,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddressKHR(
 
 /// [`vkGetBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
     device: VkDevice,
@@ -1803,6 +1963,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements(
 
 /// [`vkGetBufferMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     device: VkDevice,
@@ -1814,6 +1975,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
 
 /// [`vkGetBufferMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferMemoryRequirements2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkBufferMemoryRequirementsInfo2,
@@ -1824,6 +1986,7 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2KHR(
 
 /// [`vkGetBufferOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddress.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
     device: VkDevice,
@@ -1834,6 +1997,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
 
 /// [`vkGetBufferOpaqueCaptureAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureAddressKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
     device: VkDevice,
     pInfo: *const VkBufferDeviceAddressInfo,
@@ -1843,6 +2007,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddressKHR(
 
 /// [`vkGetBufferOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetBufferOpaqueCaptureDescriptorDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkBufferCaptureDescriptorDataInfoEXT,
@@ -1853,6 +2018,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
 
 /// [`vkGetCalibratedTimestampsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCalibratedTimestampsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
     device: VkDevice,
     timestampCount: u32,
@@ -1865,6 +2031,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsEXT(
 
 /// [`vkGetCalibratedTimestampsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCalibratedTimestampsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
     device: VkDevice,
     timestampCount: u32,
@@ -1877,6 +2044,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
 
 /// [`vkGetClusterAccelerationStructureBuildSizesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetClusterAccelerationStructureBuildSizesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
     device: VkDevice,
     pInfo: *const VkClusterAccelerationStructureInputInfoNV,
@@ -1887,6 +2055,7 @@ pub unsafe extern "system" fn vkGetClusterAccelerationStructureBuildSizesNV(
 
 /// [`vkGetCudaModuleCacheNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetCudaModuleCacheNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
     device: VkDevice,
     module: VkCudaModuleNV,
@@ -1898,6 +2067,7 @@ pub unsafe extern "system" fn vkGetCudaModuleCacheNV(
 
 /// [`vkGetDataGraphPipelineAvailablePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineAvailablePropertiesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
     device: VkDevice,
     pPipelineInfo: *const VkDataGraphPipelineInfoARM,
@@ -1909,6 +2079,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineAvailablePropertiesARM(
 
 /// [`vkGetDataGraphPipelinePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelinePropertiesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
     device: VkDevice,
     pPipelineInfo: *const VkDataGraphPipelineInfoARM,
@@ -1920,6 +2091,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelinePropertiesARM(
 
 /// [`vkGetDataGraphPipelineSessionBindPointRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineSessionBindPointRequirementsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDataGraphPipelineSessionBindPointRequirementsInfoARM,
@@ -1934,6 +2106,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionBindPointRequirements
 
 /// [`vkGetDataGraphPipelineSessionMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDataGraphPipelineSessionMemoryRequirementsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDataGraphPipelineSessionMemoryRequirementsInfoARM,
@@ -1944,6 +2117,7 @@ pub unsafe extern "system" fn vkGetDataGraphPipelineSessionMemoryRequirementsARM
 
 /// [`vkGetDeferredOperationMaxConcurrencyKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeferredOperationMaxConcurrencyKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1953,6 +2127,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
 
 /// [`vkGetDeferredOperationResultKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeferredOperationResultKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
     device: VkDevice,
     operation: VkDeferredOperationKHR,
@@ -1962,6 +2137,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
 
 /// [`vkGetDescriptorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDescriptorEXT(
     device: VkDevice,
     pDescriptorInfo: *const VkDescriptorGetInfoEXT,
@@ -1973,6 +2149,7 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
 
 /// [`vkGetDescriptorSetHostMappingVALVE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetHostMappingVALVE.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
@@ -1983,6 +2160,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetHostMappingVALVE(
 
 /// [`vkGetDescriptorSetLayoutBindingOffsetEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutBindingOffsetEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
     device: VkDevice,
     layout: VkDescriptorSetLayout,
@@ -1994,6 +2172,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
 
 /// [`vkGetDescriptorSetLayoutHostMappingInfoVALVE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutHostMappingInfoVALVE.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
     device: VkDevice,
     pBindingReference: *const VkDescriptorSetBindingReferenceVALVE,
@@ -2004,6 +2183,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutHostMappingInfoVALVE(
 
 /// [`vkGetDescriptorSetLayoutSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSizeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     device: VkDevice,
     layout: VkDescriptorSetLayout,
@@ -2014,6 +2194,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
 
 /// [`vkGetDescriptorSetLayoutSupport`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupport.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     device: VkDevice,
@@ -2025,6 +2206,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
 
 /// [`vkGetDescriptorSetLayoutSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDescriptorSetLayoutSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
     device: VkDevice,
     pCreateInfo: *const VkDescriptorSetLayoutCreateInfo,
@@ -2035,6 +2217,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupportKHR(
 
 /// [`vkGetDeviceAccelerationStructureCompatibilityKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceAccelerationStructureCompatibilityKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
     device: VkDevice,
     pVersionInfo: *const VkAccelerationStructureVersionInfoKHR,
@@ -2045,6 +2228,7 @@ pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
 
 /// [`vkGetDeviceBufferMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     device: VkDevice,
@@ -2056,6 +2240,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
 
 /// [`vkGetDeviceBufferMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceBufferMemoryRequirementsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceBufferMemoryRequirements,
@@ -2066,6 +2251,7 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirementsKHR(
 
 /// [`vkGetDeviceCombinedImageSamplerIndexNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceCombinedImageSamplerIndexNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
     device: VkDevice,
     imageViewIndex: u64,
@@ -2076,6 +2262,7 @@ pub unsafe extern "system" fn vkGetDeviceCombinedImageSamplerIndexNVX(
 
 /// [`vkGetDeviceFaultDebugInfoKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultDebugInfoKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
     device: VkDevice,
     pDebugInfo: *mut VkDeviceFaultDebugInfoKHR,
@@ -2085,6 +2272,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
 
 /// [`vkGetDeviceFaultInfoEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultInfoEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
     device: VkDevice,
     pFaultCounts: *mut VkDeviceFaultCountsEXT,
@@ -2095,6 +2283,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
 
 /// [`vkGetDeviceFaultReportsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceFaultReportsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
     device: VkDevice,
     timeout: u64,
@@ -2106,6 +2295,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
 
 /// [`vkGetDeviceGroupPeerMemoryFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeatures.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     device: VkDevice,
@@ -2121,6 +2311,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
 
 /// [`vkGetDeviceGroupPeerMemoryFeaturesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPeerMemoryFeaturesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
     device: VkDevice,
     heapIndex: u32,
@@ -2136,6 +2327,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeaturesKHR(
 
 /// [`vkGetDeviceGroupPresentCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupPresentCapabilitiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
     device: VkDevice,
@@ -2146,6 +2338,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
 
 /// [`vkGetDeviceGroupSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModes2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
     device: VkDevice,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
@@ -2156,6 +2349,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModes2EXT(
 
 /// [`vkGetDeviceGroupSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceGroupSurfacePresentModesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
     device: VkDevice,
@@ -2167,6 +2361,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
 
 /// [`vkGetDeviceImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     device: VkDevice,
@@ -2178,6 +2373,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
 
 /// [`vkGetDeviceImageMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageMemoryRequirementsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
@@ -2188,6 +2384,7 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirementsKHR(
 
 /// [`vkGetDeviceImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
     device: VkDevice,
@@ -2203,6 +2400,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
 
 /// [`vkGetDeviceImageSparseMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSparseMemoryRequirementsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageMemoryRequirements,
@@ -2217,6 +2415,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirementsKHR(
 
 /// [`vkGetDeviceImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     device: VkDevice,
@@ -2228,6 +2427,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
 
 /// [`vkGetDeviceImageSubresourceLayoutKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceImageSubresourceLayoutKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
     device: VkDevice,
     pInfo: *const VkDeviceImageSubresourceInfo,
@@ -2238,6 +2438,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayoutKHR(
 
 /// [`vkGetDeviceMemoryCommitment`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryCommitment.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     device: VkDevice,
@@ -2249,6 +2450,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddress`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddress.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
     device: VkDevice,
@@ -2259,6 +2461,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
 
 /// [`vkGetDeviceMemoryOpaqueCaptureAddressKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMemoryOpaqueCaptureAddressKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
     device: VkDevice,
     pInfo: *const VkDeviceMemoryOpaqueCaptureAddressInfo,
@@ -2268,6 +2471,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddressKHR(
 
 /// [`vkGetDeviceMicromapCompatibilityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceMicromapCompatibilityEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceMicromapCompatibilityEXT(
     device: VkDevice,
     pVersionInfo: *const VkMicromapVersionInfoEXT,
@@ -2305,6 +2509,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
 
 /// [`vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
     device: VkDevice,
     renderpass: VkRenderPass,
@@ -2315,6 +2520,7 @@ pub unsafe extern "system" fn vkGetDeviceSubpassShadingMaxWorkgroupSizeHUAWEI(
 
 /// [`vkGetDeviceTensorMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceTensorMemoryRequirementsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkDeviceTensorMemoryRequirementsARM,
@@ -2325,6 +2531,7 @@ pub unsafe extern "system" fn vkGetDeviceTensorMemoryRequirementsARM(
 
 /// [`vkGetDynamicRenderingTilePropertiesQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDynamicRenderingTilePropertiesQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
     device: VkDevice,
     pRenderingInfo: *const VkRenderingInfo,
@@ -2335,6 +2542,7 @@ pub unsafe extern "system" fn vkGetDynamicRenderingTilePropertiesQCOM(
 
 /// [`vkGetEncodedVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEncodedVideoSessionParametersKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
     device: VkDevice,
     pVideoSessionParametersInfo: *const VkVideoEncodeSessionParametersGetInfoKHR,
@@ -2349,6 +2557,7 @@ pub unsafe extern "system" fn vkGetEncodedVideoSessionParametersKHR(
 
 /// [`vkGetEventStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetEventStatus.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkGetEventStatus(device, event) }
@@ -2356,6 +2565,7 @@ pub unsafe extern "system" fn vkGetEventStatus(device: VkDevice, event: VkEvent)
 
 /// [`vkGetExecutionGraphPipelineNodeIndexAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExecutionGraphPipelineNodeIndexAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
     device: VkDevice,
     executionGraph: VkPipeline,
@@ -2367,6 +2577,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineNodeIndexAMDX(
 
 /// [`vkGetExecutionGraphPipelineScratchSizeAMDX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExecutionGraphPipelineScratchSizeAMDX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
     device: VkDevice,
     executionGraph: VkPipeline,
@@ -2377,6 +2588,7 @@ pub unsafe extern "system" fn vkGetExecutionGraphPipelineScratchSizeAMDX(
 
 /// [`vkGetFenceFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceFdKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetFenceFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkFenceGetFdInfoKHR,
@@ -2387,6 +2599,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
 
 /// [`vkGetFenceStatus`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceStatus.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence) -> VkResult {
     forward! { vkGetFenceStatus(device, fence) }
@@ -2394,6 +2607,7 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: VkDevice, fence: VkFence)
 
 /// [`vkGetFenceWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFenceWin32HandleKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkFenceGetWin32HandleInfoKHR,
@@ -2404,6 +2618,7 @@ pub unsafe extern "system" fn vkGetFenceWin32HandleKHR(
 
 /// [`vkGetFramebufferTilePropertiesQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetFramebufferTilePropertiesQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
     device: VkDevice,
     framebuffer: VkFramebuffer,
@@ -2415,6 +2630,7 @@ pub unsafe extern "system" fn vkGetFramebufferTilePropertiesQCOM(
 
 /// [`vkGetGeneratedCommandsMemoryRequirementsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGeneratedCommandsMemoryRequirementsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
     device: VkDevice,
     pInfo: *const VkGeneratedCommandsMemoryRequirementsInfoEXT,
@@ -2425,6 +2641,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
 
 /// [`vkGetGeneratedCommandsMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGeneratedCommandsMemoryRequirementsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
     device: VkDevice,
     pInfo: *const VkGeneratedCommandsMemoryRequirementsInfoNV,
@@ -2435,6 +2652,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsNV(
 
 /// [`vkGetGpaDeviceClockInfoAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaDeviceClockInfoAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
     device: VkDevice,
     pInfo: *mut VkGpaDeviceGetClockInfoAMD,
@@ -2444,6 +2662,7 @@ pub unsafe extern "system" fn vkGetGpaDeviceClockInfoAMD(
 
 /// [`vkGetGpaSessionResultsAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionResultsAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
     device: VkDevice,
     gpaSession: VkGpaSessionAMD,
@@ -2456,12 +2675,14 @@ pub unsafe extern "system" fn vkGetGpaSessionResultsAMD(
 
 /// [`vkGetGpaSessionStatusAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetGpaSessionStatusAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetGpaSessionStatusAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     forward! { vkGetGpaSessionStatusAMD(device, gpaSession) }
 }
 
 /// [`vkGetImageDrmFormatModifierPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageDrmFormatModifierPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
     device: VkDevice,
     image: VkImage,
@@ -2472,6 +2693,7 @@ pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
 
 /// [`vkGetImageMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     device: VkDevice,
@@ -2483,6 +2705,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements(
 
 /// [`vkGetImageMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     device: VkDevice,
@@ -2494,6 +2717,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
 
 /// [`vkGetImageMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageMemoryRequirements2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkImageMemoryRequirementsInfo2,
@@ -2504,6 +2728,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2KHR(
 
 /// [`vkGetImageOpaqueCaptureDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageOpaqueCaptureDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
     device: VkDevice,
     imageCount: u32,
@@ -2515,6 +2740,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
 
 /// [`vkGetImageOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageOpaqueCaptureDescriptorDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkImageCaptureDescriptorDataInfoEXT,
@@ -2525,6 +2751,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
 
 /// [`vkGetImageSparseMemoryRequirements`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     device: VkDevice,
@@ -2539,6 +2766,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
 
 /// [`vkGetImageSparseMemoryRequirements2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     device: VkDevice,
@@ -2553,6 +2781,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
 
 /// [`vkGetImageSparseMemoryRequirements2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSparseMemoryRequirements2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
     device: VkDevice,
     pInfo: *const VkImageSparseMemoryRequirementsInfo2,
@@ -2566,6 +2795,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2KHR(
 
 /// [`vkGetImageSubresourceLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout(
     device: VkDevice,
@@ -2578,6 +2808,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout(
 
 /// [`vkGetImageSubresourceLayout2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     device: VkDevice,
@@ -2590,6 +2821,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
 
 /// [`vkGetImageSubresourceLayout2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
     device: VkDevice,
     image: VkImage,
@@ -2601,6 +2833,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2EXT(
 
 /// [`vkGetImageSubresourceLayout2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageSubresourceLayout2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
     device: VkDevice,
     image: VkImage,
@@ -2612,6 +2845,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2KHR(
 
 /// [`vkGetImageViewAddressNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewAddressNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageViewAddressNVX(
     device: VkDevice,
     imageView: VkImageView,
@@ -2622,6 +2856,7 @@ pub unsafe extern "system" fn vkGetImageViewAddressNVX(
 
 /// [`vkGetImageViewHandle64NVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandle64NVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
     device: VkDevice,
     pInfo: *const VkImageViewHandleInfoNVX,
@@ -2631,12 +2866,14 @@ pub unsafe extern "system" fn vkGetImageViewHandle64NVX(
 
 /// [`vkGetImageViewHandleNVX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewHandleNVX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageViewHandleNVX(device: VkDevice, pInfo: *const VkImageViewHandleInfoNVX) -> u32 {
     forward! { vkGetImageViewHandleNVX(device, pInfo) }
 }
 
 /// [`vkGetImageViewOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetImageViewOpaqueCaptureDescriptorDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkImageViewCaptureDescriptorDataInfoEXT,
@@ -2647,12 +2884,14 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
 
 /// [`vkGetLatencyTimingsLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetLatencyTimingsLegacyNV(device: VkDevice, pTimings: *mut c_void) {
     forward! { vkGetLatencyTimingsLegacyNV(device, pTimings) }
 }
 
 /// [`vkGetLatencyTimingsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetLatencyTimingsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetLatencyTimingsNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -2663,6 +2902,7 @@ pub unsafe extern "system" fn vkGetLatencyTimingsNV(
 
 /// [`vkGetMemoryAndroidHardwareBufferANDROID`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryAndroidHardwareBufferANDROID.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
     device: VkDevice,
     pInfo: *const VkMemoryGetAndroidHardwareBufferInfoANDROID,
@@ -2673,6 +2913,7 @@ pub unsafe extern "system" fn vkGetMemoryAndroidHardwareBufferANDROID(
 
 /// [`vkGetMemoryFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryFdKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkMemoryGetFdInfoKHR,
@@ -2683,6 +2924,7 @@ pub unsafe extern "system" fn vkGetMemoryFdKHR(
 
 /// [`vkGetMemoryFdPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryFdPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2694,6 +2936,7 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
 
 /// [`vkGetMemoryHostPointerPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryHostPointerPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2705,6 +2948,7 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
 
 /// [`vkGetMemoryMetalHandleEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryMetalHandleEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
     device: VkDevice,
     pGetMetalHandleInfo: *const VkMemoryGetMetalHandleInfoEXT,
@@ -2715,6 +2959,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandleEXT(
 
 /// [`vkGetMemoryMetalHandlePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryMetalHandlePropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2726,6 +2971,7 @@ pub unsafe extern "system" fn vkGetMemoryMetalHandlePropertiesEXT(
 
 /// [`vkGetMemoryNativeBufferOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryNativeBufferOHOS.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
     device: VkDevice,
     pInfo: *const VkMemoryGetNativeBufferInfoOHOS,
@@ -2736,6 +2982,7 @@ pub unsafe extern "system" fn vkGetMemoryNativeBufferOHOS(
 
 /// [`vkGetMemoryRemoteAddressNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryRemoteAddressNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
     device: VkDevice,
     pMemoryGetRemoteAddressInfo: *const VkMemoryGetRemoteAddressInfoNV,
@@ -2746,6 +2993,7 @@ pub unsafe extern "system" fn vkGetMemoryRemoteAddressNV(
 
 /// [`vkGetMemoryWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandleKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkMemoryGetWin32HandleInfoKHR,
@@ -2756,6 +3004,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleKHR(
 
 /// [`vkGetMemoryWin32HandleNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandleNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
     device: VkDevice,
     memory: VkDeviceMemory,
@@ -2767,6 +3016,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandleNV(
 
 /// [`vkGetMemoryWin32HandlePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryWin32HandlePropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2778,6 +3028,7 @@ pub unsafe extern "system" fn vkGetMemoryWin32HandlePropertiesKHR(
 
 /// [`vkGetMemoryZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryZirconHandleFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
     device: VkDevice,
     pGetZirconHandleInfo: *const VkMemoryGetZirconHandleInfoFUCHSIA,
@@ -2788,6 +3039,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandleFUCHSIA(
 
 /// [`vkGetMemoryZirconHandlePropertiesFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMemoryZirconHandlePropertiesFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
     device: VkDevice,
     handleType: VkExternalMemoryHandleTypeFlagBits,
@@ -2801,6 +3053,7 @@ pub unsafe extern "system" fn vkGetMemoryZirconHandlePropertiesFUCHSIA(
 
 /// [`vkGetMicromapBuildSizesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetMicromapBuildSizesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
     device: VkDevice,
     buildType: VkAccelerationStructureBuildTypeKHR,
@@ -2812,6 +3065,7 @@ pub unsafe extern "system" fn vkGetMicromapBuildSizesEXT(
 
 /// [`vkGetNativeBufferPropertiesOHOS`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetNativeBufferPropertiesOHOS.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
     device: VkDevice,
     buffer: *const OH_NativeBuffer,
@@ -2822,6 +3076,7 @@ pub unsafe extern "system" fn vkGetNativeBufferPropertiesOHOS(
 
 /// [`vkGetPartitionedAccelerationStructuresBuildSizesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPartitionedAccelerationStructuresBuildSizesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV(
     device: VkDevice,
     pInfo: *const VkPartitionedAccelerationStructureInstancesInputNV,
@@ -2832,6 +3087,7 @@ pub unsafe extern "system" fn vkGetPartitionedAccelerationStructuresBuildSizesNV
 
 /// [`vkGetPastPresentationTimingEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPastPresentationTimingEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
     device: VkDevice,
     pPastPresentationTimingInfo: *const VkPastPresentationTimingInfoEXT,
@@ -2842,6 +3098,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingEXT(
 
 /// [`vkGetPastPresentationTimingGOOGLE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPastPresentationTimingGOOGLE.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -2853,6 +3110,7 @@ pub unsafe extern "system" fn vkGetPastPresentationTimingGOOGLE(
 
 /// [`vkGetPerformanceParameterINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPerformanceParameterINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
     device: VkDevice,
     parameter: VkPerformanceParameterTypeINTEL,
@@ -2863,6 +3121,7 @@ pub unsafe extern "system" fn vkGetPerformanceParameterINTEL(
 
 /// [`vkGetPipelineBinaryDataKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineBinaryDataKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
     device: VkDevice,
     pInfo: *const VkPipelineBinaryDataInfoKHR,
@@ -2877,6 +3136,7 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
 
 /// [`vkGetPipelineCacheData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineCacheData.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPipelineCacheData(
     device: VkDevice,
@@ -2889,6 +3149,7 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
 
 /// [`vkGetPipelineExecutableInternalRepresentationsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutableInternalRepresentationsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
     device: VkDevice,
     pExecutableInfo: *const VkPipelineExecutableInfoKHR,
@@ -2903,6 +3164,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
 
 /// [`vkGetPipelineExecutablePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutablePropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
     device: VkDevice,
     pPipelineInfo: *const VkPipelineInfoKHR,
@@ -2914,6 +3176,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
 
 /// [`vkGetPipelineExecutableStatisticsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineExecutableStatisticsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
     device: VkDevice,
     pExecutableInfo: *const VkPipelineExecutableInfoKHR,
@@ -2925,6 +3188,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
 
 /// [`vkGetPipelineIndirectDeviceAddressNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineIndirectDeviceAddressNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
     device: VkDevice,
     pInfo: *const VkPipelineIndirectDeviceAddressInfoNV,
@@ -2934,6 +3198,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectDeviceAddressNV(
 
 /// [`vkGetPipelineIndirectMemoryRequirementsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineIndirectMemoryRequirementsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
     device: VkDevice,
     pCreateInfo: *const VkComputePipelineCreateInfo,
@@ -2944,6 +3209,7 @@ pub unsafe extern "system" fn vkGetPipelineIndirectMemoryRequirementsNV(
 
 /// [`vkGetPipelineKeyKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelineKeyKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelineKeyKHR(
     device: VkDevice,
     pPipelineCreateInfo: *const VkPipelineCreateInfoKHR,
@@ -2954,6 +3220,7 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
 
 /// [`vkGetPipelinePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPipelinePropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
     device: VkDevice,
     pPipelineInfo: *const VkPipelineInfoKHR,
@@ -2964,6 +3231,7 @@ pub unsafe extern "system" fn vkGetPipelinePropertiesEXT(
 
 /// [`vkGetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateData.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPrivateData(
     device: VkDevice,
@@ -2977,6 +3245,7 @@ pub unsafe extern "system" fn vkGetPrivateData(
 
 /// [`vkGetPrivateDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPrivateDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPrivateDataEXT(
     device: VkDevice,
     objectType: VkObjectType,
@@ -2989,6 +3258,7 @@ pub unsafe extern "system" fn vkGetPrivateDataEXT(
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,
@@ -3005,6 +3275,7 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
 
 /// [`vkGetRayTracingCaptureReplayShaderGroupHandlesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingCaptureReplayShaderGroupHandlesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3020,6 +3291,7 @@ pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
 
 /// [`vkGetRayTracingShaderGroupHandlesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupHandlesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3033,6 +3305,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
 
 /// [`vkGetRayTracingShaderGroupHandlesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupHandlesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3046,6 +3319,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesNV(
 
 /// [`vkGetRayTracingShaderGroupStackSizeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRayTracingShaderGroupStackSizeKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3057,6 +3331,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
 
 /// [`vkGetRefreshCycleDurationGOOGLE`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRefreshCycleDurationGOOGLE.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3067,6 +3342,7 @@ pub unsafe extern "system" fn vkGetRefreshCycleDurationGOOGLE(
 
 /// [`vkGetRenderAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderAreaGranularity.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     device: VkDevice,
@@ -3078,6 +3354,7 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
 
 /// [`vkGetRenderingAreaGranularity`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularity.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     device: VkDevice,
@@ -3089,6 +3366,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
 
 /// [`vkGetRenderingAreaGranularityKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRenderingAreaGranularityKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
     device: VkDevice,
     pRenderingAreaInfo: *const VkRenderingAreaInfo,
@@ -3099,6 +3377,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularityKHR(
 
 /// [`vkGetSamplerOpaqueCaptureDescriptorDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSamplerOpaqueCaptureDescriptorDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
     device: VkDevice,
     pInfo: *const VkSamplerCaptureDescriptorDataInfoEXT,
@@ -3109,6 +3388,7 @@ pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
 
 /// [`vkGetScreenBufferPropertiesQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetScreenBufferPropertiesQNX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
     device: VkDevice,
     buffer: *const _screen_buffer,
@@ -3119,6 +3399,7 @@ pub unsafe extern "system" fn vkGetScreenBufferPropertiesQNX(
 
 /// [`vkGetSemaphoreCounterValue`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValue.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
     device: VkDevice,
@@ -3130,6 +3411,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
 
 /// [`vkGetSemaphoreCounterValueKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreCounterValueKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
     device: VkDevice,
     semaphore: VkSemaphore,
@@ -3140,6 +3422,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValueKHR(
 
 /// [`vkGetSemaphoreFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreFdKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
     device: VkDevice,
     pGetFdInfo: *const VkSemaphoreGetFdInfoKHR,
@@ -3150,6 +3433,7 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
 
 /// [`vkGetSemaphoreWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreWin32HandleKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
     device: VkDevice,
     pGetWin32HandleInfo: *const VkSemaphoreGetWin32HandleInfoKHR,
@@ -3160,6 +3444,7 @@ pub unsafe extern "system" fn vkGetSemaphoreWin32HandleKHR(
 
 /// [`vkGetSemaphoreZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSemaphoreZirconHandleFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
     device: VkDevice,
     pGetZirconHandleInfo: *const VkSemaphoreGetZirconHandleInfoFUCHSIA,
@@ -3170,6 +3455,7 @@ pub unsafe extern "system" fn vkGetSemaphoreZirconHandleFUCHSIA(
 
 /// [`vkGetShaderBinaryDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderBinaryDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
     device: VkDevice,
     shader: VkShaderEXT,
@@ -3181,6 +3467,7 @@ pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
 
 /// [`vkGetShaderInfoAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderInfoAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetShaderInfoAMD(
     device: VkDevice,
     pipeline: VkPipeline,
@@ -3194,6 +3481,7 @@ pub unsafe extern "system" fn vkGetShaderInfoAMD(
 
 /// [`vkGetShaderInstrumentationValuesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderInstrumentationValuesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: VkDevice,
     instrumentation: VkShaderInstrumentationARM,
@@ -3206,6 +3494,7 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
 
 /// [`vkGetShaderModuleCreateInfoIdentifierEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderModuleCreateInfoIdentifierEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
     device: VkDevice,
     pCreateInfo: *const VkShaderModuleCreateInfo,
@@ -3216,6 +3505,7 @@ pub unsafe extern "system" fn vkGetShaderModuleCreateInfoIdentifierEXT(
 
 /// [`vkGetShaderModuleIdentifierEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetShaderModuleIdentifierEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
     device: VkDevice,
     shaderModule: VkShaderModule,
@@ -3226,12 +3516,14 @@ pub unsafe extern "system" fn vkGetShaderModuleIdentifierEXT(
 
 /// [`vkGetSleepStatusLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSleepStatusLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSleepStatusLegacyNV(device: VkDevice, pLowLatencyMode: *mut VkBool32) {
     forward! { vkGetSleepStatusLegacyNV(device, pLowLatencyMode) }
 }
 
 /// [`vkGetSwapchainCounterEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainCounterEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3243,6 +3535,7 @@ pub unsafe extern "system" fn vkGetSwapchainCounterEXT(
 
 /// [`vkGetSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainImagesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
     device: VkDevice,
@@ -3255,12 +3548,14 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
 
 /// [`vkGetSwapchainStatusKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainStatusKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSwapchainStatusKHR(device: VkDevice, swapchain: VkSwapchainKHR) -> VkResult {
     forward! { vkGetSwapchainStatusKHR(device, swapchain) }
 }
 
 /// [`vkGetSwapchainTimeDomainPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainTimeDomainPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3274,6 +3569,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimeDomainPropertiesEXT(
 
 /// [`vkGetSwapchainTimingPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetSwapchainTimingPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3288,6 +3584,7 @@ pub unsafe extern "system" fn vkGetSwapchainTimingPropertiesEXT(
 
 /// [`vkGetTensorMemoryRequirementsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorMemoryRequirementsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
     device: VkDevice,
     pInfo: *const VkTensorMemoryRequirementsInfoARM,
@@ -3298,6 +3595,7 @@ pub unsafe extern "system" fn vkGetTensorMemoryRequirementsARM(
 
 /// [`vkGetTensorOpaqueCaptureDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorOpaqueCaptureDataARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
     device: VkDevice,
     tensorCount: u32,
@@ -3309,6 +3607,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDataARM(
 
 /// [`vkGetTensorOpaqueCaptureDescriptorDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorOpaqueCaptureDescriptorDataARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
     device: VkDevice,
     pInfo: *const VkTensorCaptureDescriptorDataInfoARM,
@@ -3319,6 +3618,7 @@ pub unsafe extern "system" fn vkGetTensorOpaqueCaptureDescriptorDataARM(
 
 /// [`vkGetTensorViewOpaqueCaptureDescriptorDataARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetTensorViewOpaqueCaptureDescriptorDataARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
     device: VkDevice,
     pInfo: *const VkTensorViewCaptureDescriptorDataInfoARM,
@@ -3329,6 +3629,7 @@ pub unsafe extern "system" fn vkGetTensorViewOpaqueCaptureDescriptorDataARM(
 
 /// [`vkGetValidationCacheDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetValidationCacheDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
     device: VkDevice,
     validationCache: VkValidationCacheEXT,
@@ -3340,6 +3641,7 @@ pub unsafe extern "system" fn vkGetValidationCacheDataEXT(
 
 /// [`vkGetVideoSessionMemoryRequirementsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetVideoSessionMemoryRequirementsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
     device: VkDevice,
     videoSession: VkVideoSessionKHR,
@@ -3353,6 +3655,7 @@ pub unsafe extern "system" fn vkGetVideoSessionMemoryRequirementsKHR(
 
 /// [`vkImportFenceFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportFenceFdKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkImportFenceFdKHR(
     device: VkDevice,
     pImportFenceFdInfo: *const VkImportFenceFdInfoKHR,
@@ -3362,6 +3665,7 @@ pub unsafe extern "system" fn vkImportFenceFdKHR(
 
 /// [`vkImportFenceWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportFenceWin32HandleKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
     device: VkDevice,
     pImportFenceWin32HandleInfo: *const VkImportFenceWin32HandleInfoKHR,
@@ -3371,6 +3675,7 @@ pub unsafe extern "system" fn vkImportFenceWin32HandleKHR(
 
 /// [`vkImportSemaphoreFdKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreFdKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
     device: VkDevice,
     pImportSemaphoreFdInfo: *const VkImportSemaphoreFdInfoKHR,
@@ -3380,6 +3685,7 @@ pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
 
 /// [`vkImportSemaphoreWin32HandleKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreWin32HandleKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
     device: VkDevice,
     pImportSemaphoreWin32HandleInfo: *const VkImportSemaphoreWin32HandleInfoKHR,
@@ -3389,6 +3695,7 @@ pub unsafe extern "system" fn vkImportSemaphoreWin32HandleKHR(
 
 /// [`vkImportSemaphoreZirconHandleFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkImportSemaphoreZirconHandleFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
     device: VkDevice,
     pImportSemaphoreZirconHandleInfo: *const VkImportSemaphoreZirconHandleInfoFUCHSIA,
@@ -3398,6 +3705,7 @@ pub unsafe extern "system" fn vkImportSemaphoreZirconHandleFUCHSIA(
 
 /// [`vkInitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInitializePerformanceApiINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
     device: VkDevice,
     pInitializeInfo: *const VkInitializePerformanceApiInfoINTEL,
@@ -3407,6 +3715,7 @@ pub unsafe extern "system" fn vkInitializePerformanceApiINTEL(
 
 /// [`vkInvalidateMappedMemoryRanges`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkInvalidateMappedMemoryRanges.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
     device: VkDevice,
@@ -3418,12 +3727,14 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
 
 /// [`vkLatencySleepLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkLatencySleepLegacyNV(device: VkDevice, signalSemaphore: VkSemaphore, value: u64) {
     forward! { vkLatencySleepLegacyNV(device, signalSemaphore, value) }
 }
 
 /// [`vkLatencySleepNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkLatencySleepNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkLatencySleepNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3434,6 +3745,7 @@ pub unsafe extern "system" fn vkLatencySleepNV(
 
 /// [`vkMapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkMapMemory(
     device: VkDevice,
@@ -3448,6 +3760,7 @@ pub unsafe extern "system" fn vkMapMemory(
 
 /// [`vkMapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkMapMemory2(
     device: VkDevice,
@@ -3459,6 +3772,7 @@ pub unsafe extern "system" fn vkMapMemory2(
 
 /// [`vkMapMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMapMemory2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkMapMemory2KHR(
     device: VkDevice,
     pMemoryMapInfo: *const VkMemoryMapInfo,
@@ -3469,6 +3783,7 @@ pub unsafe extern "system" fn vkMapMemory2KHR(
 
 /// [`vkMergePipelineCaches`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergePipelineCaches.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkMergePipelineCaches(
     device: VkDevice,
@@ -3481,6 +3796,7 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
 
 /// [`vkMergeValidationCachesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkMergeValidationCachesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkMergeValidationCachesEXT(
     device: VkDevice,
     dstCache: VkValidationCacheEXT,
@@ -3492,6 +3808,7 @@ pub unsafe extern "system" fn vkMergeValidationCachesEXT(
 
 /// [`vkRegisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterCustomBorderColorEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
     device: VkDevice,
     pBorderColor: *const VkSamplerCustomBorderColorCreateInfoEXT,
@@ -3503,6 +3820,7 @@ pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
 
 /// [`vkRegisterDeviceEventEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterDeviceEventEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
     device: VkDevice,
     pDeviceEventInfo: *const VkDeviceEventInfoEXT,
@@ -3514,6 +3832,7 @@ pub unsafe extern "system" fn vkRegisterDeviceEventEXT(
 
 /// [`vkRegisterDisplayEventEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkRegisterDisplayEventEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
     device: VkDevice,
     display: VkDisplayKHR,
@@ -3526,6 +3845,7 @@ pub unsafe extern "system" fn vkRegisterDisplayEventEXT(
 
 /// [`vkReleaseCapturedPipelineDataKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseCapturedPipelineDataKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
     device: VkDevice,
     pInfo: *const VkReleaseCapturedPipelineDataInfoKHR,
@@ -3536,6 +3856,7 @@ pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
 
 /// [`vkReleaseFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseFullScreenExclusiveModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3545,6 +3866,7 @@ pub unsafe extern "system" fn vkReleaseFullScreenExclusiveModeEXT(
 
 /// [`vkReleasePerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleasePerformanceConfigurationINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
     device: VkDevice,
     configuration: VkPerformanceConfigurationINTEL,
@@ -3554,12 +3876,14 @@ pub unsafe extern "system" fn vkReleasePerformanceConfigurationINTEL(
 
 /// [`vkReleaseProfilingLockKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseProfilingLockKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: VkDevice) {
     forward! { vkReleaseProfilingLockKHR(device) }
 }
 
 /// [`vkReleaseSwapchainImagesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseSwapchainImagesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
     device: VkDevice,
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
@@ -3569,6 +3893,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesEXT(
 
 /// [`vkReleaseSwapchainImagesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseSwapchainImagesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
     device: VkDevice,
     pReleaseInfo: *const VkReleaseSwapchainImagesInfoKHR,
@@ -3578,6 +3903,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
 
 /// [`vkResetCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetCommandPool(
     device: VkDevice,
@@ -3589,6 +3915,7 @@ pub unsafe extern "system" fn vkResetCommandPool(
 
 /// [`vkResetDescriptorPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetDescriptorPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetDescriptorPool(
     device: VkDevice,
@@ -3600,6 +3927,7 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
 
 /// [`vkResetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkResetEvent(device, event) }
@@ -3607,6 +3935,7 @@ pub unsafe extern "system" fn vkResetEvent(device: VkDevice, event: VkEvent) -> 
 
 /// [`vkResetFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetFences.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, pFences: *const VkFence) -> VkResult {
     forward! { vkResetFences(device, fenceCount, pFences) }
@@ -3614,12 +3943,14 @@ pub unsafe extern "system" fn vkResetFences(device: VkDevice, fenceCount: u32, p
 
 /// [`vkResetGpaSessionAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetGpaSessionAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkResetGpaSessionAMD(device: VkDevice, gpaSession: VkGpaSessionAMD) -> VkResult {
     forward! { vkResetGpaSessionAMD(device, gpaSession) }
 }
 
 /// [`vkResetQueryPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkResetQueryPool(
     device: VkDevice,
@@ -3632,6 +3963,7 @@ pub unsafe extern "system" fn vkResetQueryPool(
 
 /// [`vkResetQueryPoolEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkResetQueryPoolEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkResetQueryPoolEXT(
     device: VkDevice,
     queryPool: VkQueryPool,
@@ -3643,6 +3975,7 @@ pub unsafe extern "system" fn vkResetQueryPoolEXT(
 
 /// [`vkSetBufferCollectionBufferConstraintsFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetBufferCollectionBufferConstraintsFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -3653,6 +3986,7 @@ pub unsafe extern "system" fn vkSetBufferCollectionBufferConstraintsFUCHSIA(
 
 /// [`vkSetBufferCollectionImageConstraintsFUCHSIA`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetBufferCollectionImageConstraintsFUCHSIA.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetBufferCollectionImageConstraintsFUCHSIA(
     device: VkDevice,
     collection: VkBufferCollectionFUCHSIA,
@@ -3679,12 +4013,14 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
 
 /// [`vkSetDeviceMemoryPriorityEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetDeviceMemoryPriorityEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(device: VkDevice, memory: VkDeviceMemory, priority: f32) {
     forward! { vkSetDeviceMemoryPriorityEXT(device, memory, priority) }
 }
 
 /// [`vkSetEvent`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetEvent.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> VkResult {
     forward! { vkSetEvent(device, event) }
@@ -3692,6 +4028,7 @@ pub unsafe extern "system" fn vkSetEvent(device: VkDevice, event: VkEvent) -> Vk
 
 /// [`vkSetGpaDeviceClockModeAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetGpaDeviceClockModeAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
     device: VkDevice,
     pInfo: *mut VkGpaDeviceClockModeInfoAMD,
@@ -3701,6 +4038,7 @@ pub unsafe extern "system" fn vkSetGpaDeviceClockModeAMD(
 
 /// [`vkSetHdrMetadataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetHdrMetadataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetHdrMetadataEXT(
     device: VkDevice,
     swapchainCount: u32,
@@ -3712,12 +4050,14 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
 
 /// [`vkSetLatencyMarkerLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetLatencyMarkerLegacyNV(device: VkDevice, frameID: u64, marker: u32) {
     forward! { vkSetLatencyMarkerLegacyNV(device, frameID, marker) }
 }
 
 /// [`vkSetLatencyMarkerNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencyMarkerNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetLatencyMarkerNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3728,6 +4068,7 @@ pub unsafe extern "system" fn vkSetLatencyMarkerNV(
 
 /// [`vkSetLatencySleepModeLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencySleepModeLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
     device: VkDevice,
     lowLatencyMode: VkBool32,
@@ -3739,6 +4080,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeLegacyNV(
 
 /// [`vkSetLatencySleepModeNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLatencySleepModeNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetLatencySleepModeNV(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3749,6 +4091,7 @@ pub unsafe extern "system" fn vkSetLatencySleepModeNV(
 
 /// [`vkSetLocalDimmingAMD`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetLocalDimmingAMD.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetLocalDimmingAMD(
     device: VkDevice,
     swapChain: VkSwapchainKHR,
@@ -3759,6 +4102,7 @@ pub unsafe extern "system" fn vkSetLocalDimmingAMD(
 
 /// [`vkSetPrivateData`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateData.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkSetPrivateData(
     device: VkDevice,
@@ -3772,6 +4116,7 @@ pub unsafe extern "system" fn vkSetPrivateData(
 
 /// [`vkSetPrivateDataEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetPrivateDataEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetPrivateDataEXT(
     device: VkDevice,
     objectType: VkObjectType,
@@ -3784,6 +4129,7 @@ pub unsafe extern "system" fn vkSetPrivateDataEXT(
 
 /// [`vkSetSwapchainPresentTimingQueueSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSetSwapchainPresentTimingQueueSizeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3794,12 +4140,14 @@ pub unsafe extern "system" fn vkSetSwapchainPresentTimingQueueSizeEXT(
 
 /// [`vkShutdownLatencyDeviceLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkShutdownLatencyDeviceLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkShutdownLatencyDeviceLegacyNV(device: VkDevice) {
     forward! { vkShutdownLatencyDeviceLegacyNV(device) }
 }
 
 /// [`vkSignalSemaphore`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphore.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkSignalSemaphore(
     device: VkDevice,
@@ -3810,6 +4158,7 @@ pub unsafe extern "system" fn vkSignalSemaphore(
 
 /// [`vkSignalSemaphoreKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkSignalSemaphoreKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkSignalSemaphoreKHR(
     device: VkDevice,
     pSignalInfo: *const VkSemaphoreSignalInfo,
@@ -3819,6 +4168,7 @@ pub unsafe extern "system" fn vkSignalSemaphoreKHR(
 
 /// [`vkTransitionImageLayout`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayout.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkTransitionImageLayout(
     device: VkDevice,
@@ -3830,6 +4180,7 @@ pub unsafe extern "system" fn vkTransitionImageLayout(
 
 /// [`vkTransitionImageLayoutEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTransitionImageLayoutEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
     device: VkDevice,
     transitionCount: u32,
@@ -3840,6 +4191,7 @@ pub unsafe extern "system" fn vkTransitionImageLayoutEXT(
 
 /// [`vkTrimCommandPool`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPool.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkTrimCommandPool(
     device: VkDevice,
@@ -3851,6 +4203,7 @@ pub unsafe extern "system" fn vkTrimCommandPool(
 
 /// [`vkTrimCommandPoolKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkTrimCommandPoolKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkTrimCommandPoolKHR(
     device: VkDevice,
     commandPool: VkCommandPool,
@@ -3861,12 +4214,14 @@ pub unsafe extern "system" fn vkTrimCommandPoolKHR(
 
 /// [`vkUninitializePerformanceApiINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUninitializePerformanceApiINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUninitializePerformanceApiINTEL(device: VkDevice) {
     forward! { vkUninitializePerformanceApiINTEL(device) }
 }
 
 /// [`vkUnmapMemory`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMemory) {
     forward! { vkUnmapMemory(device, memory) }
@@ -3874,6 +4229,7 @@ pub unsafe extern "system" fn vkUnmapMemory(device: VkDevice, memory: VkDeviceMe
 
 /// [`vkUnmapMemory2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo: *const VkMemoryUnmapInfo) -> VkResult {
     forward! { vkUnmapMemory2(device, pMemoryUnmapInfo) }
@@ -3881,6 +4237,7 @@ pub unsafe extern "system" fn vkUnmapMemory2(device: VkDevice, pMemoryUnmapInfo:
 
 /// [`vkUnmapMemory2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnmapMemory2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUnmapMemory2KHR(
     device: VkDevice,
     pMemoryUnmapInfo: *const VkMemoryUnmapInfo,
@@ -3890,12 +4247,14 @@ pub unsafe extern "system" fn vkUnmapMemory2KHR(
 
 /// [`vkUnregisterCustomBorderColorEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUnregisterCustomBorderColorEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: VkDevice, index: u32) {
     forward! { vkUnregisterCustomBorderColorEXT(device, index) }
 }
 
 /// [`vkUpdateDescriptorSetWithTemplate`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplate.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     device: VkDevice,
@@ -3908,6 +4267,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
 
 /// [`vkUpdateDescriptorSetWithTemplateKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSetWithTemplateKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
     device: VkDevice,
     descriptorSet: VkDescriptorSet,
@@ -3919,6 +4279,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplateKHR(
 
 /// [`vkUpdateDescriptorSets`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateDescriptorSets.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkUpdateDescriptorSets(
     device: VkDevice,
@@ -3934,6 +4295,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
 
 /// [`vkUpdateIndirectExecutionSetPipelineEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateIndirectExecutionSetPipelineEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
@@ -3948,6 +4310,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
 
 /// [`vkUpdateIndirectExecutionSetShaderEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateIndirectExecutionSetShaderEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
     device: VkDevice,
     indirectExecutionSet: VkIndirectExecutionSetEXT,
@@ -3961,6 +4324,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
 
 /// [`vkUpdateVideoSessionParametersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkUpdateVideoSessionParametersKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
     device: VkDevice,
     videoSessionParameters: VkVideoSessionParametersKHR,
@@ -3971,6 +4335,7 @@ pub unsafe extern "system" fn vkUpdateVideoSessionParametersKHR(
 
 /// [`vkWaitForFences`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForFences.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkWaitForFences(
     device: VkDevice,
@@ -3984,6 +4349,7 @@ pub unsafe extern "system" fn vkWaitForFences(
 
 /// [`vkWaitForPresent2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForPresent2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWaitForPresent2KHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -3994,6 +4360,7 @@ pub unsafe extern "system" fn vkWaitForPresent2KHR(
 
 /// [`vkWaitForPresentKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitForPresentKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWaitForPresentKHR(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -4005,6 +4372,7 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
 
 /// [`vkWaitSemaphores`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphores.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkWaitSemaphores(
     device: VkDevice,
@@ -4016,6 +4384,7 @@ pub unsafe extern "system" fn vkWaitSemaphores(
 
 /// [`vkWaitSemaphoresKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWaitSemaphoresKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWaitSemaphoresKHR(
     device: VkDevice,
     pWaitInfo: *const VkSemaphoreWaitInfo,
@@ -4026,6 +4395,7 @@ pub unsafe extern "system" fn vkWaitSemaphoresKHR(
 
 /// [`vkWriteAccelerationStructuresPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteAccelerationStructuresPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
     device: VkDevice,
     accelerationStructureCount: u32,
@@ -4043,6 +4413,7 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
 
 /// [`vkWriteMicromapsPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteMicromapsPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
     device: VkDevice,
     micromapCount: u32,
@@ -4057,6 +4428,7 @@ pub unsafe extern "system" fn vkWriteMicromapsPropertiesEXT(
 
 /// [`vkWriteResourceDescriptorsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteResourceDescriptorsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
     device: VkDevice,
     resourceCount: u32,
@@ -4068,6 +4440,7 @@ pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
 
 /// [`vkWriteSamplerDescriptorsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkWriteSamplerDescriptorsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
     device: VkDevice,
     samplerCount: u32,

@@ -8,6 +8,7 @@ use crate::forward::forward;
 
 /// [`vkGetExternalComputeQueueDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetExternalComputeQueueDataNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetExternalComputeQueueDataNV(
     externalQueue: VkExternalComputeQueueNV,
     params: *mut VkExternalComputeQueueDataParamsNV,

@@ -9,6 +9,7 @@ use crate::handle::App;
 
 /// [`vkAcquireDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireDrmDisplayEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     drmFd: i32,
@@ -19,6 +20,7 @@ pub unsafe extern "system" fn vkAcquireDrmDisplayEXT(
 
 /// [`vkAcquireWinrtDisplayNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireWinrtDisplayNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<App>,
     display: VkDisplayKHR,
@@ -28,6 +30,7 @@ pub unsafe extern "system" fn vkAcquireWinrtDisplayNV(
 
 /// [`vkAcquireXlibDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireXlibDisplayEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquireXlibDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     dpy: *mut Display,
@@ -49,6 +52,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 
 /// [`vkCreateDisplayModeKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDisplayModeKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDisplayModeKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -85,6 +89,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
 
 /// [`vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCountersByRegionARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -100,6 +105,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
 
 /// [`vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -115,6 +121,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
 
 /// [`vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM(
     physicalDevice: VkPhysicalDevice<App>,
     pDescriptionCount: *mut u32,
@@ -127,6 +134,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
 
 /// [`vkGetDisplayModeProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayModeProperties2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -139,6 +147,7 @@ pub unsafe extern "system" fn vkGetDisplayModeProperties2KHR(
 
 /// [`vkGetDisplayModePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayModePropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -151,6 +160,7 @@ pub unsafe extern "system" fn vkGetDisplayModePropertiesKHR(
 
 /// [`vkGetDisplayPlaneCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneCapabilities2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -162,6 +172,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilities2KHR(
 
 /// [`vkGetDisplayPlaneCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneCapabilitiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -174,6 +185,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneCapabilitiesKHR(
 
 /// [`vkGetDisplayPlaneSupportedDisplaysKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDisplayPlaneSupportedDisplaysKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -188,6 +200,7 @@ pub unsafe extern "system" fn vkGetDisplayPlaneSupportedDisplaysKHR(
 
 /// [`vkGetDrmDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDrmDisplayEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetDrmDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     drmFd: i32,
@@ -199,6 +212,7 @@ pub unsafe extern "system" fn vkGetDrmDisplayEXT(
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
     physicalDevice: VkPhysicalDevice<App>,
     pTimeDomainCount: *mut u32,
@@ -211,6 +225,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(
 
 /// [`vkGetPhysicalDeviceCalibrateableTimeDomainsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCalibrateableTimeDomainsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pTimeDomainCount: *mut u32,
@@ -223,6 +238,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -235,6 +251,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixFlexibleDimens
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixProperties2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixProperties2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     pCooperativeMatrixInfo: *const VkPhysicalDeviceCooperativeMatrixInfo2EXT,
@@ -249,6 +266,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixProperties2EXT
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -261,6 +279,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR(
 
 /// [`vkGetPhysicalDeviceCooperativeMatrixPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeMatrixPropertiesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -273,6 +292,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(
 
 /// [`vkGetPhysicalDeviceCooperativeVectorPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceCooperativeVectorPropertiesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     pPropertyCount: *mut u32,
@@ -285,6 +305,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCooperativeVectorPropertiesNV(
 
 /// [`vkGetPhysicalDeviceDescriptorSizeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDescriptorSizeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
     physicalDevice: VkPhysicalDevice<App>,
     descriptorType: VkDescriptorType,
@@ -294,6 +315,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
 
 /// [`vkGetPhysicalDeviceDirectFBPresentationSupportEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDirectFBPresentationSupportEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -306,6 +328,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDirectFBPresentationSupportEXT(
 
 /// [`vkGetPhysicalDeviceDisplayPlaneProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPlaneProperties2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -319,6 +342,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlaneProperties2KHR(
 
 /// [`vkGetPhysicalDeviceDisplayPlanePropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPlanePropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -332,6 +356,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPlanePropertiesKHR(
 
 /// [`vkGetPhysicalDeviceDisplayProperties2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayProperties2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -345,6 +370,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayProperties2KHR(
 
 /// [`vkGetPhysicalDeviceDisplayPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceDisplayPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -356,6 +382,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDisplayPropertiesKHR(
 
 /// [`vkGetPhysicalDeviceExternalBufferProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalBufferProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -369,6 +396,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
 
 /// [`vkGetPhysicalDeviceExternalFenceProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalFenceProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -382,6 +410,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
 
 /// [`vkGetPhysicalDeviceExternalImageFormatPropertiesNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalImageFormatPropertiesNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV(
     physicalDevice: VkPhysicalDevice<App>,
     format: VkFormat,
@@ -400,6 +429,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalImageFormatPropertiesNV
 
 /// [`vkGetPhysicalDeviceExternalSemaphoreProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalSemaphoreProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -414,6 +444,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
 
 /// [`vkGetPhysicalDeviceExternalTensorPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceExternalTensorPropertiesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     pExternalTensorInfo: *const VkPhysicalDeviceExternalTensorInfoARM,
@@ -426,6 +457,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalTensorPropertiesARM(
 
 /// [`vkGetPhysicalDeviceFeatures`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
     physicalDevice: VkPhysicalDevice<App>,
@@ -436,6 +468,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures(
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -446,6 +479,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
 
 /// [`vkGetPhysicalDeviceFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -457,6 +491,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties(
 
 /// [`vkGetPhysicalDeviceFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFormatProperties2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -468,6 +503,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
 
 /// [`vkGetPhysicalDeviceFragmentShadingRatesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFragmentShadingRatesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pFragmentShadingRateCount: *mut u32,
@@ -480,6 +516,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFragmentShadingRatesKHR(
 
 /// [`vkGetPhysicalDeviceImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceImageFormatProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -498,6 +535,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties(
 
 /// [`vkGetPhysicalDeviceImageFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceImageFormatProperties2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -511,6 +549,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
 
 /// [`vkGetPhysicalDeviceMemoryProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -521,6 +560,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties(
 
 /// [`vkGetPhysicalDeviceMemoryProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMemoryProperties2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -531,6 +571,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
 
 /// [`vkGetPhysicalDeviceMultisamplePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMultisamplePropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     samples: VkSampleCountFlagBits,
@@ -543,6 +584,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 
 /// [`vkGetPhysicalDeviceOpticalFlowImageFormatsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceOpticalFlowImageFormatsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
     physicalDevice: VkPhysicalDevice<App>,
     pOpticalFlowImageFormatInfo: *const VkOpticalFlowImageFormatInfoNV,
@@ -557,6 +599,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceOpticalFlowImageFormatsNV(
 
 /// [`vkGetPhysicalDevicePresentRectanglesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDevicePresentRectanglesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -569,6 +612,7 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
 
 /// [`vkGetPhysicalDeviceProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -579,6 +623,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties(
 
 /// [`vkGetPhysicalDeviceProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceProperties2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -589,6 +634,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOperationPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -603,6 +649,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphEngineOpera
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlowImageFormatsARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -619,6 +666,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphOpticalFlow
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingEnginePropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     pQueueFamilyDataGraphProcessingEngineInfo: *const VkPhysicalDeviceQueueFamilyDataGraphProcessingEngineInfoARM,
@@ -632,6 +680,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphProcessingE
 
 /// [`vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesARM(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -646,6 +695,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyDataGraphPropertiesA
 
 /// [`vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPassesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pPerformanceQueryCreateInfo: *const VkQueryPoolPerformanceCreateInfoKHR,
@@ -658,6 +708,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
 
 /// [`vkGetPhysicalDeviceQueueFamilyProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -671,6 +722,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
 
 /// [`vkGetPhysicalDeviceQueueFamilyProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceQueueFamilyProperties2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -684,6 +736,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
 
 /// [`vkGetPhysicalDeviceScreenPresentationSupportQNX`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceScreenPresentationSupportQNX.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(target_os = "nto", unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
     physicalDevice: VkPhysicalDevice<App>,
@@ -697,6 +750,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceScreenPresentationSupportQNX(
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -716,6 +770,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -730,6 +785,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
 
 /// [`vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSamplesCombinationsNV(
     physicalDevice: VkPhysicalDevice<App>,
     pCombinationCount: *mut u32,
@@ -743,6 +799,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSupportedFramebufferMixedSample
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     surface: VkSurfaceKHR<App>,
@@ -755,6 +812,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2EXT(
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilities2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilities2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -768,6 +826,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
 
 /// [`vkGetPhysicalDeviceSurfaceCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceCapabilitiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -781,6 +840,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
 
 /// [`vkGetPhysicalDeviceSurfaceFormats2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormats2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -795,6 +855,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
 
 /// [`vkGetPhysicalDeviceSurfaceFormatsKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceFormatsKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -809,6 +870,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
 
 /// [`vkGetPhysicalDeviceSurfacePresentModes2EXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModes2EXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
     physicalDevice: VkPhysicalDevice<App>,
     pSurfaceInfo: *const VkPhysicalDeviceSurfaceInfo2KHR<App>,
@@ -823,6 +885,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModes2EXT(
 
 /// [`vkGetPhysicalDeviceSurfacePresentModesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfacePresentModesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -837,6 +900,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
 
 /// [`vkGetPhysicalDeviceSurfaceSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSurfaceSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -851,6 +915,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
 
 /// [`vkGetPhysicalDeviceToolProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceToolProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -862,6 +927,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
 
 /// [`vkGetPhysicalDeviceToolPropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceToolPropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     pToolCount: *mut u32,
@@ -872,6 +938,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolPropertiesEXT(
 
 /// [`vkGetPhysicalDeviceUbmPresentationSupportSEC`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceUbmPresentationSupportSEC.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
     physicalDevice: VkPhysicalDevice<App>,
     queueFamilyIndex: u32,
@@ -884,6 +951,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceUbmPresentationSupportSEC(
 
 /// [`vkGetPhysicalDeviceVideoCapabilitiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoCapabilitiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pVideoProfile: *const VkVideoProfileInfoKHR,
@@ -896,6 +964,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoCapabilitiesKHR(
 
 /// [`vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pQualityLevelInfo: *const VkPhysicalDeviceVideoEncodeQualityLevelInfoKHR,
@@ -909,6 +978,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoEncodeQualityLevelProperti
 
 /// [`vkGetPhysicalDeviceVideoFormatPropertiesKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceVideoFormatPropertiesKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
     physicalDevice: VkPhysicalDevice<App>,
     pVideoFormatInfo: *const VkPhysicalDeviceVideoFormatInfoKHR,
@@ -923,6 +993,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceVideoFormatPropertiesKHR(
 
 /// [`vkGetPhysicalDeviceWaylandPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWaylandPresentationSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(
     all(
         not(vkl_steps_aside),
@@ -948,6 +1019,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
 
 /// [`vkGetPhysicalDeviceWin32PresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceWin32PresentationSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(windows, unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
@@ -958,6 +1030,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWin32PresentationSupportKHR(
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(
     all(
         not(vkl_steps_aside),
@@ -984,6 +1057,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
 
 /// [`vkGetPhysicalDeviceXlibPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXlibPresentationSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(
     all(
         not(vkl_steps_aside),
@@ -1010,6 +1084,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
 
 /// [`vkGetRandROutputDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetRandROutputDisplayEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     dpy: *mut Display,
@@ -1021,6 +1096,7 @@ pub unsafe extern "system" fn vkGetRandROutputDisplayEXT(
 
 /// [`vkGetWinrtDisplayNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetWinrtDisplayNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetWinrtDisplayNV(
     physicalDevice: VkPhysicalDevice<App>,
     deviceRelativeId: u32,
@@ -1031,6 +1107,7 @@ pub unsafe extern "system" fn vkGetWinrtDisplayNV(
 
 /// [`vkReleaseDisplayEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkReleaseDisplayEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkReleaseDisplayEXT(
     physicalDevice: VkPhysicalDevice<App>,
     display: VkDisplayKHR,

@@ -8,6 +8,7 @@ use crate::forward::forward;
 
 /// [`vkGetQueueCheckpointData2NV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueueCheckpointData2NV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
     queue: VkQueue,
     pCheckpointDataCount: *mut u32,
@@ -18,6 +19,7 @@ pub unsafe extern "system" fn vkGetQueueCheckpointData2NV(
 
 /// [`vkGetQueueCheckpointDataNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueueCheckpointDataNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
     queue: VkQueue,
     pCheckpointDataCount: *mut u32,
@@ -28,12 +30,14 @@ pub unsafe extern "system" fn vkGetQueueCheckpointDataNV(
 
 /// [`vkQueueBeginDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBeginDebugUtilsLabelEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     forward! { vkQueueBeginDebugUtilsLabelEXT(queue, pLabelInfo) }
 }
 
 /// [`vkQueueBindSparse`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueBindSparse.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueBindSparse(
     queue: VkQueue,
@@ -46,24 +50,28 @@ pub unsafe extern "system" fn vkQueueBindSparse(
 
 /// [`vkQueueEndDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueEndDebugUtilsLabelEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: VkQueue) {
     forward! { vkQueueEndDebugUtilsLabelEXT(queue) }
 }
 
 /// [`vkQueueInsertDebugUtilsLabelEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueInsertDebugUtilsLabelEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(queue: VkQueue, pLabelInfo: *const VkDebugUtilsLabelEXT) {
     forward! { vkQueueInsertDebugUtilsLabelEXT(queue, pLabelInfo) }
 }
 
 /// [`vkQueueNotifyOutOfBandLegacyNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueNotifyOutOfBandLegacyNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandLegacyNV(queue: VkQueue, queueType: u32) {
     forward! { vkQueueNotifyOutOfBandLegacyNV(queue, queueType) }
 }
 
 /// [`vkQueueNotifyOutOfBandNV`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueNotifyOutOfBandNV.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
     queue: VkQueue,
     pQueueTypeInfo: *const VkOutOfBandQueueTypeInfoNV,
@@ -73,6 +81,7 @@ pub unsafe extern "system" fn vkQueueNotifyOutOfBandNV(
 
 /// [`vkQueuePresentKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueuePresentKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *const VkPresentInfoKHR) -> VkResult {
     forward! { vkQueuePresentKHR(queue, pPresentInfo) }
@@ -80,6 +89,7 @@ pub unsafe extern "system" fn vkQueuePresentKHR(queue: VkQueue, pPresentInfo: *c
 
 /// [`vkQueueSetPerfHintQCOM`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSetPerfHintQCOM.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueSetPerfHintQCOM(
     queue: VkQueue,
     pPerfHintInfo: *const VkPerfHintInfoQCOM,
@@ -89,6 +99,7 @@ pub unsafe extern "system" fn vkQueueSetPerfHintQCOM(
 
 /// [`vkQueueSetPerformanceConfigurationINTEL`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSetPerformanceConfigurationINTEL.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
     queue: VkQueue,
     configuration: VkPerformanceConfigurationINTEL,
@@ -98,6 +109,7 @@ pub unsafe extern "system" fn vkQueueSetPerformanceConfigurationINTEL(
 
 /// [`vkQueueSubmit`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueSubmit(
     queue: VkQueue,
@@ -110,6 +122,7 @@ pub unsafe extern "system" fn vkQueueSubmit(
 
 /// [`vkQueueSubmit2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueSubmit2(
     queue: VkQueue,
@@ -122,6 +135,7 @@ pub unsafe extern "system" fn vkQueueSubmit2(
 
 /// [`vkQueueSubmit2KHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueSubmit2KHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkQueueSubmit2KHR(
     queue: VkQueue,
     submitCount: u32,
@@ -133,6 +147,7 @@ pub unsafe extern "system" fn vkQueueSubmit2KHR(
 
 /// [`vkQueueWaitIdle`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkQueueWaitIdle.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkQueueWaitIdle(queue: VkQueue) -> VkResult {
     forward! { vkQueueWaitIdle(queue) }

@@ -25,7 +25,7 @@ macro_rules! forward {
 macro_rules! forward {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            $crate::forward::frame_begins!(),
+            $crate::forward::jump_begins!(),
             concat!("test ", crate::stubs::first!(), ", ", crate::stubs::first!()),
             "je 2f",
             concat!("mov rax, [", crate::stubs::first!(), "]"),
@@ -35,7 +35,7 @@ macro_rules! forward {
             "2:",
             "mov ax, {number}",
             "jmp {other}",
-            $crate::forward::frame_ends!(),
+            $crate::forward::jump_ends!(),
             ".p2align 5, 0xCC",
             devices = sym crate::device::DEVICES,
             newest = const crate::translation::offsets::NEWEST,
@@ -93,7 +93,7 @@ macro_rules! forward_of_physical_device {
 macro_rules! forward_of_physical_device {
     ($name:ident $arguments:tt) => {
         core::arch::naked_asm!(
-            $crate::forward::frame_begins!(),
+            $crate::forward::jump_begins!(),
             concat!("test ", crate::stubs::first!(), ", ", crate::stubs::first!()),
             "je 2f",
             "mov rax, {magic}",
@@ -105,7 +105,7 @@ macro_rules! forward_of_physical_device {
             "2:",
             concat!("mov ", crate::stubs::first_half!(), ", {row}"),
             "jmp {reject}",
-            $crate::forward::frame_ends!(),
+            $crate::forward::jump_ends!(),
             ".p2align 6, 0xCC",
             magic = const crate::translation::PHYSICAL_DEVICE_MAGIC,
             place = const crate::translation::offsets::PHYSICAL_DEVICE_MAGIC,
@@ -256,6 +256,25 @@ macro_rules! frame_ends {
     };
 }
 
+/// The frame of a trampoline that only jumps. In the shipped library for Linux, all of them are in one section. One entry of the unwind table covers
+/// the section (`stubs/x86_64.rs`), because an entry for each would be as large as the code.
+#[cfg(all(target_arch = "x86_64", vkl_one_frame))]
+macro_rules! jump_begins {
+    () => {
+        ""
+    };
+}
+#[cfg(all(target_arch = "x86_64", vkl_one_frame))]
+macro_rules! jump_ends {
+    () => {
+        ""
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(vkl_one_frame)))]
+pub(crate) use {frame_begins as jump_begins, frame_ends as jump_ends};
+
 pub(crate) use {ask_driver, forward, forward_and_adopt, forward_of_instance, forward_of_physical_device};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) use {frame_begins, frame_ends};
+#[cfg(all(target_arch = "x86_64", vkl_one_frame))]
+pub(crate) use {jump_begins, jump_ends};

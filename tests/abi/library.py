@@ -80,6 +80,14 @@ def hardened():
     expect("TEXTREL" not in tags, "relocations in code")
 
 
+def frames():
+    """Debuggers and profilers find the caller from the first instruction of every exported function: an entry of the unwind table covers it."""
+    text = run([tool("readelf"), "--debug-dump=frames", setting("VKL_LIBRARY")], 30)
+    ranges = [(int(begin, 16), int(end, 16)) for begin, end in re.findall(r"FDE.*pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)]
+    bare = [name for name, _, at in symbols() if not any(begin <= at < end for begin, end in ranges)]
+    expect(not bare, f"without an entry: {bare}")
+
+
 CASES = [
     ("the list of exports", the_list),
     ("exports are the list and nothing else", exports),
@@ -88,4 +96,5 @@ CASES = [
     ("needed libraries", needed),
     ("what it takes from elsewhere", undefined),
     ("stack and relocations", hardened),
+    ("frames of exported functions", frames),
 ]

@@ -94,8 +94,12 @@ fn function(plan: &Plan<'_>, command: &CommandPlan<'_>) -> TokenStream {
         Entry::Handwritten => handwritten(command),
         Entry::OutputHandles | Entry::Generated | Entry::Shared => passed_on(plan, command),
     };
-    let naked =
-        is_jump(command).then(|| quote!(#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]));
+    let naked = is_jump(command).then(|| {
+        quote! {
+            #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+            #[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
+        }
+    });
     quote! {
         #doc
         #naked

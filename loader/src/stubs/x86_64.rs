@@ -260,3 +260,41 @@ global_asm!(
 );
 
 global_asm!(".text", local_symbol!("vkl_reject"), "endbr64", "jmp {rejected}", rejected = sym translation::rejected_handle);
+
+// One entry of the unwind table for all trampolines that only jump. Their section begins and ends with them, and none of them changes the stack:
+// the return address is always at rsp.
+#[cfg(vkl_one_frame)]
+global_asm!(
+    ".pushsection .text.vkl_jumps, \"ax\", @progbits",
+    ".subsection 1",
+    local_symbol!("vkl_jumps_end"),
+    ".popsection",
+    ".pushsection .eh_frame, \"a\", @unwind",
+    ".balign 8",
+    "2:",
+    ".long 4f - 3f",
+    "3:",
+    // Version and identifier of the common part, the factors of its numbers, and rip as the column of the return address.
+    ".long 0",
+    ".byte 1",
+    ".asciz \"zR\"",
+    ".uleb128 1",
+    ".sleb128 -8",
+    ".byte 16",
+    // Addresses are relative and have four bytes.
+    ".uleb128 1",
+    ".byte 0x1B",
+    // The frame begins 8 bytes above rsp, and the return address is 8 bytes below that.
+    ".byte 0x0C, 7, 8, 0x90, 1",
+    ".balign 8",
+    "4:",
+    ".long 6f - 5f",
+    "5:",
+    ".long 5b - 2b",
+    ".long .text.vkl_jumps - .",
+    ".long vkl_jumps_end - .text.vkl_jumps",
+    ".uleb128 0",
+    ".balign 8",
+    "6:",
+    ".popsection",
+);

@@ -10,6 +10,7 @@ use crate::handle::App;
 
 /// [`vkAcquireFullScreenExclusiveModeEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkAcquireFullScreenExclusiveModeEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkAcquireFullScreenExclusiveModeEXT(
     device: VkDevice,
     swapchain: VkSwapchainKHR,
@@ -43,6 +44,7 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
 
 /// [`vkGetDeviceProcAddr`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetDeviceProcAddr.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetDeviceProcAddr(device: VkDevice, pName: *const c_char) -> PFN_vkVoidFunction {
     forward! { vkGetDeviceProcAddr(device, pName) }
@@ -61,6 +63,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue(
 
 /// [`vkGetQueryPoolResults`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetQueryPoolResults.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetQueryPoolResults(
     device: VkDevice,

@@ -9,6 +9,7 @@ use crate::handle::App;
 
 /// [`vkCreateDevice`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkCreateDevice.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkCreateDevice(
     physicalDevice: VkPhysicalDevice<App>,
@@ -21,6 +22,7 @@ pub unsafe extern "system" fn vkCreateDevice(
 
 /// [`vkGetPhysicalDeviceFeatures2`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceFeatures2.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
     physicalDevice: VkPhysicalDevice<App>,
@@ -31,6 +33,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
 
 /// [`vkGetPhysicalDeviceMultisamplePropertiesEXT`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceMultisamplePropertiesEXT.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
     physicalDevice: VkPhysicalDevice<App>,
     samples: VkSampleCountFlagBits,
@@ -43,6 +46,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
 
 /// [`vkGetPhysicalDeviceSparseImageFormatProperties`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceSparseImageFormatProperties.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(not(vkl_steps_aside), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
     physicalDevice: VkPhysicalDevice<App>,
@@ -62,6 +66,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
 
 /// [`vkGetPhysicalDeviceXcbPresentationSupportKHR`](https://registry.khronos.org/vulkan/specs/latest/man/html/vkGetPhysicalDeviceXcbPresentationSupportKHR.html)
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), unsafe(naked))]
+#[cfg_attr(vkl_one_frame, unsafe(link_section = ".text.vkl_jumps"))]
 #[cfg_attr(all(not(vkl_steps_aside), target_os = "linux"), unsafe(no_mangle))]
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physicalDevice: VkPhysicalDevice<App>,
