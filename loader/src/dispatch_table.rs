@@ -42,8 +42,8 @@ macro_rules! chain_table {
     };
 }
 
-/// Declares a table of a driver's functions; any slot may be empty. The first row has the table. Each other row has a command and the type of its
-/// function.
+/// Declares a table of a driver's functions; any slot may be empty. The first row names the table. Each other row has a command and the
+/// type of its function.
 macro_rules! driver_table {
     ($table:ident; $($name:ident: $function:ty;)*) => {
         /// The functions of a driver.
@@ -57,7 +57,7 @@ macro_rules! driver_table {
     };
 }
 
-/// Declares the functions that open a driver which stays closed, for the table of instances and physical devices.
+/// Declares a table for instances and physical devices with functions that open a closed driver.
 macro_rules! late_table {
     (DriverTable: $($name:ident: $function:ty;)*) => {
         /// Functions that open the driver, and pass the call on.

@@ -229,7 +229,7 @@ macro_rules! ask_driver {
     }};
 }
 
-/// Tells debuggers and profilers that the stack is as the caller left it. The gap separates functions.
+/// Tells debuggers and profilers that the stack is as the caller left it. The padding in `frame_ends` separates functions.
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), not(windows)))]
 macro_rules! frame_begins {
     () => {
@@ -242,7 +242,7 @@ macro_rules! frame_ends {
         ".cfi_endproc\n.p2align 4, 0xCC"
     };
 }
-/// On Windows, a function without an entry in the unwind table counts as such a function.
+/// Does nothing: on Windows, a function without an entry in the unwind table counts as one that leaves the stack unchanged.
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), windows))]
 macro_rules! frame_begins {
     () => {

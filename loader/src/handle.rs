@@ -1,8 +1,8 @@
 //! Different handle types for the application, the layer chain and drivers.
 //!
-//! The loader replaces five kinds of object by its own. A handle of the same C type then names different objects: above the loader, between loader
-//! and layers, and inside a driver. Mixing them up is a common fault in loaders. [`Level`] gives each place its own types, and only
-//! [`crate::translation`] converts between them.
+//! The loader replaces five kinds of object by its own objects. A handle of the same C type then names different objects: above the loader,
+//! between loader and layers, and inside a driver. Confusing these handles is a common fault in loaders. [`Level`] gives each place its own
+//! types, and only [`crate::translation`] converts between them.
 
 use core::ffi::c_void;
 use core::marker::PhantomData;

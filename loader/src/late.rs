@@ -9,7 +9,8 @@ use discovery::log::Listener;
 /// Functions of a driver, and its own instance.
 pub(crate) type Real<'r> = (&'r DriverTable, InstanceHandle<Driver>);
 
-/// Place of the handle in an object for which thunks of physical-device functions serve; its first word is the table of functions.
+/// Offset in bytes of the handle in the objects that thunks of physical-device functions accept. The first word of such an object is the
+/// table of functions.
 pub(crate) const THUNK_HANDLE: usize = 24;
 
 /// An instance of the loader whose drivers may be opened late.
@@ -22,7 +23,7 @@ pub(crate) trait LateHost: Listener {
     /// The errors of the driver.
     fn hand_over(&self, stand_in: InstanceHandle<Driver>, real: Real<'_>) -> Result<(), VkResult>;
 
-    /// Destroys these objects.
+    /// Destroys the objects that [`LateHost::hand_over`] created.
     fn take_back(&self, stand_in: InstanceHandle<Driver>, real: Real<'_>);
 
     /// Returns the thunk with this number for physical-device functions that the registry does not know.

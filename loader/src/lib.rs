@@ -3,11 +3,11 @@
 //! `docs/architecture.md` explains how the parts fit together. In short:
 //!
 //! - [`generated`] follows from the Vulkan registry alone and holds the C entry points.
-//! - [`entry`] and [`terminator`] are handwritten bodies that it calls.
+//! - [`entry`] and [`terminator`] have the handwritten bodies of entry points and terminators.
 //! - The crate [`discovery`] decides from files and variables, and records every decision in its [journal](discovery::journal).
 //!
-//! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The Rust items are not a stable
-//! interface.
+//! The crate is built as a shared library for Vulkan programs and as a Rust library for this project's own tests. The Rust items are not a
+//! stable interface.
 
 #![cfg_attr(not(any(test, fuzzing)), no_std)]
 #![deny(

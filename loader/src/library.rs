@@ -57,7 +57,7 @@ impl Library {
         Self::open_with(path, os::Library::open_layer)
     }
 
-    /// Opens the library of a driver again. `name` is its name in messages and, if it has a path, that path.
+    /// Opens the library of a driver again. `name` is the library's name in messages; if the library has a path, `name` is that path.
     ///
     /// # Errors
     /// The error text of the system.
@@ -113,10 +113,10 @@ impl Drop for Library {
     }
 }
 
-/// Opens a library, which is a step of the trace under this name.
+/// Opens a library, and records this as a step of the trace under the name.
 ///
 /// # Errors
-/// The system's, in its words.
+/// The system's error text.
 pub(crate) fn traced<T>(name: &[u8], open: impl FnOnce() -> Result<T, OpenError>) -> Result<T, OpenError> {
     let step = Step::Open.begin(name);
     let opened = open();
@@ -129,8 +129,8 @@ pub(crate) fn traced<T>(name: &[u8], open: impl FnOnce() -> Result<T, OpenError>
     opened
 }
 
-/// Returns `true` if a driver or layer gave the address of the loader's own function for a command. Calling it would never return
-/// (LAY-215).
+/// Returns `true` if a driver or layer gave the address of the loader's own function for a command. A call of that function would never
+/// return (LAY-215).
 pub(crate) fn is_own_entry_point(row: &Row, address: *const ()) -> bool {
     #[cfg(vkl_steps_aside)]
     if crate::aside::is_jump(address) {
@@ -162,8 +162,8 @@ pub(crate) unsafe fn typed<F: Copy>(function: PFN_vkVoidFunction) -> Option<F> {
     Some(unsafe { core::mem::transmute_copy::<unsafe extern "system" fn(), F>(&function) })
 }
 
-/// Returns the path of the library that contains `function`, as the system reports it. Logs a warning if it differs from the path in the manifest
-/// (DRV-60, LAY-206).
+/// Returns the path of the library that contains `function`, as the system reports it. Logs a warning if this path differs from the path in
+/// the manifest (DRV-60, LAY-206).
 pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'_>) -> Text {
     let Some(loaded) = file_of(function).map(Text::from) else {
         return given.clone();
@@ -187,8 +187,8 @@ pub(crate) fn loaded_path(given: &Text, function: *const (), journal: &Journal<'
     loaded
 }
 
-/// Path of a library in messages: its canonical form. It is resolved only when a log sink takes the message, because that costs a system call per
-/// path component.
+/// Path of a library in messages: its canonical form. The path is resolved only when a log sink takes the message, because resolving costs
+/// a system call per path component.
 #[derive(Clone, Copy)]
 pub(crate) struct RealPath<'a>(pub &'a [u8]);
 

@@ -19,7 +19,7 @@ fn capacity_for(index: usize) -> usize {
     (index + 1).next_power_of_two().max(FIRST_CAPACITY)
 }
 
-/// Extends an array inside a locked `state` to at least `len` entries; new ones are `empty`.
+/// Extends an array inside a locked `state` to at least `len` entries; new entries are `empty`.
 ///
 /// The lock is released while the application's callbacks move the block (APP-178, APP-179b). Meanwhile a copy of the entries in memory of the
 /// process replaces the array; another thread changes or extends that copy.

@@ -99,7 +99,7 @@ pub(crate) unsafe trait Slots: Sized {
         unsafe { table.assume_init() }
     }
 
-    /// [`Slots::build`] in place.
+    /// Builds a table in place, as [`Slots::build`] does.
     ///
     /// # Safety
     /// `table` is writable, and `fill` is as for [`Slots::build`].

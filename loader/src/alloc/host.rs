@@ -106,7 +106,8 @@ unsafe impl Allocator for HostAllocator {
             None => unsafe { CHeap.alloc(layout) },
             Some(callbacks) => {
                 let allocate = callbacks.pfnAllocation.ok_or(AllocError)?;
-                // SAFETY: the application's function with its own user data, a non-zero size and a power-of-two alignment.
+                // SAFETY: the application's function gets its own user data, a size that is not zero, and an alignment that is a power of
+                // two.
                 unsafe { allocate(callbacks.pUserData, layout.size(), aligned(layout), self.scope) }.cast()
             }
         };

@@ -1,8 +1,9 @@
 //! Memory that belongs to an instance or a device.
 //!
-//! The application may supply its own allocation callbacks (APP-170 to APP-179b). Every collection that lives as long as one of its objects holds
-//! them as a value, [`HostAllocator`]. All operations of these collections report a failed allocation, so nothing in this module aborts the process
-//! when memory runs out. Memory that a call needs only for itself comes from the process allocator, through [`os::memory`].
+//! The application may supply its own allocation callbacks (APP-170 to APP-179b). Every collection that lives as long as an instance or
+//! device holds the callbacks as a value, [`HostAllocator`]. All operations of these collections report a failed allocation, so nothing in
+//! this module aborts the process when memory runs out. Memory that a call needs only for itself comes from the process allocator, through
+//! [`os::memory`].
 
 mod host;
 mod list;

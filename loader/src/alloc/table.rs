@@ -87,10 +87,10 @@ impl<T: Keyed> HostTable<T> {
         })
     }
 
-    /// Adds a value, unless another thread added one with its key meanwhile.
+    /// Adds a value, unless another thread has meanwhile added a value with the same key.
     ///
-    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the room no longer suffices. The second result is
-    /// the unused memory; drop it after the lock is released.
+    /// Returns the address of the value to use, or `None` if other values were added meanwhile and the room no longer suffices. The second
+    /// result is the unused memory; drop it after the lock is released.
     pub(crate) fn adopt(&mut self, room: Room<T>) -> (Option<*mut T>, Leftover<T>) {
         if let Some(earlier) = self.find(room.made.value.key()) {
             let leftover = Leftover {
@@ -146,7 +146,7 @@ impl<T> Drop for HostTable<T> {
     }
 }
 
-/// Memory that an addition did not need: the value, if another one has its key, and the places.
+/// Memory that an addition did not need: the value, if another value has its key, and the places.
 pub(crate) struct Leftover<T> {
     _value: Option<HostBox<Owned<T>>>,
     _places: HostVec<*mut Owned<T>>,

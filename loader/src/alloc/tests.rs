@@ -16,7 +16,7 @@ const SCOPE: VkSystemAllocationScope = VkSystemAllocationScope::VK_SYSTEM_ALLOCA
 struct Calls(RefCell<Vec<String>>);
 
 impl Calls {
-    /// Takes the calls since the last time.
+    /// Removes and returns the calls so far.
     fn take(&self) -> Vec<String> {
         self.0.take()
     }

@@ -22,7 +22,7 @@ impl<T> HostVec<T> {
         Ok(made)
     }
 
-    /// Number of elements for which there is room.
+    /// Returns the number of elements for which there is room.
     pub fn capacity(&self) -> usize {
         self.0.capacity()
     }
@@ -103,14 +103,14 @@ impl<T> HostVec<T> {
         Ok(made)
     }
 
-    /// Allocator of the elements.
+    /// Returns the allocator of the elements.
     pub fn allocator(&self) -> HostAllocator {
         *self.0.allocator()
     }
 }
 
 impl<T: Copy> HostVec<T> {
-    /// Copies a slice.
+    /// Copies the elements of a slice.
     pub fn try_from_slice(items: &[T], allocator: HostAllocator) -> Result<Self, OutOfMemory> {
         let mut made = Self::new(allocator);
         made.try_append(items)?;
@@ -202,7 +202,7 @@ impl<T> HostBox<T> {
         Self(unsafe { boxed::Box::from_raw_in(raw, allocator) })
     }
 
-    /// Address of the value.
+    /// Returns the address of the value.
     pub(crate) fn as_ptr(&self) -> *mut T {
         core::ptr::from_ref::<T>(&self.0).cast_mut()
     }
@@ -222,7 +222,7 @@ impl<T> DerefMut for HostBox<T> {
     }
 }
 
-/// A byte string in host memory for C: it contains no NUL and ends with one.
+/// A byte string in host memory for C: it ends with a NUL and contains no other.
 pub(crate) struct HostText(HostVec<u8>);
 
 impl HostText {

@@ -1,7 +1,8 @@
 //! The jump of an exported function, in machine code.
 //!
-//! Each macro expands to a jump through element `$number` of the array `$targets`. It changes no argument, and no register but one that calls between
-//! libraries may change. On x86 and Arm it begins with the landing instruction for indirect calls, which older processors ignore.
+//! Each macro expands to a jump through element `$number` of the array `$targets`. The jump changes no argument, and only a register that
+//! calls between libraries may change. On x86 and Arm, the jump begins with the landing instruction for indirect calls, which older
+//! processors ignore.
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
@@ -46,7 +47,7 @@ macro_rules! jump {
     };
 }
 
-// In a load, the program counter is the address of the instruction and 8 bytes.
+// In a load, the program counter is the address of the instruction plus 8 bytes.
 #[cfg(all(target_arch = "arm", not(target_feature = "thumb-mode")))]
 macro_rules! jump {
     ($targets:path, $number:expr) => {

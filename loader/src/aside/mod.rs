@@ -1,8 +1,9 @@
-//! A library of a bundle that steps aside for the system's (APP-300).
+//! A library in a bundle that steps aside for the system's library (APP-300).
 //!
-//! A program that brings its own Vulkan loader may run years later, on a system with newer drivers. This build of the library looks for
-//! the system's library when it is loaded. If that one is as new or newer, each exported function jumps to the function of the same name
-//! there. All functions that are looked up through these are then of that library too. Otherwise they jump to the functions of this one.
+//! A program that brings its own Vulkan loader may run years later, on a system with newer drivers. When this build of the library is
+//! loaded, it looks for the system's library. If the system's library is not older, each exported function jumps to the function of the
+//! same name in the system's library. Functions that a program looks up through these then also belong to the system's library. Otherwise,
+//! the exported functions jump to the functions of this library.
 
 mod jump;
 
@@ -17,7 +18,7 @@ use os::{Library, Mutex, OpenError, Raw, Status, canonical, with_terminated};
 
 pub(crate) use jump::jump;
 
-/// Functions of the system's library without which this one does not step aside.
+/// Functions that the system's library must have, so that this library steps aside.
 const NEEDED: [&CStr; 4] = [
     c"vkCreateInstance",
     c"vkEnumerateInstanceExtensionProperties",
@@ -25,7 +26,7 @@ const NEEDED: [&CStr; 4] = [
     c"vkGetInstanceProcAddr",
 ];
 
-/// The system's library while this one steps aside for it.
+/// The system's library, while this library steps aside for it.
 static SYSTEM: Mutex<Option<Library>> = Mutex::new(None);
 
 /// An exported function.
@@ -47,7 +48,7 @@ macro_rules! exports {
         /// The number of exported functions.
         const COUNT: usize = [$(Number::$name),*].len();
 
-        /// Targets of the jumps. At first they are this library's own functions; [`crate::aside::decide`] may change them.
+        /// Targets of the jumps. Initially, these are this library's own functions; [`crate::aside::decide`] may change them.
         pub(crate) static TARGETS: [core::sync::atomic::AtomicPtr<()>; COUNT] =
             [$(core::sync::atomic::AtomicPtr::new(super::trampoline::$name as *mut ())),*];
 
@@ -69,7 +70,7 @@ macro_rules! exports {
 pub(crate) use exports;
 
 impl Export {
-    /// An exported function by its name, which ends with a NUL, and the jump.
+    /// Returns an exported function from its name, which ends with a NUL, and its jump.
     pub(crate) const fn new(name: &'static str, jump: unsafe extern "C" fn()) -> Self {
         match CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => Self { name, jump },
@@ -78,8 +79,8 @@ impl Export {
     }
 }
 
-/// Looks for the system's library, and lets all exported functions jump there if it is not older than this one, whose version is `own`.
-/// To be called while this library is loaded, before a program can have called any of its functions.
+/// Looks for the system's library, and lets all exported functions jump there if that library is not older than this one. `own` is the
+/// version of this library. Must run while this library is loaded, before a program can call its functions.
 pub(crate) fn decide(own: ApiVersion) {
     let Some(here) = os::file_of(decide as *const ()) else {
         return;
@@ -90,7 +91,7 @@ pub(crate) fn decide(own: ApiVersion) {
         if found.is_none() {
             return false;
         }
-        // This is the library of the system, whatever way it was found.
+        // This library is itself the system's library, whatever path led to it.
         if found == here {
             return true;
         }
@@ -121,7 +122,7 @@ pub(crate) fn forget() {
     drop(system);
 }
 
-/// Returns `true` if `address` is that of an exported symbol of this library.
+/// Returns `true` if `address` is the address of an exported symbol of this library.
 pub(crate) fn is_jump(address: *const ()) -> bool {
     EXPORTS
         .iter()
@@ -131,7 +132,7 @@ pub(crate) fn is_jump(address: *const ()) -> bool {
 /// Opens the system's library at `path`.
 ///
 /// # Errors
-/// Why this library does not step aside for it.
+/// The reason why this library does not step aside.
 fn opened(path: &[u8], own: ApiVersion) -> Result<Library, Refusal> {
     let real = canonical(path).map_err(|_| Refusal::Unreadable)?;
     let named = bundle::version_of_file(&real);
@@ -173,7 +174,7 @@ impl core::fmt::Display for Refusal {
     }
 }
 
-/// The version that a library reports. One without the function is of Vulkan 1.0.
+/// Returns the version that a library reports; `None` for a library without the function, which is of Vulkan 1.0.
 fn reported(library: &Library) -> Option<ApiVersion> {
     type EnumerateInstanceVersion = unsafe extern "system" fn(*mut u32) -> i32;
     let function = library.symbol(c"vkEnumerateInstanceVersion");
@@ -188,8 +189,8 @@ fn reported(library: &Library) -> Option<ApiVersion> {
     (result == 0).then_some(ApiVersion(version))
 }
 
-/// Lets the exported functions jump to those of `library`. A function that it lacks stays this library's own, which ends the process with
-/// a message when it is called with an object of the other.
+/// Lets the exported functions jump to the functions of `library`. If `library` lacks a function, this library's own function stays. That
+/// function ends the process with a message if it gets an object of `library`.
 fn step_aside(library: &Library) {
     for (export, target) in EXPORTS.iter().zip(&TARGETS) {
         let function = library.symbol(export.name);
@@ -199,7 +200,7 @@ fn step_aside(library: &Library) {
     }
 }
 
-/// The device and number of the file at `path`; `None` if there is none.
+/// Returns the device and number of the file at `path`; `None` if there is no such file.
 fn identity(path: &[u8]) -> Option<(u64, u64)> {
     let status = with_terminated(path, Status::at).ok()?;
     status.identity()

@@ -135,7 +135,7 @@ fn spend(blocks: isize) -> bool {
     true
 }
 
-/// Layout of a block that may become larger in place.
+/// Returns the layout of a block that may become larger in place.
 fn layout(size: usize) -> Layout {
     Layout::from_size_align(size, 1).unwrap()
 }

@@ -50,7 +50,7 @@ macro_rules! naming_trampoline {
             let mut copy = unsafe { *info };
             // SAFETY: Vulkan requires a live handle of the kind that the structure names.
             copy.$object = unsafe { chain_handle(Wrapped::$lookup(copy.$kind), copy.$object) };
-            // SAFETY: the function is that of the device's chain, and the structure lives until it returns.
+            // SAFETY: the function belongs to the device's chain, and the structure lives until the function returns.
             unsafe { (table.$command.get())(device, &copy) }
         }
     };

@@ -23,7 +23,7 @@ pub(crate) use super::names::{
     set_debug_utils_object_tag_ext,
 };
 
-/// `vkCreateDebugUtilsMessengerEXT` at the end of the chain.
+/// Implements `vkCreateDebugUtilsMessengerEXT` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -34,7 +34,7 @@ pub(crate) unsafe fn create_debug_utils_messenger_ext(
     out: *mut VkDebugUtilsMessengerEXT<Chain>,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugUtilsMessengerEXT") };
     // SAFETY: Vulkan requires a valid create info and callbacks that are NULL or valid.
     match unsafe { create(instance, CreateInfo::Messenger(&*create_info), callbacks) } {
@@ -47,7 +47,7 @@ pub(crate) unsafe fn create_debug_utils_messenger_ext(
     }
 }
 
-/// `vkCreateDebugReportCallbackEXT` at the end of the chain.
+/// Implements `vkCreateDebugReportCallbackEXT` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -58,7 +58,7 @@ pub(crate) unsafe fn create_debug_report_callback_ext(
     out: *mut VkDebugReportCallbackEXT<Chain>,
 ) -> VkResult {
     let _passage = GATE.enter();
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkCreateDebugReportCallbackEXT") };
     // SAFETY: Vulkan requires a valid create info and callbacks that are NULL or valid.
     match unsafe { create(instance, CreateInfo::Report(&*create_info), callbacks) } {
@@ -145,7 +145,7 @@ unsafe fn remove(
     unsafe { Registered::free(object) };
 }
 
-/// `vkDestroyDebugUtilsMessengerEXT` at the end of the chain.
+/// Implements `vkDestroyDebugUtilsMessengerEXT` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handles come from the lowest layer.
@@ -155,13 +155,13 @@ pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
     callbacks: *const VkAllocationCallbacks,
 ) {
     let _passage = GATE.enter();
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugUtilsMessengerEXT") };
     // SAFETY: Vulkan forbids use of the messenger during this call and requires callbacks that are NULL or valid.
     unsafe { destroy(instance, Kind::Messenger, messenger.raw(), callbacks) };
 }
 
-/// `vkDestroyDebugReportCallbackEXT` at the end of the chain.
+/// Implements `vkDestroyDebugReportCallbackEXT` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handles come from the lowest layer.
@@ -171,7 +171,7 @@ pub(crate) unsafe fn destroy_debug_report_callback_ext(
     callbacks: *const VkAllocationCallbacks,
 ) {
     let _passage = GATE.enter();
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDestroyDebugReportCallbackEXT") };
     // SAFETY: Vulkan forbids use of the callback during this call and requires callbacks that are NULL or valid.
     unsafe { destroy(instance, Kind::Report, callback.raw(), callbacks) };
@@ -191,7 +191,8 @@ unsafe fn destroy(instance: &Instance, kind: Kind, handle: u64, callbacks: *cons
     }
 }
 
-/// `vkSubmitDebugUtilsMessageEXT` at the end of the chain. Drivers do not get the message: each would call the same callbacks again (APP-192).
+/// Implements `vkSubmitDebugUtilsMessageEXT` at the end of the chain. Drivers do not get the message, because each driver would call the
+/// same callbacks again (APP-192).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -202,7 +203,7 @@ pub(crate) unsafe fn submit_debug_utils_message_ext(
     data: *const VkDebugUtilsMessengerCallbackDataEXT,
 ) {
     let _passage = GATE.enter();
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkSubmitDebugUtilsMessageEXT") };
     // SAFETY: Vulkan requires a valid message structure.
     let message = unsafe { Message::from_utils(severity, types, data) };
@@ -210,7 +211,8 @@ pub(crate) unsafe fn submit_debug_utils_message_ext(
     unsafe { instance.messengers.deliver(&message) };
 }
 
-/// `vkDebugReportMessageEXT` at the end of the chain: calls every driver that has the function, then the loader's callbacks (APP-192).
+/// Implements `vkDebugReportMessageEXT` at the end of the chain: calls every driver that has the function, then the loader's callbacks
+/// (APP-192).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -226,11 +228,11 @@ pub(crate) unsafe fn debug_report_message_ext(
     text: *const c_char,
 ) {
     let _passage = GATE.enter();
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let instance = unsafe { require_instance(instance, "vkDebugReportMessageEXT") };
     for driver in instance.drivers().filter_map(|driver| driver.pin()) {
         if let Some(report) = driver.table.vkDebugReportMessageEXT {
-            // SAFETY: the driver's function with its live instance; the driver is pinned.
+            // SAFETY: the function belongs to the driver, which is pinned, and gets the driver's live instance.
             unsafe { report(driver.handle, flags, object_type, object, location, code, prefix, text) };
         }
     }

@@ -67,7 +67,7 @@ impl DeviceChain<'_> {
         })
     }
 
-    /// Returns the lookup functions of the entity at `index`; after the last layer, those of the loader.
+    /// Returns the lookup functions of the entity at `index`; after the last layer, returns the loader's own functions.
     fn functions(&self, index: usize) -> (GetInstanceProcAddr, GetDeviceProcAddr) {
         let layer = self.layers.get(index).map(|layer| layer.functions);
         let device = layer.and_then(|functions| functions.get_device_proc_addr);
@@ -166,13 +166,13 @@ impl DeviceChain<'_> {
         };
         // SAFETY: the function of that name has this signature.
         let create = unsafe { core::mem::transmute::<unsafe extern "system" fn(), CreateDevice>(create) };
-        // The record is already there: the terminator finds it through this handle (LAY-286).
+        // The record already exists: the terminator finds it through this handle (LAY-286).
         let mut handle = VkDevice(core::ptr::from_ref(device).cast_mut().cast());
         let step = Step::Chain.begin(b"vkCreateDevice");
         // SAFETY: nodes and links are writable and live until the call returns (LAY-232).
         let result = unsafe { create(physical_device, &passed, callbacks, &mut handle) };
         step.end(result.0);
-        // A positive code is not an error, but it comes without a device: the handle then still is the record.
+        // A positive code is not an error, but the chain has made no device: the handle still refers to the record.
         if result != VkResult::VK_SUCCESS {
             return Err(result);
         }

@@ -72,7 +72,7 @@ pub(crate) unsafe fn create_device(
                 unsafe { translation::physical_device_object(device) }
                     .map_or(PhysicalDeviceHandle::NULL, |object| object.chain)
             });
-            // SAFETY: the application must not change its chain during the call, and the head is in our copy.
+            // SAFETY: the application must not change its chain during the call, and the head is in the loader's copy.
             match unsafe { Regrouped::<Chain>::put(&mut info.pNext, found, chain, instance.allocator) } {
                 Ok(regrouped) => Some(regrouped),
                 Err(OutOfMemory) => return VkResult::VK_ERROR_OUT_OF_HOST_MEMORY,

@@ -7,11 +7,11 @@ use crate::handle::{App, Level};
 use core::ffi::c_void;
 use os::memory::OutOfMemory;
 
-/// A chain in which a copy with other devices replaces the structure of a device group. It must live as long as the chain is used.
+/// A chain in which a copy with other devices replaces the structure of a device group. This value must live as long as the chain is used.
 pub(super) struct Regrouped<L: Level> {
-    /// Refers to `_info`, so it is dropped first.
+    /// Refers to `_info`, so this member is dropped first.
     _chain: Replaced,
-    /// Refers to `_devices`, so it is dropped before them.
+    /// Refers to `_devices`, so this member is dropped before the devices.
     _info: HostBox<VkDeviceGroupDeviceCreateInfo<L>>,
     /// The devices one level down.
     _devices: HostVec<L::VkPhysicalDevice>,

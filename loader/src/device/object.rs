@@ -121,10 +121,10 @@ impl Device {
         &self.table
     }
 
-    /// Results of the look-up for each slot of the table.
+    /// Returns the results of the look-up, one for each slot of the table.
     ///
-    /// A slot holds NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader answers itself
-    /// are set. One more slot is always NULL.
+    /// A slot holds NULL if the command is missing or hidden. Until the chain has created the device, only commands that the loader answers
+    /// itself are set. One more slot is always NULL.
     #[inline(always)]
     pub(crate) fn answers(&self) -> &Answers {
         &self.answers
@@ -148,9 +148,7 @@ impl Device {
         self.record.allocator
     }
 
-    /// Returns the driver that made the device.
-    ///
-    /// A layer may answer `vkCreateDevice` without a driver. This is then any driver, and none of its functions is ever called for this device.
+    /// Returns the driver that made the device; `None` if a layer answered `vkCreateDevice` without a driver.
     pub(crate) fn driver(&self) -> Option<&'static InstanceDriver> {
         self.record
             .driver_device
@@ -228,7 +226,7 @@ impl Device {
         unsafe { driver_function(driver_device.get_device_proc_addr, driver_device.handle, name, row) }
     }
 
-    /// Waits until no walk over the devices holds this one, and keeps later walks from taking it. Precedes the destruction.
+    /// Waits until no walk over the devices holds this one, and keeps later walks from taking it. Must precede the destruction.
     pub(super) fn close(&self) {
         self.record.uses.close();
     }

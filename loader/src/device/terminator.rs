@@ -67,7 +67,7 @@ pub(crate) unsafe fn create_device_terminator(
     }
 }
 
-/// Returns the loader's record to which `*pDevice` points; ends the process if there is none (LAY-286, DRV-200).
+/// Returns the loader's record to which `*pDevice` points. Ends the process if the pointer does not lead to a record (LAY-286, DRV-200).
 ///
 /// # Safety
 /// A non-null `object` points to a readable 64-bit word.
@@ -118,7 +118,7 @@ impl Creation<'_> {
         };
         self.emulate_features2(&mut info);
         let room = Room::new(self.device.allocator())?;
-        // SAFETY: the chain is valid during the call, and its head is in our copy.
+        // SAFETY: the chain is valid during the call, and its head is in the loader's copy.
         let regrouped = unsafe { self.regroup(&mut info) }?;
         self.log_use();
         let mut handle = VkDevice(core::ptr::null_mut());
@@ -143,7 +143,7 @@ impl Creation<'_> {
                 driver_interface::failure(result)
             });
         }
-        // A driver with a stand-in has it only now.
+        // A driver with a stand-in has its device look-up only now.
         let own = ClosedDrivers::device_look_up(self.driver.get_instance_proc_addr, self.driver.handle);
         let get_device_proc_addr = own.or(self.driver.table.vkGetDeviceProcAddr).ok_or(missing)?;
         // SAFETY: the handle is not null, and the loader may write the first word of a dispatchable object (DRV-208).

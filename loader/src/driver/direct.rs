@@ -80,7 +80,8 @@ pub(crate) unsafe fn direct_drivers(
     DirectDrivers { drivers, exclusive }
 }
 
-/// Returns the first list in the chain if the extension is enabled. Warns if only one of them is there (DRV-80).
+/// Returns the first list in the chain if the extension is enabled. Warns if there is a list without the extension, or the extension
+/// without a list (DRV-80).
 ///
 /// # Safety
 /// `create_info` is valid, with a valid `pNext` chain.

@@ -1,7 +1,7 @@
 //! Drivers: opening their libraries, negotiating, and keeping them open.
 //!
-//! An [`OpenDriver`] is an open library, or a function pointer that the application supplied, with the functions that need no instance. An instance
-//! makes an [`InstanceDriver`](crate::instance::InstanceDriver) of it.
+//! An [`OpenDriver`] is an open library, or a function pointer that the application supplied, with the functions that need no instance. An
+//! instance turns an open driver into an [`InstanceDriver`](crate::instance::InstanceDriver).
 
 mod direct;
 mod extensions;

@@ -1,4 +1,4 @@
-//! A driver that a scan found, before an instance is made of it.
+//! A driver that a scan found and that no instance uses yet.
 
 use crate::driver_interface::{DriverLibrary, Interface, LibraryPlace};
 use crate::library::{Library, RealPath};
@@ -10,27 +10,27 @@ use discovery::trace::Step;
 use discovery::version::ApiVersion;
 use rust_alloc::sync::Arc;
 
-/// A driver whose library is open, before an instance is made of it.
+/// A driver whose library is open and that no instance uses yet.
 pub(crate) struct OpenDriver {
     /// The library; `None` for a driver that the application supplied directly and continues to own (DRV-238).
     pub library: Option<Library>,
-    /// Path of its library as the system reports it, or a substitute (DRV-242).
+    /// Path of the driver's library as the system reports it, or a substitute (DRV-242).
     pub path: Text,
-    /// API version in its manifest, or the version that a direct driver reports (DRV-84).
+    /// API version in the driver's manifest, or the version that a direct driver reports (DRV-84).
     pub claimed_version: ApiVersion,
     /// Functions that need no instance.
     pub interface: Interface,
     /// Origin of the driver.
     pub source: Source,
-    /// Facts that were known before, with which its answers are compared.
+    /// Facts that were known before. The driver's answers are compared with these.
     pub known: Option<Known>,
     /// Stand-in of a driver that is not open; the functions are then the loader's own.
     pub closed: Option<Arc<dyn StandIn>>,
 }
 
 impl OpenDriver {
-    /// Opens the library that a manifest names, and negotiates with it. Messages call it `path`. Records a failure and returns `None`. The
-    /// driver's answers are compared with `known`.
+    /// Opens the library that a manifest names, and negotiates with the driver. Messages call the library `path`. Records a failure and
+    /// returns `None`. The driver's answers are compared with `known`.
     #[inline(never)]
     pub(crate) fn open(
         manifest: &DriverManifest,
@@ -64,12 +64,12 @@ impl OpenDriver {
         }
     }
 
-    /// Returns `true` if its library is open and was not given to an instance.
+    /// Returns `true` if the driver's library is open and no instance has taken it.
     pub(crate) fn is_open(&self) -> bool {
         self.library.is_some()
     }
 
-    /// Name of the driver in messages.
+    /// Returns the name of the driver for messages.
     pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(&self.path)
     }

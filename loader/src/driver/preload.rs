@@ -14,7 +14,7 @@ use rust_alloc::vec::Vec;
 /// Driver libraries kept open between a global query and the next `vkDestroyInstance` (DRV-233).
 static PRELOADED: Mutex<Option<PreloadedDrivers>> = Mutex::new(None);
 
-/// `true` after the creation of an instance that keeps them open permanently.
+/// `true` after the creation of an instance that keeps driver libraries open permanently.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Libraries that are kept open, with the names of their drivers. They close in the order in which they were opened.
@@ -26,7 +26,7 @@ impl PreloadedDrivers {
         PRELOADED.lock().as_ref().is_some_and(|Self(list)| !list.is_empty())
     }
 
-    /// Opens the libraries of drivers, named by their real paths, once more. Skips a library that does not open without a message, because the scan
+    /// Opens the libraries of drivers, named by their real paths, once more. Silently skips a library that does not open, because the scan
     /// reports it.
     pub(crate) fn fill(drivers: &[OpenDriver]) {
         let mut opened = Vec::new();

@@ -1,4 +1,4 @@
-//! Search for drivers, and opening of all of them (DRV-7, DRV-8).
+//! Searches for drivers and opens all of them (DRV-7, DRV-8).
 
 use super::direct::DirectDrivers;
 use super::open::OpenDriver;
@@ -28,7 +28,7 @@ pub(crate) fn forget() {
     DRIVER_LIST.forget();
 }
 
-/// Inputs of a scan beside the environment and the disk.
+/// Inputs of a scan in addition to the environment and the disk.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanOptions<'a> {
     /// Current settings file, if there is one.
@@ -42,7 +42,7 @@ pub(crate) struct ScanOptions<'a> {
 }
 
 impl ScanOptions<'_> {
-    /// Adds the facts of the user if the folders of a listing have their mark.
+    /// Adds the facts in the user's catalogue, if a folder of the listing has the mark of a catalogue.
     fn know(&self, listing: &Listing, search: &Search<'_>, journal: &mut Journal<'_>) {
         if listing.is_marked {
             self.known.add_users(search.environment(), journal);
@@ -71,7 +71,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// Opens the driver of a manifest, which is compared with the facts that are known of it.
+    /// Opens the driver of a manifest. The driver's answers are compared with the known facts.
     fn open(
         &mut self,
         manifest: &DriverManifest,
@@ -101,8 +101,8 @@ impl Scan {
         }
     }
 
-    /// Opens drivers that were set aside, after all, because an instance without devices is better than no instance. Drivers that have no device come
-    /// after those that have one.
+    /// Opens drivers that were set aside, because an instance without devices is better than no instance. Drivers without a device come
+    /// after drivers that have one.
     #[cold]
     #[inline(never)]
     fn open_last(&mut self, known: &KnownDrivers, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
@@ -120,7 +120,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Returns the library of an installed driver that has the same file name as the library of this key (LSV-38): two copies of one driver
+    /// Returns the library of an installed driver that has the same file name as the library of this key (LSV-38). Two copies of one driver
     /// would show each device twice.
     fn installed(&self, key: &Text) -> Option<&Text> {
         let number = key.iter().position(|&byte| byte == b'-')?;
@@ -129,8 +129,8 @@ impl Scan {
             .find(|path| *file_name(path) == key[number + 1..])
     }
 
-    /// Opens the drivers that a service has now, unless it is known that there is none (LSV-38). They come last, and are never remembered: a
-    /// list is as old as its scan.
+    /// Opens the drivers that a service has now, unless it is known that there is no service (LSV-38). These drivers come last, and are
+    /// never remembered, because only a new scan shows the current list.
     #[inline]
     fn with_service(
         &mut self,
@@ -183,7 +183,7 @@ impl Scan {
     }
 }
 
-/// Driver manifests of one scan: their places and their contents.
+/// Driver manifests of one scan: the places of the manifests, and their contents.
 #[derive(Debug)]
 pub(super) struct DriverList {
     settings: Option<Arc<Settings>>,

@@ -1,6 +1,6 @@
 //! The interface between the loader and a driver's library: opening, negotiation, and functions that need no instance (DRV-56 to DRV-73).
 //!
-//! Scans use this module, and so do stand-ins that open their driver later. It knows neither of them.
+//! Scans use this module, and so do stand-ins that open their driver later. The module depends on neither of these.
 
 mod extensions;
 mod negotiation;

@@ -70,7 +70,7 @@ pub(crate) fn lookup(gpa: GetProcAddr, instance: InstanceHandle<Driver>, name: U
     not_own_of(name, ask(gpa, instance, name)?)
 }
 
-/// Returns a function, unless it is the loader's own of that name.
+/// Returns a function, unless it is the loader's own function of this name.
 #[inline(never)]
 fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     match commands::find(name.count().to_bytes()) {
@@ -79,7 +79,7 @@ fn not_own_of(name: Uncounted<'_>, found: Function) -> PFN_vkVoidFunction {
     }
 }
 
-/// Looks up a command whose row is known; otherwise like [`lookup`].
+/// Looks up a command as [`lookup`] does, if the row of the command is known.
 pub(crate) fn lookup_known(gpa: GetProcAddr, instance: InstanceHandle<Driver>, row: &Row) -> PFN_vkVoidFunction {
     not_own(row, ask(gpa, instance, row.name().into())?)
 }
@@ -105,8 +105,8 @@ fn negotiated(negotiate: Negotiate) -> Result<u32, NegotiationError> {
     Ok(version.min(promises::DRIVER_INTERFACE))
 }
 
-/// Returns the function that lists devices by adapter: through the lookup of a driver of version 7, or else the export of one of version 6 (DRV-71).
-/// Looks up nothing on systems without an order of adapters.
+/// Returns the function that lists devices by adapter (DRV-71). A driver of version 7 returns it from its lookup, and a driver of version 6
+/// exports it. Looks up nothing on systems without an order of adapters.
 fn by_adapter(
     version: u32,
     gpa: GetProcAddr,
@@ -227,7 +227,7 @@ impl Interface {
         })
     }
 
-    /// Instance version that the driver reports, if it has the command (DRV-88).
+    /// Returns the instance version that the driver reports, if the driver has the command (DRV-88).
     pub(crate) fn instance_version(&self) -> Option<Result<u32, VkResult>> {
         let function = lookup(
             self.get_instance_proc_addr,

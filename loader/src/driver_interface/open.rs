@@ -9,7 +9,7 @@ use discovery::text::Text;
 use discovery::trace::Step;
 use discovery::version::ApiVersion;
 
-/// The library of a driver, open and negotiated with.
+/// An open library of a driver, after the negotiation.
 pub(crate) struct DriverLibrary {
     /// The library.
     pub library: Library,
@@ -24,7 +24,7 @@ pub(crate) struct DriverLibrary {
 pub(crate) enum LibraryPlace<'a> {
     /// A path, or a name for the system's own search.
     Path,
-    /// A name for messages only. The function opens the library, or returns the reason why it does not open (LSV-39).
+    /// A name for messages only. This function opens the library, or returns the reason why the library does not open (LSV-39).
     Sent(&'a dyn Fn(&Journal<'_>) -> Result<Library, Reason>),
 }
 
@@ -37,7 +37,7 @@ impl LibraryPlace<'_> {
         }
     }
 
-    /// Returns the real name of the library, found through one of its functions.
+    /// Returns the real path of the library, found by the address of one of its functions. A library that a service sent keeps its name.
     fn real_name(self, name: &Text, function: *const (), journal: &Journal<'_>) -> Text {
         match self {
             Self::Path => loaded_path(name, function, journal),
@@ -46,11 +46,12 @@ impl LibraryPlace<'_> {
     }
 }
 
-/// Opens the library at the path, or of the bare name, in a manifest. In a bundle, the system may find another library for a bare name,
-/// because it searches the bundle's folders first. If that library does not open, the libraries beside the manifest are tried (DRV-56a).
+/// Opens the library at the path, or with the bare name, in a manifest. In a bundle, the system may find another library for a bare name,
+/// because the system searches the bundle's folders first. If that library does not open, tries the libraries beside the manifest
+/// (DRV-56a).
 ///
 /// # Errors
-/// The system's, in its words for the library that the manifest names.
+/// The system's error text for the library that the manifest names.
 fn open_path(manifest: &DriverManifest) -> Result<Library, OpenError> {
     let named: &[u8] = &manifest.library_path;
     let opened = Library::open_driver(named);
@@ -63,7 +64,8 @@ fn open_path(manifest: &DriverManifest) -> Result<Library, OpenError> {
 }
 
 impl DriverLibrary {
-    /// Opens the library that a manifest names, and negotiates with it. Messages call it `path`. Records a failure and returns `None`.
+    /// Opens the library that a manifest names, and negotiates with the driver. Messages call the library `path`. Records a failure and
+    /// returns `None`.
     pub(crate) fn open(
         manifest: &DriverManifest,
         path: &Text,

@@ -46,7 +46,7 @@ traced! {
     )
 }
 
-/// `vkDestroyInstance`.
+/// Implements `vkDestroyInstance`, and records the call in the trace.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
@@ -57,7 +57,7 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
     call.end_with(|_| ());
 }
 
-/// `vkDestroyDevice`.
+/// Implements `vkDestroyDevice`, and records the call in the trace.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.

@@ -1,4 +1,4 @@
-//! Enumerations by two calls, as the loader answers and makes them (APP-61, DRV-169).
+//! Enumerations in two calls: the loader answers callers and queries drivers in this way (APP-61, DRV-169).
 
 use crate::alloc::{HostAllocator, HostVec};
 use crate::generated::types::VkResult;
@@ -23,7 +23,7 @@ impl<T: Copy> TwoCall<T> {
         self.array.is_null()
     }
 
-    /// Number of elements for which the caller has room; the maximum if the caller asked only for the count.
+    /// Returns the number of elements for which the caller has room; the maximum if the caller asked only for the count.
     pub(crate) fn capacity(&self) -> usize {
         if self.array.is_null() {
             return usize::MAX;
@@ -61,7 +61,7 @@ fn saturating(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// [`TwoCall::answer`] for a slice, with the raw parameters.
+/// Answers with the elements of a slice, as [`TwoCall::answer`] does. Takes the raw parameters.
 ///
 /// # Safety
 /// The same as for [`TwoCall::new`].
@@ -83,7 +83,7 @@ pub(crate) struct TwoCalls {
     pub most: u32,
     /// Number of attempts if the list grows between the two calls; at least one.
     pub attempts: usize,
-    /// `true` to make the second call for an empty list too, which may have elements by then.
+    /// `true` to make the second call for an empty list too, because the list may have elements by then.
     pub even_empty: bool,
 }
 
@@ -102,8 +102,9 @@ pub(crate) fn is_whole(result: VkResult) -> Result<bool, VkResult> {
 impl TwoCalls {
     /// Asks for the number of elements and then for the elements.
     ///
-    /// Keeps at most as many as there was room for, whatever count the second call reports (DRV-169). `call` gets a number, and NULL or an array of
-    /// as many zeroed elements; it returns `true` if it gave all. If the list still grows at the last attempt, the result is what that attempt gave.
+    /// Keeps at most as many elements as there was room for, whatever count the second call reports (DRV-169). `call` gets a number, and
+    /// NULL or an array of as many zeroed elements; it returns `true` if it gave all elements. If the list still grows at the last attempt,
+    /// the result is the list from that attempt.
     ///
     /// # Errors
     /// The error that `call` returned, or out of host memory.

@@ -17,7 +17,7 @@ pub(crate) unsafe fn chain(first: *const c_void) -> impl Iterator<Item = *const 
     })
 }
 
-/// [`chain`] for structures that the caller writes to.
+/// Iterates over the structures of a chain as [`chain`] does, for callers that write to the structures.
 ///
 /// # Safety
 /// The same as for [`chain`].

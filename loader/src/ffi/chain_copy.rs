@@ -26,7 +26,7 @@ pub(crate) struct ChainMember {
 }
 
 impl ChainMember {
-    /// Size in bytes, including the padding at the end.
+    /// Returns the size in bytes, including the padding at the end.
     const fn size(self) -> usize {
         let words = size_of::<VkBaseInStructure>() + 4 * self.words as usize;
         words.next_multiple_of(align_of::<VkBaseInStructure>()) + size_of::<usize>() * self.pointers as usize
@@ -44,7 +44,7 @@ macro_rules! chain_members {
 }
 pub(crate) use chain_members;
 
-/// Size in bytes of the structures of a type; `None` if the size is unknown.
+/// Returns the size in bytes of the structures of a type; `None` if the size is unknown.
 fn size_of_type(kind: VkStructureType) -> Option<usize> {
     // The registry does not contain the loader's own nodes.
     if kind == VkStructureType::VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO {

@@ -28,7 +28,7 @@ pub(crate) struct VkNegotiateLayerInterface {
     pub sType: i32,
     /// Null.
     pub pNext: *mut c_void,
-    /// The loader's version before the call; the layer's after it.
+    /// The loader's version before the call; the layer's version after the call.
     pub loaderLayerInterfaceVersion: u32,
     /// The layer's instance-level lookup.
     pub pfnGetInstanceProcAddr: Option<GetInstanceProcAddr>,
@@ -94,11 +94,11 @@ pub(crate) type LayerDestroyDevice =
 pub(crate) struct LayerDevice {
     /// Creates a device on the layers below the caller.
     pub pfnLayerCreateDevice: LayerCreateDevice,
-    /// Destroys such a device.
+    /// Destroys a device that `pfnLayerCreateDevice` created.
     pub pfnLayerDestroyDevice: LayerDestroyDevice,
 }
 
-/// Content of a node in the instance chain, by its function.
+/// Content of a node in the instance chain; the function of the node selects the member.
 #[repr(C)]
 pub(crate) union InstanceNode {
     /// `VK_LAYER_LINK_INFO`.
@@ -135,7 +135,7 @@ pub(crate) struct VkLayerDeviceLink {
     pub pfnNextGetDeviceProcAddr: Option<GetDeviceProcAddr>,
 }
 
-/// Content of a node in the device chain, by its function.
+/// Content of a node in the device chain; the function of the node selects the member.
 #[repr(C)]
 pub(crate) union DeviceNode {
     /// `VK_LAYER_LINK_INFO`.

@@ -36,7 +36,7 @@ impl<'a> From<&'a CStr> for Uncounted<'a> {
     }
 }
 
-/// Returns the bytes of a C string; NULL is an empty one.
+/// Returns the bytes of a C string; an empty slice for NULL.
 ///
 /// # Safety
 /// `text` is null or NUL-terminated, and stays valid for `'a`.
@@ -48,8 +48,8 @@ pub(crate) unsafe fn c_text<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns a layer or extension name of a caller, without checking it; NULL is an empty one. Reads only the beginning of a name that is too long
-/// (APP-70).
+/// Returns a layer or extension name of a caller, without checking the name; an empty slice for NULL. Reads only the beginning of a name
+/// that is too long (APP-70).
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.
@@ -113,8 +113,8 @@ pub(crate) unsafe fn is_valid_name<'a>(name: *const c_char) -> Option<&'a CStr> 
     unsafe { valid_name(name, LONGEST_NAME) }
 }
 
-/// The same for a name in a create info. A name of 256 bytes without a terminator cannot exist, because the arrays that list names are no longer. The
-/// bytes after them are therefore not read (BI-44).
+/// Returns a name in a create info if it is valid, as [`is_valid_name`] does. A valid name has at most 255 bytes, because the arrays that
+/// list names have 256. Bytes after the 256th are therefore not read (BI-44).
 ///
 /// # Safety
 /// `name` is null, or readable up to its terminator or to 256 bytes, whichever comes first; valid for `'a`.

@@ -1,4 +1,4 @@
-//! Dispatch tables: one pointer a command, sorted by name. [`crate::dispatch_table`] makes them of lists.
+//! Dispatch tables: one pointer per command, sorted by name. [`crate::dispatch_table`] builds the tables from lists.
 
 #[path = "../../../generated/dispatch/device.rs"]
 pub mod device;

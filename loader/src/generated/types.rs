@@ -17,7 +17,7 @@ mod flags;
 mod function_pointers;
 #[path = "../../../generated/types/handles.rs"]
 mod handles;
-// Sizes and offsets are those of 64-bit targets.
+// The sizes and offsets in this file are those of 64-bit targets.
 #[cfg(target_pointer_width = "64")]
 #[path = "../../../generated/types/layout.rs"]
 mod layout;

@@ -54,7 +54,8 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// Starts a global query: reads the settings file again (APP-60), makes it current, and looks for layers or reuses an earlier result.
+    /// Starts a global query: reads the settings file again (APP-60), makes the settings current, and looks for layers or reuses an earlier
+    /// result.
     ///
     /// # Errors
     /// There is not enough memory.
@@ -71,7 +72,7 @@ impl Configuration {
         Ok(found)
     }
 
-    /// Returns the result of an earlier query, if it is still valid and has enough for a creation that needs layers of this extent.
+    /// Returns the result of an earlier query, if the result is still valid and has all layers that a creation of this extent needs.
     pub(crate) fn cached(extent: Extent, journal: &Journal<'_>) -> Option<Arc<Cached<Self>>> {
         let cached = cache(Extent::All).current(journal.is_heard(), Cached::is_current);
         match extent {
@@ -98,8 +99,8 @@ impl Configuration {
     }
 }
 
-/// Returns the extent of the layers to look for when an instance needs `extent`: all layers, if a log sink is active or settings list layers. Layers
-/// that were skipped now might be searched for later, and then without the settings.
+/// Returns the extent of the layers to look for when an instance needs `extent`: all layers, if a log sink is active or settings list
+/// layers. Otherwise, a later search might look for the skipped layers, and would ignore the settings.
 pub(super) fn required_extent(extent: Extent, settings: Option<&Settings>, journal: &Journal<'_>) -> Extent {
     match journal.is_heard() || settings.is_some_and(|settings| settings.layers.is_some()) {
         true => Extent::All,
@@ -119,7 +120,7 @@ fn refresh_settings(search: &Search<'_>, journal: &mut Journal<'_>) -> Result<Op
     Ok(loaded)
 }
 
-/// Makes settings the process-wide ones. Returns the previous ones.
+/// Makes these settings the process-wide ones. Returns the previous settings.
 fn publish_settings(settings: Option<&Arc<Settings>>) -> Option<Arc<Settings>> {
     log::select_by_settings(settings.map_or(LogBits::NONE, |settings| settings.log_mask));
     core::mem::replace(&mut *SETTINGS.lock(), settings.cloned())

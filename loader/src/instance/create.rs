@@ -106,7 +106,8 @@ unsafe fn build(
     }
 }
 
-/// Selects layers and drivers and calls the chain. Checks between the steps if memory ran out, because no step may silently do with less (APP-174).
+/// Selects layers and drivers and calls the chain. Between the steps, checks whether memory ran out, because no step may silently continue
+/// with incomplete data (APP-174).
 ///
 /// # Safety
 /// The same as for [`create_instance`].
@@ -202,7 +203,7 @@ unsafe fn prepare(
 }
 
 /// Returns the policies that apply to an instance, and logs them. If a variable or the settings file chose devices, no driver is left out,
-/// because its device could be the only chosen one (DRV-273).
+/// because the only chosen device could belong to that driver (DRV-273).
 fn policies(settings: Option<&Settings>, environment: &Environment<'_>, journal: &Journal<'_>) -> DriverPolicies {
     let asked = DriverPolicies::in_force(settings);
     if asked.is_empty() {
@@ -281,7 +282,7 @@ fn no_manifest(is_exclusive: bool, environment: &Environment<'_>) -> impl Displa
     })
 }
 
-/// Copies the layer names, with which later calls compare their own (DRV-191).
+/// Copies the requested layer names. Later calls compare their own layer names with these (DRV-191).
 fn remember_requests(instance: &Instance, requests: &Requests<'_>) -> Result<(), OutOfMemory> {
     let allocator = instance.allocator;
     let mut names = HostVec::try_with_capacity(requests.layer_names().len(), allocator)?;

@@ -35,7 +35,7 @@ pub(crate) unsafe fn destroy_instance(handle: InstanceHandle<App>, callbacks: *c
     PreloadedDrivers::release_unless_kept();
 }
 
-/// `vkDestroyInstance` at the end of the chain: destroys the instance of every driver.
+/// Implements `vkDestroyInstance` at the end of the chain: destroys the instance of every driver.
 ///
 /// # Safety
 /// `handle` comes from the lowest layer.

@@ -31,13 +31,13 @@ pub(crate) struct InstanceDriver {
     /// The driver's functions that the registry does not know, by slot (DRV-218).
     pub unknown: [Entry<Slot>; UNKNOWN_SLOTS],
     instance: *const Instance,
-    /// Index of the driver among those that the scan found.
+    /// Index of the driver in the list of drivers that the scan found.
     index: usize,
     library: Mutex<Option<Library>>,
     path: HostText,
     /// The negotiated interface version.
     pub interface_version: u32,
-    /// Facts that were known before, with which its answers are compared. At this place the member fits into padding.
+    /// Facts that were known before. The driver's answers are compared with these. At this place, the member fits into padding.
     pub known: Option<Known>,
     /// `true` for a driver of the service.
     pub is_of_service: bool,
@@ -53,7 +53,7 @@ pub(crate) struct InstanceDriver {
     pub enabled: InstanceExtensionSet,
     /// Physical devices that the driver reported.
     pub devices: ReportedDevices,
-    /// Number of threads that use the driver now, or the mark that it is retired.
+    /// Number of threads that use the driver now, or a mark that the driver is retired.
     uses: UseCount,
     /// The driver's surfaces by slot.
     pub surfaces: Mutex<HandleTable>,
@@ -109,17 +109,17 @@ impl InstanceDriver {
         }
     }
 
-    /// Path of the driver's library as the system reports it, or a substitute.
+    /// Returns the path of the driver's library as the system reports it, or a substitute.
     pub(crate) fn path(&self) -> &[u8] {
         self.path.bytes()
     }
 
-    /// Name of the driver in messages.
+    /// Returns the name of the driver for messages.
     pub(crate) fn name(&self) -> RealPath<'_> {
         RealPath(self.path.bytes())
     }
 
-    /// Takes ownership of the open library; a direct driver has none.
+    /// Takes ownership of the open library; `None` for a direct driver.
     pub(crate) fn keep(&self, library: Option<Library>) {
         *self.library.lock() = library;
     }
@@ -182,8 +182,8 @@ impl InstanceDriver {
         self.uses.is_closed()
     }
 
-    /// Marks the driver as retired and returns `true`, unless a thread uses it now or it is already marked. After `true`, the caller destroys the
-    /// objects in the driver and then its instance.
+    /// Marks the driver as retired and returns `true`, unless a thread uses the driver now or the mark is already set. After `true`, the
+    /// caller destroys the objects in the driver and then the driver's instance.
     pub(crate) fn claim(&self) -> bool {
         self.uses.try_close()
     }
@@ -191,7 +191,7 @@ impl InstanceDriver {
     /// Destroys the driver's instance.
     ///
     /// # Safety
-    /// The caller has the one `true` of [`InstanceDriver::claim`]; `allocator` is null or points to valid callbacks.
+    /// [`InstanceDriver::claim`] has returned `true` to the caller; `allocator` is null or points to valid callbacks.
     pub(crate) unsafe fn destroy(&self, allocator: *const VkAllocationCallbacks) {
         if let Some(destroy) = self.table.vkDestroyInstance {
             let step = Step::Driver(self.path()).begin(b"vkDestroyInstance");

@@ -1,4 +1,4 @@
-//! Instance extensions that may be enabled, and those that are (APP-28, APP-90).
+//! Instance extensions that may be enabled, and those that are enabled (APP-28, APP-90).
 
 use super::Instance;
 use super::global::{LOADER_EXTENSIONS, lets_through, unfiltered};

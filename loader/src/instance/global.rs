@@ -54,7 +54,7 @@ fn prepare(query: Query, extent: Extent) -> Result<Prepared, OutOfMemory> {
     })
 }
 
-/// `vkEnumerateInstanceVersion`.
+/// Implements `vkEnumerateInstanceVersion`.
 ///
 /// # Safety
 /// `version` is writable.
@@ -93,7 +93,7 @@ pub(super) unsafe extern "system" fn version_terminator(
     VkResult::VK_SUCCESS
 }
 
-/// `vkEnumerateInstanceLayerProperties`.
+/// Implements `vkEnumerateInstanceLayerProperties`.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
@@ -145,7 +145,7 @@ pub(super) unsafe extern "system" fn layers_terminator(
     }
 }
 
-/// Answers with the layers.
+/// Answers a query with the layers.
 ///
 /// # Safety
 /// `count` and `properties` are the count and array of a caller, as Vulkan demands.
@@ -157,7 +157,7 @@ unsafe fn write_layers(layers: &DiscoveredLayers, count: *mut u32, properties: *
     unsafe { TwoCall::new(count, properties) }.answer(layers.reported().map(crate::layer::properties_of))
 }
 
-/// `vkEnumerateInstanceExtensionProperties`.
+/// Implements `vkEnumerateInstanceExtensionProperties`.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
@@ -244,10 +244,10 @@ pub(super) unsafe extern "system" fn extensions_terminator(
     }
 }
 
-/// Answers with extensions of one layer, or of drivers, loader and implicit layers.
+/// Answers a query with the extensions of one layer, or of the drivers, the loader and implicit layers.
 ///
 /// # Safety
-/// `layer_name` is null or a string of the caller; `count` and `properties` are its count and array.
+/// `layer_name` is null or a string of the caller; `count` and `properties` are the caller's count and array.
 unsafe fn write_extensions(
     found: &Configuration,
     layer_name: *const c_char,
@@ -300,7 +300,8 @@ unsafe fn extensions_of_layer(
     }
 }
 
-/// Lists the extensions of drivers in discovery order, then of the loader, then of enabled implicit layers; the first of equal names counts (APP-64).
+/// Lists the extensions of drivers in discovery order, then of the loader, then of enabled implicit layers. Of extensions with one name,
+/// the first counts (APP-64).
 fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Vec<VkExtensionProperties>, VkResult> {
     let environment = Environment::process();
     let known = KnownDrivers::of_call(Purpose::Query, Wishes::default(), &environment, journal);
@@ -359,7 +360,7 @@ fn all_extensions(found: &Configuration, journal: &mut Journal<'_>) -> Result<Ve
     Ok(list.items)
 }
 
-/// Room that a new list has for extensions.
+/// Number of extensions in the initial allocation of a list.
 const USUAL_EXTENSIONS: usize = 32;
 
 macro_rules! loader_extensions {
@@ -421,9 +422,9 @@ enum Origin {
 /// A list of extensions with unique names.
 struct ExtensionList {
     items: Vec<VkExtensionProperties>,
-    /// The extensions of the list that have a number.
+    /// The extensions of the list that the loader knows by a number.
     known: InstanceExtensionSet,
-    /// Index of the others by name.
+    /// Index of the other extensions by name.
     others: Index,
     unfiltered: bool,
 }

@@ -1,4 +1,4 @@
-//! The drivers' objects for surfaces, messengers and report callbacks, and the cleanup of forgotten ones (DRV-188).
+//! The drivers' objects for surfaces, messengers and report callbacks, and the cleanup of objects that the application forgot (DRV-188).
 
 use super::{Instance, InstanceDriver};
 use crate::alloc::{HostAllocator, HostBox};
@@ -28,14 +28,14 @@ impl InstanceDriver {
     /// # Safety
     /// `handle` is zero or the driver's live object of this kind; `callbacks` is NULL or valid; the driver's instance lives.
     pub(crate) unsafe fn destroy_callback(&self, kind: Kind, handle: u64, callbacks: *const VkAllocationCallbacks) {
-        // SAFETY: the caller promises the same.
+        // SAFETY: the caller promises all that `destroy_callback_of` demands.
         unsafe { Self::destroy_callback_of((&self.table, self.handle), kind, handle, callbacks) };
     }
 
-    /// [`InstanceDriver::destroy_callback`] of a driver with these functions and this instance.
+    /// Destroys an object as [`InstanceDriver::destroy_callback`] does, for a driver with these functions and this instance.
     ///
     /// # Safety
-    /// As for that function.
+    /// The same as for [`InstanceDriver::destroy_callback`].
     pub(crate) unsafe fn destroy_callback_of(
         (table, instance): Real<'_>,
         kind: Kind,
@@ -95,7 +95,7 @@ impl InstanceDriver {
 }
 
 impl Instance {
-    /// Allocator for surfaces.
+    /// Returns the allocator for surfaces.
     pub(crate) fn surface_allocator(&self) -> HostAllocator {
         self.allocator
             .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_OBJECT)

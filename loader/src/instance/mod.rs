@@ -1,8 +1,8 @@
 //! Instances: their object, creation and destruction, and the global queries.
 //!
-//! The application calls [`create`] (APP-80 to APP-99). It makes the [`Instance`], selects layers and drivers, and calls the first layer through
-//! [`chain`]. The last layer calls [`terminator`], which makes an [`InstanceDriver`] of every driver. If a step fails, [`destroy`] releases what was
-//! made.
+//! The application calls [`create`] (APP-80 to APP-99), which makes the [`Instance`], selects layers and drivers, and calls the first layer
+//! through [`chain`]. The last layer calls [`terminator`], which makes an [`InstanceDriver`] for every driver. If a step fails, [`destroy`]
+//! releases the results of the earlier steps.
 
 mod chain;
 mod configuration;

@@ -10,13 +10,13 @@ use os::{Status, with_terminated};
 /// Path of `vkloader`, relative to the folder in which the library is installed.
 const PROGRAM: &[u8] = b"bin/vkloader";
 
-/// Number of folders above the library's own that may be the installation folder: `/usr` for `/usr/lib` and `/usr/lib/ARCHITECTURE`.
+/// Number of folders above the library's own folder that may be the installation folder: `/usr` for `/usr/lib` and `/usr/lib/ARCHITECTURE`.
 const LEVELS: usize = 2;
 
 /// Logs an error because no driver or device is left.
 ///
-/// The line has `line`, the first cause, or `otherwise` if no decision is a cause, and a hint at `vkloader` if it is installed. If no log sink is
-/// active, nothing is looked up.
+/// The message consists of `line`, the first cause, and a hint at `vkloader` if that program is installed. If no decision is a cause,
+/// `otherwise` takes the place of the cause. If no log sink is active, nothing is looked up.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell_nothing_left(
@@ -43,8 +43,8 @@ pub(crate) fn tell_nothing_left(
     *instance.cause.lock() = held;
 }
 
-/// Returns `true` if `vkloader` is installed under the same prefix as the library. Only the path of the library counts, so an elevated process looks
-/// in the same place as any other.
+/// Returns `true` if `vkloader` is installed under the same prefix as the library. Only the path of the library counts, so elevated
+/// processes look in the same place as others.
 fn program_is_installed() -> bool {
     let Some(own) = os::file_of(program_is_installed as *const ()) else {
         return false;

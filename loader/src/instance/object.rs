@@ -26,7 +26,7 @@ use rust_alloc::vec::Vec;
 
 /// Number of bytes at the start of the object that a faulty layer may overwrite (DRV-115). Only the members that the check itself reads are there.
 const EXPOSED: usize = 128;
-/// Unused ones among these bytes.
+/// Number of unused bytes among the exposed ones.
 const UNUSED: usize = EXPOSED - size_of::<u64>() - 2 * size_of::<usize>();
 
 #[repr(C)]
@@ -41,7 +41,7 @@ struct Header {
 /// All live instances, newest first.
 pub(crate) static INSTANCES: List<Instance> = List::new();
 
-/// An instance. All threads that use the handle share it; none of its members is locked while a layer or driver runs.
+/// An instance. All threads that use the handle share this object. No member is locked while a layer or driver runs.
 #[repr(C)]
 pub(crate) struct Instance {
     header: Header,
@@ -52,11 +52,11 @@ pub(crate) struct Instance {
     api_version: AtomicU32,
     /// Extensions enabled by the application or by a layer (APP-28).
     pub enabled: EnabledExtensions,
-    /// Devices that the settings file selected at creation (APP-243); unset if it selects none.
+    /// Devices that the settings file selected at creation (APP-243); unset if the file selects none.
     device_configurations: SetOnce<HostVec<DeviceConfiguration>>,
-    /// The only devices to show, as asked for at creation; unset when all are shown.
+    /// The only devices to show, as the user requested at creation; unset if all devices are shown.
     pub(super) visible: SetOnce<VisibleDevices>,
-    /// Log levels that the settings file enables; zero if it names none.
+    /// Log levels that the settings file enables; zero if the file names none.
     pub settings_log_mask: AtomicU32,
     /// The application's messengers and report callbacks.
     pub messengers: Messengers,
@@ -64,17 +64,17 @@ pub(crate) struct Instance {
     pub surface_slots: Mutex<SlotTable<Surface>>,
     /// Layer names that the application requested (DRV-191).
     pub requested_layers: SetOnce<HostVec<HostText>>,
-    /// The active layers, and lists of the others.
+    /// The active layers, and lists about the other layers.
     pub layers: SetOnce<InstanceLayers>,
     /// Drivers that the scan found; empty after the creation of the instance.
     pub found_drivers: Mutex<Vec<OpenDriver>>,
-    /// Drivers that the scan did not open because others suffice; unused after the creation of the instance.
+    /// Drivers that the scan did not open because other drivers suffice; unused after the creation of the instance.
     pub aside_drivers: Mutex<Reserves>,
-    /// Drivers of the scan that made no instance. Their libraries stay open as long as this instance, like those of the others.
+    /// Drivers of the scan that made no instance. Their libraries stay open as long as this instance, as the libraries of other drivers do.
     pub refused_drivers: Mutex<Vec<OpenDriver>>,
     /// Best reason why a driver of the scan is missing, for a later call that finds no device (APP-89a).
     pub(crate) cause: Mutex<Cause>,
-    /// Drivers as the terminator made them, in the order of every walk over them: reverse scan order (DRV-10).
+    /// Drivers that the terminator made, in the order of every walk over them: reverse scan order (DRV-10).
     pub drivers: HostList<HostVec<HostBox<InstanceDriver>>>,
     /// Objects for physical devices.
     pub physical_devices: Mutex<PhysicalDevices>,
@@ -177,7 +177,7 @@ impl Instance {
         self.header.chain.store(handle.raw(), Ordering::Release);
     }
 
-    /// Major and minor of the application's API version; a layer may have changed it (APP-62).
+    /// Returns the major and minor version that the application requested; a layer may have changed it (APP-62).
     pub(crate) fn api_version(&self) -> ApiVersion {
         ApiVersion(self.api_version.load(Ordering::Relaxed))
     }
@@ -203,7 +203,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Devices that the settings file selects; `None` if it selects none.
+    /// Returns the devices that the settings file selects; `None` if the file selects none.
     pub(crate) fn device_configurations(&self) -> Option<&[DeviceConfiguration]> {
         self.device_configurations.get().map(|devices| &**devices)
     }

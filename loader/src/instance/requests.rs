@@ -62,7 +62,7 @@ impl<'a> Requests<'a> {
         ApiVersion(unsafe { self.info.pApplicationInfo.as_ref() }.map_or(0, |info| info.apiVersion))
     }
 
-    /// Major and minor of the application's API version; 1.0 if it gives none (APP-62).
+    /// Returns the major and minor version that the application requests; 1.0 if the application gives none (APP-62).
     pub(super) fn api_version(&self) -> ApiVersion {
         let raw = self.raw_api_version();
         if raw.0 == 0 {

@@ -76,7 +76,7 @@ pub(crate) unsafe fn create_instance_terminator(
     }
 }
 
-/// Returns the loader's object to which the handle points; ends the process if it is not one (LAY-235, DRV-115).
+/// Returns the loader's object to which the handle points. Ends the process if the handle points to anything else (LAY-235, DRV-115).
 ///
 /// # Safety
 /// A non-null handle points to at least two readable words.
@@ -139,7 +139,7 @@ impl Creation<'_> {
         // Every walk over the drivers goes in reverse scan order (DRV-10).
         drivers.reverse();
         let any = !drivers.is_empty();
-        // Added even after a failure, because the cleanup looks for drivers there.
+        // The drivers are added even after a failure, because the cleanup looks for them there.
         self.instance.drivers.add(room, drivers);
         made?;
         if !any {
@@ -162,14 +162,14 @@ impl Creation<'_> {
         Ok(())
     }
 
-    /// Returns `true` if a policy left out drivers that have devices, and the created ones report none. A user may lack access to a device that the
-    /// superuser's catalogue lists.
+    /// Returns `true` if a policy left out drivers that have devices, and the created drivers report no device. A user may lack access to a
+    /// device that the superuser's catalogue lists.
     fn lacks_devices(&self, drivers: &[HostBox<InstanceDriver>]) -> bool {
         let is_left_out = self.instance.aside_drivers.lock().have_devices();
         is_left_out && !drivers.iter().any(|driver| driver.has_devices())
     }
 
-    /// Opens the drivers that were set aside, because the others did not suffice.
+    /// Opens the drivers that were set aside, because the other drivers did not suffice.
     #[cold]
     #[inline(never)]
     fn open_aside(&self, found: &mut Vec<OpenDriver>, journal: &mut Journal<'_>) -> Result<(), OutOfMemory> {
@@ -184,7 +184,8 @@ impl Creation<'_> {
         shortage::check()
     }
 
-    /// Creates the instance of one driver; `None` if the driver was dropped. The flag is `true` if properties2 was forced on it (DRV-110).
+    /// Creates the instance of one driver; `None` if the driver was dropped. The flag is `true` if properties2 was forced on the driver
+    /// (DRV-110).
     ///
     /// # Safety
     /// The create info is valid.
@@ -296,8 +297,8 @@ impl Creation<'_> {
         info
     }
 
-    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if properties2 was added. The version in the
-    /// manifest decides if it is added, not the driver's own version (DRV-110).
+    /// Returns the requested extensions that the driver offers, in the requested order, and `true` if properties2 was added. The version in
+    /// the manifest decides about the addition, not the driver's own version (DRV-110).
     fn extensions_for(
         &self,
         offered: &[VkExtensionProperties],
@@ -432,7 +433,7 @@ fn drop_driver<T>(driver: &OpenDriver, reason: DriverLibraryReason, journal: &mu
     None
 }
 
-/// Warns if a driver below interface 3 makes surfaces of its own, which it must not do (DRV-73).
+/// Warns if a driver below interface 3 makes its own surfaces, which only later interfaces allow (DRV-73).
 fn warn_about_surfaces(driver: &OpenDriver, functions: &DriverTable, journal: &Journal<'_>) {
     if driver.interface.version < 3 && crate::window_system::makes_surfaces(functions) {
         journal.note(

@@ -1,4 +1,4 @@
-//! The devices that an instance shows, as asked for when it was created (DRV-143a).
+//! The devices that an instance shows, as the user requested when the instance was created (DRV-143a).
 
 use super::Instance;
 use crate::alloc::HostVec;
@@ -12,7 +12,7 @@ use os::memory::OutOfMemory;
 /// The name of the list in the settings file, for messages.
 const IN_FILE: &str = "visible_devices of the settings file";
 
-/// Variables that choose devices, all of them or the first one.
+/// Variables that choose the devices to show, or the first device.
 const CHOOSING: [Variable; 5] = [
     Variable::VisibleDevices,
     Variable::DeviceSelect,
@@ -21,7 +21,7 @@ const CHOOSING: [Variable; 5] = [
     Variable::DriverIdFilter,
 ];
 
-/// The name of what chooses devices for an instance, where the user chose.
+/// Returns the name of the variable or setting that chooses devices for an instance; `None` if the user did not choose.
 #[cold]
 pub(super) fn chooser(settings: Option<&Settings>, environment: &Environment<'_>) -> Option<&'static str> {
     let in_file = match settings {
@@ -46,7 +46,7 @@ pub(crate) struct VisibleDevices {
 }
 
 impl VisibleDevices {
-    /// The words of the list.
+    /// Returns the words of the list.
     pub(crate) fn words(&self) -> DeviceWords {
         let read = match self.variable {
             Some(_) => DeviceWords::visible,
@@ -55,24 +55,24 @@ impl VisibleDevices {
         read(&self.value)
     }
 
-    /// The name of the list, for messages.
+    /// Returns the name of the list, for messages.
     pub(crate) fn name(&self) -> &'static str {
         self.variable.map_or(IN_FILE, Variable::name)
     }
 
-    /// Returns `true` to the first caller, who reports words that match nothing.
+    /// Returns `true` to the first caller, which then reports words without a match.
     pub(crate) fn is_to_report(&self) -> bool {
         !self.is_reported.swap(true, Ordering::Relaxed)
     }
 }
 
 impl VisibleDevices {
-    /// Notes that an enumeration at the end of the chain hid everything.
+    /// Notes that an enumeration at the end of the chain hid every device.
     pub(crate) fn note_all_hidden(&self) {
         self.hid_all.store(true, Ordering::Relaxed);
     }
 
-    /// Returns `true` if an enumeration hid everything since the last call of this function.
+    /// Returns `true` if an enumeration hid every device since the last call of this function.
     pub(crate) fn takes_all_hidden(&self) -> bool {
         self.hid_all.swap(false, Ordering::Relaxed)
     }
@@ -80,7 +80,7 @@ impl VisibleDevices {
 
 impl Instance {
     /// Remembers the list that counts for this instance, and returns its words. The settings file takes precedence over the variable, and
-    /// its `device_configurations` over both.
+    /// `device_configurations` takes precedence over both lists.
     ///
     /// # Errors
     /// When memory runs out.
@@ -97,7 +97,7 @@ impl Instance {
         }
         let configured = settings.filter(|settings| settings.device_configurations.is_some());
         let chooser = configured.or(settings.filter(|_| !in_file.is_empty()));
-        // A program that `vkloader` runs may have the same words in both.
+        // A program that `vkloader` runs may have the same words in the variable and in the settings file.
         let is_other = |asked: &[u8]| DeviceWords::visible(asked) != DeviceWords::visible_in_file(in_file);
         let is_replaced = asked
             .as_ref()
@@ -143,7 +143,7 @@ impl Instance {
         Ok(Some(visible.words()))
     }
 
-    /// The list of the only devices to show; `None` if all are shown.
+    /// Returns the list of the only devices to show; `None` if all devices are shown.
     pub(crate) fn visible(&self) -> Option<&VisibleDevices> {
         self.visible.get()
     }

@@ -30,19 +30,19 @@ pub(crate) struct LayerDeviceExtension {
 pub(crate) struct ActiveLayer {
     /// `layerName`.
     pub name: HostText,
-    /// Path of its manifest.
+    /// Path of the layer's manifest.
     pub manifest: HostText,
     /// Path of the library as the system reports it.
     pub library_path: HostText,
-    /// `true` if it was found as an implicit layer.
+    /// `true` if the layer was found as an implicit layer.
     pub implicit: bool,
-    /// Index among all discovered layers: libraries close in that order (LAY-201).
+    /// Index of the layer among all discovered layers. Libraries close in the order of these indices (LAY-201).
     pub place: usize,
     /// Reason why the layer is active.
     pub enabled_by: EnabledBy,
     /// Variable that disables the layer, for implicit layers.
     pub disable_variable: Option<HostText>,
-    /// Variable and value that enabled the layer, if it needs one.
+    /// Variable and value that enabled the layer, if the layer needs one.
     pub enable_variable: Option<(HostText, HostText)>,
     /// Device extensions that the layer adds.
     pub device_extensions: HostVec<LayerDeviceExtension>,

@@ -1,4 +1,4 @@
-//! Log lines about the call stack, which people and tools look for (APP-101, LAY-260 to LAY-263).
+//! Log lines about the call stack, which people and tools search for (APP-101, LAY-260 to LAY-263).
 
 use super::ActiveLayer;
 use crate::library::RealPath;

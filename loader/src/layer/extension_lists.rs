@@ -66,7 +66,8 @@ fn find<'a>(list: &'a [NamedExtensions], name: &[u8]) -> Option<&'a [VkExtension
     found.map(|(_, extensions)| &**extensions)
 }
 
-/// Looks for the explicit layers that were not needed when the instance was made. Nothing about them was logged then, so nothing is logged now.
+/// Looks for the explicit layers that were not needed when the instance was made. Nothing about these layers was logged at that time, so
+/// nothing is logged now.
 fn look(allocator: HostAllocator) -> Result<HostVec<NamedExtensions>, OutOfMemory> {
     let _watch = shortage::watch();
     let mut journal = Journal::of_call(&Silence);

@@ -78,7 +78,7 @@ pub(crate) fn load_layers(
     })
 }
 
-/// Returns `true` if a layer of that name is in the chain; `loaded` finds layers in the chain by name.
+/// Returns `true` if a layer of this name is in the chain; `loaded` finds layers in the chain by name.
 fn is_loaded(chain: &[ActiveLayer], loaded: &Index, name: &Text) -> bool {
     let is = |place: usize| chain[place].name.bytes() == name.as_bytes();
     loaded.find(Key::of(&[name]), is).is_some()
@@ -132,7 +132,7 @@ fn open(manifest: &LayerManifest, journal: &Journal<'_>) -> Result<Opened, Layer
     })
 }
 
-/// Logs a layer that joined the chain. The lines come from the lower end upwards, each when its layer is there (LAY-230).
+/// Logs a layer that joined the chain. The lines come from the lower end upwards, each after its layer was added (LAY-230).
 fn note_insertion(layer: &ActiveLayer, journal: &Journal<'_>) {
     journal.note(
         LogBits::INFO | LogBits::LAYER,

@@ -8,22 +8,22 @@ use discovery::version::ApiVersion;
 pub(crate) struct Facts {
     /// Level of the object on which the command is dispatched.
     pub level: Level,
-    /// Handle that its trampoline checks.
+    /// Handle that the command's trampoline checks.
     pub parameter: Parameter,
-    /// Core version that introduced it; 0.0 if it is in none.
+    /// Core version that introduced the command; 0.0 if no core version has it.
     pub core: ApiVersion,
-    /// Condition under which the instance-level lookup finds it.
+    /// Condition under which the instance-level lookup finds the command.
     pub gate: Gate,
-    /// `true` if it has a terminator.
+    /// `true` if the command has a terminator.
     pub has_terminator: bool,
     /// Condition under which a device's lookup returns the terminator.
     pub device_gate: DeviceGate,
-    /// Slot in the table of its chain, or [`NO_SLOT`].
+    /// Slot in the table of the command's chain, or [`NO_SLOT`].
     pub slot: u16,
     /// Slot in the table of the driver, or [`NO_SLOT`].
     #[cfg(test)]
     pub driver_slot: u16,
-    /// `true` if it belongs to no platform, or to one for which this library is built.
+    /// `true` if the command belongs to no platform, or to one for which this library is built.
     pub is_built: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the hash of command names (GEN-64): its chains for the committed names are short.
+//! Tests that the hash chains of the committed command names are short (GEN-64).
 
 use super::{ROWS, hash};
 use rust_alloc::collections::BTreeMap;
@@ -26,7 +26,7 @@ fn gen_64_few_names_share_a_position() {
     assert_eq!(names, ROWS.len());
     let longest = chains.values().max_by_key(|chain| chain.len()).expect("a name");
     assert!(longest.len() <= LONGEST_CHAIN, "{longest:?}");
-    // Number of names that are passed if each name is looked up once.
+    // Number of names that are compared if each name is looked up once.
     let passed: usize = chains.values().map(|chain| chain.len() * (chain.len() + 1) / 2).sum();
     assert!(passed * 4 <= names * 5, "{passed} places for {names} names");
 }

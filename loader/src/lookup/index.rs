@@ -17,7 +17,7 @@ pub(super) struct Place {
     plain: bool,
     /// [`Command::answer`].
     answer: u16,
-    /// The next place with the same position, or 0.
+    /// The next place whose name has the same hash position, or 0.
     next: u16,
 }
 
@@ -29,7 +29,7 @@ pub(crate) const NO_ANSWER: usize = crate::generated::dispatch::DeviceTable::SLO
 pub(super) struct Index {
     /// The names, each with a zero byte after it.
     pub(super) names: [u8; NAMES.len()],
-    /// The first place of each position, or 0.
+    /// The first place of each hash position, or 0.
     heads: [u16; hash::POSITIONS],
     /// A place per command, in the order of the rows. The first place is a dummy whose length no name has.
     pub(super) places: [Place; ROW_COUNT + 1],

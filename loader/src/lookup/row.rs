@@ -10,7 +10,7 @@ use discovery::version::ApiVersion;
 /// A function of any type.
 pub(crate) type Function = unsafe extern "system" fn();
 
-/// The object a command is dispatched on.
+/// Kind of object on which a command is dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     /// The command needs no instance.
@@ -28,12 +28,12 @@ pub(crate) enum Level {
 pub(crate) enum Gate {
     /// Always.
     Always,
-    /// Found if one of these extensions is enabled.
+    /// The command is found if one of these extensions is enabled.
     Instance(InstanceExtensionSet),
 }
 
 impl Gate {
-    /// Returns the gate of a command that needs one of these extensions; open if the list is empty.
+    /// Returns the gate of a command that needs one of these extensions. The gate is open if the list is empty.
     pub(crate) const fn any_of(extensions: &[InstanceExtension]) -> Self {
         match extensions {
             [] => Self::Always,
@@ -55,14 +55,15 @@ impl Gate {
 pub(crate) enum DeviceGate {
     /// Always.
     Always,
-    /// Found if one of these extensions is enabled on the driver's device.
+    /// The command is found if one of these extensions is enabled on the driver's device.
     Device(DeviceExtensionSet),
-    /// Found if one of these extensions is enabled on the instance.
+    /// The command is found if one of these extensions is enabled on the instance.
     Instance(InstanceExtensionSet),
 }
 
 impl DeviceGate {
-    /// Returns the gate of a command that needs one of these extensions; open if both lists are empty. At least one list must be empty.
+    /// Returns the gate of a command that needs one of these extensions. The gate is open if both lists are empty; at least one list must
+    /// be empty.
     pub(crate) const fn any_of(device: &[DeviceExtension], instance: &[InstanceExtension]) -> Self {
         match (device, instance) {
             ([], []) => Self::Always,
@@ -127,14 +128,14 @@ pub(crate) struct Row {
     pub driver_slot: u16,
     /// Level of the object on which the command is dispatched.
     pub level: Level,
-    /// Handle that its trampoline checks; empty for a command without one.
+    /// Handle that the command's trampoline checks; empty for a command without such a handle.
     pub parameter: Parameter,
-    /// [`rank`] of the core version that introduced it.
+    /// [`rank`] of the core version that introduced the command.
     pub rank: u8,
-    /// `true` if it belongs to no platform, or to one for which this library is built.
+    /// `true` if the command belongs to no platform, or to one for which this library is built.
     pub is_built: bool,
     gates: u8,
-    /// Index of its terminator, or [`NO_TERMINATOR`].
+    /// Index of the command's terminator, or [`NO_TERMINATOR`].
     terminator: u8,
 }
 
@@ -143,7 +144,7 @@ pub(crate) const NO_SLOT: u16 = u16::MAX;
 const NO_TERMINATOR: u8 = u8::MAX;
 
 impl Row {
-    /// Name of the command.
+    /// Returns the name of the command.
     pub(crate) fn name(&self) -> &'static CStr {
         let place = &INDEX.places[usize::from(self.number) + 1];
         let length = hash::SHORTEST + usize::from(place.beyond) + 1;
@@ -177,12 +178,13 @@ impl Row {
     }
 }
 
-/// Minor versions of Vulkan 1 that have ranks.
+/// Number of minor versions of Vulkan 1 that have ranks.
 const MINORS: u32 = 16;
 /// Rank for a device that hides no commands.
 pub(crate) const ALL_RANKS: u8 = u8::MAX;
 
-/// Returns the rank of a packed core version: the number of minor versions up to it. 0 for a command that is in no core version.
+/// Returns the rank of a packed core version: the number of minor versions up to this version. Returns 0 for a command that is in no core
+/// version.
 pub(crate) const fn rank(core: u32) -> u8 {
     let mut rank = 0;
     while rank < MINORS && ApiVersion::new(1, rank).0 <= core {

@@ -8,7 +8,8 @@ use crate::generated::types::{
 };
 use core::ffi::c_void;
 
-/// The function and the kinds of messages that it receives. Copied from the create info, which need not outlive its call (APP-197).
+/// The function, and the kinds of messages that it receives. The create info, from which they are copied, need not outlive its call
+/// (APP-197).
 #[derive(Clone, Copy)]
 pub(crate) enum Callback {
     /// A debug-utils messenger.

@@ -11,7 +11,7 @@ pub(crate) struct ObjectTypeRow {
     pub handle: &'static str,
     /// Number of the type in debug utils.
     pub object: VkObjectType,
-    /// Number of the type in debug report; unknown for handles that are newer than that extension.
+    /// Number of the type in debug report; unknown for handle types that are newer than this extension.
     pub report: VkDebugReportObjectTypeEXT,
 }
 

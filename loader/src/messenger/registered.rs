@@ -73,7 +73,7 @@ impl Registered {
         drop(unsafe { HostBox::from_raw(object.as_ptr(), allocator) });
     }
 
-    /// Allocation callbacks with which to destroy a driver's object that the application forgot (DRV-188).
+    /// Returns the allocation callbacks for the destruction of a driver's object that the application forgot (DRV-188).
     pub(crate) fn saved(&self) -> Option<VkAllocationCallbacks> {
         self.saved
     }

@@ -19,7 +19,7 @@ const ERROR: u32 = 4096;
 const WARNING: u32 = 256;
 const GENERAL: u32 = 1;
 
-/// A listener: adds its name to a shared list, and calls `act` first.
+/// A listener that adds its name to a shared list, and then calls `act`.
 struct Listener<'a> {
     name: &'static str,
     heard: &'a RefCell<Vec<&'static str>>,

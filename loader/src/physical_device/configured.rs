@@ -17,7 +17,7 @@ pub(super) fn configurations(instance: &Instance) -> Option<&[DeviceConfiguratio
     instance.device_configurations()
 }
 
-/// Properties of a device that a configuration is compared with.
+/// Properties of a device with which a configuration is compared.
 struct Identity {
     name: Text,
     api_version: ApiVersion,

@@ -65,7 +65,7 @@ pub(crate) unsafe fn enumerate_physical_devices(
     result
 }
 
-/// Returns `true` if an enumeration has given the caller something.
+/// Returns `true` if an enumeration has written results for the caller.
 pub(super) fn answered(result: VkResult) -> bool {
     result == VkResult::VK_SUCCESS || result == VkResult::VK_INCOMPLETE
 }
@@ -135,7 +135,7 @@ fn whole_list(instance: &Instance) -> Result<HostVec<PhysicalDeviceHandle<Chain>
     let asking = TwoCalls {
         most: MOST_OF_A_CHAIN,
         attempts: ATTEMPTS,
-        // A layer may have counted before there was a device.
+        // A layer may have counted before a device appeared.
         even_empty: true,
     };
     // SAFETY: function and handle belong to the topmost entity; the number is writable, and the array has room for as many handles.

@@ -17,7 +17,7 @@ use discovery::log;
 use discovery::trace::Step;
 use os::memory::OutOfMemory;
 
-/// `vkEnumerateDeviceLayerProperties`: lists the active layers of the instance. Never calls the chain.
+/// Implements `vkEnumerateDeviceLayerProperties`: lists the active layers of the instance. Never calls the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
@@ -39,7 +39,7 @@ pub(crate) unsafe fn enumerate_device_layer_properties(
     unsafe { ffi::write_all(count, array, active) }
 }
 
-/// `vkEnumerateDeviceExtensionProperties` as the application calls it: the chain answers, one thread at a time (DRV-118).
+/// Implements `vkEnumerateDeviceExtensionProperties` for the application: the chain answers, one thread at a time (DRV-118).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands.
@@ -58,7 +58,7 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
     unsafe { (table.vkEnumerateDeviceExtensionProperties.get())(device, layer_name, count, array) }
 }
 
-/// `vkEnumerateDeviceExtensionProperties` at the end of the chain.
+/// Implements `vkEnumerateDeviceExtensionProperties` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are those that the lowest layer passed.
@@ -151,7 +151,7 @@ fn is_listed(list: &[VkExtensionProperties], extension: &VkExtensionProperties) 
     list.iter().any(|known| ffi::is_fixed_text(&known.extensionName, name))
 }
 
-/// Returns the driver's list, followed by the extensions that are missing in it; the first of equal names counts (APP-131).
+/// Returns the driver's list, followed by the extensions that it lacks. Of extensions with one name, the first counts (APP-131).
 fn merge<'a>(
     mut list: HostVec<VkExtensionProperties>,
     added: impl Iterator<Item = &'a VkExtensionProperties>,

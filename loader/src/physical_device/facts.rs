@@ -28,7 +28,7 @@ pub(super) type PciAddress = [u32; 4];
 /// UUIDs of a device and of its driver.
 pub(super) type Uuids = ([u8; 16], [u8; 16]);
 
-/// A structure of plain numbers with every byte zero.
+/// Returns a structure of plain numbers with every byte zero.
 macro_rules! zeroed {
     ($type:ty) => {
         // SAFETY: the structure consists of integers, floats, arrays of them and nullable pointers, for all of which zero is valid.
@@ -42,12 +42,12 @@ pub(super) fn properties(device: &Device<'_>) -> VkPhysicalDeviceProperties {
     device.driver.properties_of(device.handle)
 }
 
-/// Returns the name of a device. Without memory for it the call ends as out of memory.
+/// Returns the name of a device. If memory runs out, the call ends as out of memory.
 pub(super) fn name_of(properties: &VkPhysicalDeviceProperties) -> Text {
     copy_or_note(ffi::fixed_text(&properties.deviceName)).into()
 }
 
-/// Returns the place on the PCI bus, if the driver reports it (DRV-138). A driver whose extension list cannot be read reports none.
+/// Returns the place on the PCI bus, if the driver reports it (DRV-138). A driver whose extension list cannot be read reports no place.
 ///
 /// # Errors
 /// Out of host memory.
@@ -84,8 +84,8 @@ pub(super) fn is_on_d3d12(instance: &Instance, device: &Device<'_>) -> Result<bo
     Ok(info.underlyingAPI == VkLayeredDriverUnderlyingApiMSFT::VK_LAYERED_DRIVER_UNDERLYING_API_D3D12_MSFT)
 }
 
-/// Returns the function that fills the structure of a device extension, if the device has the extension. A driver whose extension list cannot be read
-/// has none.
+/// Returns the function that fills the structure of a device extension, if the device has the extension. If the driver's extension list
+/// cannot be read, the device counts as one without the extension.
 ///
 /// # Errors
 /// Out of host memory.
@@ -125,7 +125,8 @@ pub(super) fn uuids(device: &Device<'_>) -> Uuids {
     uuids_by(device.driver.table.vkGetPhysicalDeviceProperties2, device)
 }
 
-/// Returns the same for the trace, if necessary by the function of the extension. `None` if the driver does not report them.
+/// Returns the UUIDs of device and driver for the trace, if necessary through the function of the extension. `None` if the driver does not
+/// report them.
 pub(super) fn uuids_by_any(device: &Device<'_>) -> Option<Uuids> {
     let table = &device.driver.table;
     let get = table
@@ -155,8 +156,8 @@ pub(super) fn properties2(next: *mut c_void) -> VkPhysicalDeviceProperties2 {
     asked
 }
 
-/// Returns the function that is available for properties beyond Vulkan 1.0: `Some(true)` for the core one, `Some(false)` for that of the extension,
-/// or `None` (DRV-133).
+/// Returns the function that is available for properties beyond Vulkan 1.0: `Some(true)` for the core function, `Some(false)` for the
+/// extension's function, or `None` (DRV-133).
 pub(super) fn properties2_is_core(instance: &Instance) -> Option<bool> {
     if instance.api_version() >= ApiVersion::V1_1 {
         return Some(true);

@@ -1,6 +1,6 @@
 //! Filters that hide devices by number (DRV-132 to DRV-134, APP-120).
 //!
-//! They work above the layers: the numbers are those that the chain reports for its own devices.
+//! The filters work above the layers: they compare the numbers that the chain reports for its own devices.
 
 use super::facts::{self, zeroed};
 use crate::generated::types::{VkPhysicalDeviceDriverProperties, VkPhysicalDeviceProperties};
@@ -54,7 +54,7 @@ impl IdFilters {
             .map(|(_, variable)| variable)
     }
 
-    /// Returns `true` if the filters show a device. Records a hidden one.
+    /// Returns `true` if the filters show a device. Records a hidden device.
     pub(super) fn shows(
         &self,
         instance: &Instance,
@@ -64,7 +64,7 @@ impl IdFilters {
         let mut properties = zeroed!(VkPhysicalDeviceProperties);
         // SAFETY: the function is the chain's, its handle was just reported by the chain, and the structure is writable.
         unsafe { (instance.table().vkGetPhysicalDeviceProperties.get())(device, &mut properties) };
-        // An old driver's terminator may warn about a query for the driver's number, so it is queried only if needed.
+        // An old driver's terminator may warn about a query for the driver's number, so the number is queried only if needed.
         let driver = if self.0[DRIVER].is_empty() {
             None
         } else {
@@ -98,7 +98,7 @@ fn driver_id(instance: &Instance, device: PhysicalDeviceHandle<Chain>) -> Option
     // SAFETY: the version or the enabled extension makes the chain's function available; the chain has just reported the handle, and both structures
     // are writable.
     unsafe { get(device, &mut asked) };
-    // No driver has the number 0; it remains if the driver does not fill the structure.
+    // No driver has the number 0, so 0 means that the driver did not fill the structure.
     u32::try_from(info.driverID.0).ok().filter(|&id| id != 0)
 }
 

@@ -1,9 +1,9 @@
 //! Physical devices: their objects, and the commands that list them.
 //!
-//! The application calls [`entry`], which calls the layer chain, drops devices that the ID filters hide ([`filter`]), and
-//! replaces the chain's objects by the application's. At the end of the chain, [`terminator`] asks every driver ([`walk`]). It
-//! then selects by the settings file ([`configured`]). Otherwise it hides devices by the words for visible ones ([`wishes`]),
-//! and sorts ([`order`]) unless the system has its own order ([`adapters`]). [`groups`] does the same for device groups.
+//! The application calls [`entry`], which calls the layer chain, drops devices that the ID filters hide ([`filter`]), and replaces the
+//! chain's objects by the application's. At the end of the chain, [`terminator`] asks every driver ([`walk`]). If the settings file
+//! configures devices, the terminator selects these ([`configured`]). Otherwise it hides devices as the user wishes ([`wishes`]). It also
+//! sorts the devices ([`order`]), unless the system has its own order ([`adapters`]). [`groups`] does the same for device groups.
 //! [`objects`] keeps one object per device as long as the instance lives.
 
 mod adapters;

@@ -1,6 +1,6 @@
 //! The two objects for a physical device (DRV-124 to DRV-126).
 //!
-//! A layer may put a wrapper of its own between them, so neither object assumes anything about the other.
+//! A layer may put its own wrapper between the two, so neither object assumes anything about the other.
 
 use crate::generated::dispatch::InstanceTable;
 use crate::handle::{Chain, Driver, PhysicalDeviceHandle};

@@ -6,10 +6,11 @@ use crate::handle::{App, Chain, Driver, PhysicalDeviceHandle};
 use crate::instance::{Instance, InstanceDriver};
 use os::memory::{OutOfMemory, hash_of_address};
 
-/// Objects of an instance for physical devices: the application's by the chain's handle, the chain's by driver and driver's handle.
+/// Objects of an instance for physical devices. The key of an application's object is the chain's handle. The key of a chain's object is
+/// the driver and its handle.
 ///
-/// An object outlives its device, so a handle that another thread still holds, or that a layer uses as a key, never changes its meaning. A device
-/// that comes back gets its old object.
+/// An object outlives its device, so a handle that another thread still holds, or that a layer uses as a key, never changes its meaning. A
+/// device that comes back gets its old object.
 pub(crate) struct PhysicalDevices {
     allocator: HostAllocator,
     app: HostTable<AppPhysicalDevice>,
@@ -52,7 +53,7 @@ impl Object for AppPhysicalDevice {
 }
 
 impl Keyed for ChainPhysicalDevice {
-    /// The driver's handle, and the driver, because two drivers may use the same number.
+    /// The driver's handle and the driver, because two drivers may use the same handle.
     type Key = (usize, usize);
 
     fn key(&self) -> Self::Key {
@@ -70,7 +71,8 @@ impl Object for ChainPhysicalDevice {
     }
 }
 
-/// Returns the object with the key of `make`'s result; adds that result if there is none. The caller must not hold the lock of the tables.
+/// Returns the object with the key of `make`'s result. Adds that result if there is no such object. The caller must not hold the lock of
+/// the tables.
 fn stable<T: Object>(instance: &Instance, make: impl Fn() -> T) -> Result<*mut T, OutOfMemory> {
     loop {
         let value = make();

@@ -32,7 +32,7 @@ pub(super) struct Traits {
     uuid: Option<[u8; 16]>,
     /// File name of the driver, in lower case.
     driver: Text,
-    /// The place that the device is wished for.
+    /// Place in the list that the user wishes for the device.
     wish: usize,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    /// Rank after those of all devices.
+    /// Rank after the ranks of all devices.
     pub(super) const LAST: Self = Self {
         preference: usize::MAX,
         wish: usize::MAX,
@@ -89,17 +89,17 @@ impl Traits {
         })
     }
 
-    /// Name of the device.
+    /// Returns the name of the device.
     pub(super) fn name(&self) -> Raw<'_> {
         Raw(&self.name)
     }
 
-    /// The UUID of the device, where it was asked for and is known.
+    /// Returns the UUID of the device, if it was requested and is known.
     pub(super) fn uuid(&self) -> Option<[u8; 16]> {
         self.uuid
     }
 
-    /// The place of the device on the PCI bus.
+    /// Returns the place of the device on the PCI bus.
     pub(super) fn place(&self) -> Option<PciAddress> {
         self.pci
     }
@@ -110,7 +110,7 @@ impl Traits {
     }
 
     /// Returns `true` if another driver reports the same device: at the same place on the PCI bus, or with the same numbers and UUID. Two
-    /// software drivers with the same numbers are the same.
+    /// software drivers with the same numbers also count as one device.
     pub(super) fn is_same_device(&self, other: &Self) -> bool {
         let has_same_numbers = (self.vendor_id, self.device_id) == (other.vendor_id, other.device_id);
         let has_same_uuid = self.uuid == other.uuid && self.uuid.is_some_and(|uuid| uuid != [0; 16]);
@@ -118,7 +118,7 @@ impl Traits {
         self.pci.is_some() && self.pci == other.pci || has_same_numbers && (has_same_uuid || is_same_processor)
     }
 
-    /// A word that chooses the device.
+    /// Returns a word that chooses the device.
     pub(super) fn word(&self) -> impl Display + '_ {
         Show(|out: &mut Formatter<'_>| match (self.pci, self.uuid) {
             (Some([domain, bus, device, function]), _) => {
@@ -136,7 +136,7 @@ impl Traits {
             Wanted::Pci(address) => self.pci == Some(*address),
             Wanted::Uuid(beginning) => self.uuid.is_some_and(|own| beginning.begins(&own)),
             Wanted::Type(word) => described::type_word(self.kind) == *word,
-            // A word that there was no memory for is empty.
+            // The word is empty if there was no memory for it.
             Wanted::Driver(part) => !part.is_empty() && self.driver.windows(part.len()).any(|found| found == part),
             Wanted::Name(pattern) => pattern.matches(&self.name),
         }
@@ -174,7 +174,7 @@ impl Rank {
         differs.map_or("reported", |(_, word)| word)
     }
 
-    /// Returns the mark that the log prints after the name.
+    /// Returns the mark that the log prints after the device's name.
     pub(super) fn mark(&self) -> &'static str {
         if self.is_default() { "[default]" } else { "" }
     }

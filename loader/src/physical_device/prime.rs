@@ -10,7 +10,7 @@ use crate::instance::Instance;
 use discovery::env::dri_prime::{DriPrime, Prime};
 use discovery::env::{Environment, Variable};
 
-/// The device that is asked for, where the variable counts.
+/// Returns the device that `DRI_PRIME` asks for, if the variable counts.
 pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     let environment = Environment::process();
     let value = environment.get_non_empty(Variable::DriPrime)?;
@@ -18,7 +18,7 @@ pub(super) fn asked(instance: &Instance) -> Option<DriPrime> {
     wishes::is_left_to_mesa(instance, &environment).then_some(asked)
 }
 
-/// Gives the device its wish. Returns `false` if there is no such device, and nothing is changed then.
+/// Sets the wishes of the devices as the variable asks. If the requested device does not exist, returns `false` and changes nothing.
 ///
 /// # Errors
 /// Out of host memory.
@@ -47,7 +47,7 @@ pub(super) fn judge(instance: &Instance, asked: &DriPrime, devices: &mut [Device
     Ok(chosen.is_some())
 }
 
-/// The device of the graphics card that the firmware used, else the first that is not a processor.
+/// Returns the device of the graphics card that the firmware used, or else the first device that is not a processor.
 fn usual(all: &[Traits], mut sorted: impl Iterator<Item = usize> + Clone) -> Option<usize> {
     let of_firmware = sorted
         .clone()

@@ -15,7 +15,7 @@ const NONE: u8 = 1;
 /// State after an enumeration found a device; permanent.
 const SOME: u8 = 2;
 
-/// Devices that one driver of an instance reported. Any thread may use it.
+/// Devices that one driver of an instance reported. Any thread may use this value.
 pub(crate) struct ReportedDevices {
     state: AtomicU8,
     /// Result of the last successful enumeration.
@@ -74,7 +74,7 @@ impl ReportedDevices {
         }
     }
 
-    /// Records if an enumeration found a device.
+    /// Records whether an enumeration found a device.
     pub(super) fn note(&self, any: bool) {
         self.state.fetch_max(if any { SOME } else { NONE }, Ordering::Relaxed);
     }

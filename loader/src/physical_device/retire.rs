@@ -6,11 +6,11 @@ use discovery::journal::reason::DriverLibraryReason;
 use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use discovery::text::Text;
 
-/// Destroys the instances of drivers that were asked for their devices and never had any, and closes their libraries. Keeps them if no driver would
-/// remain.
+/// Destroys the instances of drivers that were asked for their devices and never had any, and closes the libraries of these drivers. Keeps
+/// all drivers if no driver would remain.
 ///
-/// A driver that ever reported a device stays: its handles are valid until the instance is destroyed, whatever later enumerations report. A driver
-/// that another thread is asking now is left for a later call.
+/// A driver that ever reported a device stays: its handles are valid until the instance is destroyed, whatever later enumerations report. A
+/// driver that another thread is asking now is left for a later call.
 pub(super) fn release_idle_drivers(instance: &Instance, journal: &mut Journal<'_>) {
     let any_with_devices = instance.drivers().any(|driver| driver.devices.ever_any());
     if !any_with_devices {

@@ -10,7 +10,8 @@ use discovery::journal::reason::DeviceReason;
 use discovery::journal::{Decision, Journal, Reason, Source, Subject, Verdict};
 use discovery::text::Text;
 
-/// Removes the devices of the service's drivers that another driver reports too. Asks no driver anything if there is none of the service.
+/// Removes the devices of the service's drivers that another driver reports too. Asks no driver anything if no driver comes from the
+/// service.
 ///
 /// # Errors
 /// Out of host memory.

@@ -16,7 +16,7 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 pub(super) use promises::limits::{ATTEMPTS, MOST_OF_ONE_DRIVER};
 
-/// Upper bound on the devices or groups that are accepted from the chain, where the loader allocates as many as a layer counts.
+/// Upper bound on the devices or groups that are accepted from the chain, because the loader allocates as many elements as a layer counts.
 pub(super) const MOST_OF_A_CHAIN: u32 = 262_144;
 
 /// A device that a driver reported.
@@ -28,18 +28,18 @@ pub(super) struct Device<'a> {
     pub(super) handle: PhysicalDeviceHandle<Driver>,
     /// The handle that the lowest layer gets.
     pub(super) chain: PhysicalDeviceHandle<Chain>,
-    /// The place that the device is wished for, the first one if nobody chose.
+    /// Place in the list that the user wishes for the device; the first place if the user made no choice.
     pub(super) wish: usize,
 }
 
-/// Allocator for memory that lives as long as one command.
+/// Returns the allocator for memory that lives as long as one command.
 pub(super) fn scratch(instance: &Instance) -> HostAllocator {
     instance
         .allocator
         .scoped(VkSystemAllocationScope::VK_SYSTEM_ALLOCATION_SCOPE_COMMAND)
 }
 
-/// Runs `work` with all drivers that are still in use; none of them is released meanwhile (DRV-131).
+/// Runs `work` with all drivers that are still in use. No driver is released meanwhile (DRV-131).
 pub(super) fn with_drivers<R>(
     instance: &Instance,
     work: impl FnOnce(&[&InstanceDriver]) -> Result<R, VkResult>,
@@ -88,7 +88,7 @@ pub(super) fn check_any(instance: &Instance, found: &[Device<'_>], journal: &mut
     Ok(())
 }
 
-/// Returns a text that lists the drivers, for the case that none has a device.
+/// Returns a text that lists the drivers, for a message that no driver has a device.
 fn without_devices(instance: &Instance) -> impl Display + '_ {
     Show(|out: &mut Formatter<'_>| {
         let mut begin = "No driver has a device: ";

@@ -16,15 +16,15 @@ use os::memory::OutOfMemory;
 use os::{Raw, Show};
 use promises::limits::MAX_VISIBLE_WORDS;
 
-/// The wish of a device that is hidden. Others have the place of the word that is for them.
+/// Wish of a hidden device. The wish of any other device is the place of the word that names the device.
 pub(super) const HIDDEN: usize = usize::MAX;
 
-/// Words without a device that are reported one by one.
+/// Upper bound on the words without a device that are reported one by one.
 const MOST_REPORTED: usize = 16;
 
 const WARN: LogBits = LogBits::WARN.with(LogBits::DRIVER);
 
-/// The devices that are shown, in the order in which they are wished for, else in the given one.
+/// Returns the devices to show, in the order that the user wishes, or else in the given order.
 ///
 /// # Errors
 /// Out of host memory.
@@ -45,7 +45,7 @@ pub(super) fn shown<'a>(
 /// Checks that a device remains. Layers can handle the failure of a machine without a device; some of them do not expect an empty list.
 ///
 /// # Errors
-/// Everything is hidden.
+/// Every device is hidden.
 pub(super) fn check_any(instance: &Instance, any: bool) -> Result<(), VkResult> {
     if any {
         return Ok(());
@@ -56,7 +56,8 @@ pub(super) fn check_any(instance: &Instance, any: bool) -> Result<(), VkResult> 
     Err(VkResult::VK_ERROR_INITIALIZATION_FAILED)
 }
 
-/// The answer for the application, for which hiding everything is not a failure. `None` if the chain's answer stays.
+/// Returns the answer for the application if every device is hidden, which is not a failure for the application. Returns `None` if the
+/// chain's answer stays.
 pub(super) fn empty_answer(instance: &Instance, result: VkResult) -> Option<(u32, VkResult)> {
     let is_empty = instance.visible()?.takes_all_hidden() && result == VkResult::VK_ERROR_INITIALIZATION_FAILED;
     is_empty.then_some((0, VkResult::VK_SUCCESS))
@@ -112,7 +113,7 @@ pub(super) fn in_order<'a>(
     HostVec::try_from_iter(places.iter().map(|&(_, place)| devices[place]), allocator)
 }
 
-/// The word for what chose the devices of an instance, where something did.
+/// Returns the trace's word for the list or variable that chose the devices of an instance.
 pub(super) fn rule(instance: &Instance) -> &'static str {
     match instance.visible() {
         Some(visible) if visible.variable.is_none() => "visible-in-file",
@@ -129,7 +130,7 @@ fn judge_visible(
 ) -> Result<(), VkResult> {
     let words = visible.words();
     let is_reported = visible.is_to_report();
-    // The words that would choose a device need its UUID.
+    // The report names words that would choose a device, and these may contain the device's UUID.
     let with_uuid = words.asks_for_uuid() || is_reported;
     let mut all = HostVec::try_with_capacity(devices.len(), scratch(instance))?;
     for device in devices.iter() {
@@ -185,7 +186,7 @@ fn report(visible: &VisibleDevices, word: &Word, all: &[Traits], journal: &Journ
     journal.note(WARN, format_args!("{name}: '{text}' {why}; these words would: {would}"));
 }
 
-/// Reports how much was not said, or not read.
+/// Reports how many words were not reported, or not read.
 fn report_rest(visible: &VisibleDevices, words: &DeviceWords, unmatched: usize, journal: &Journal<'_>) {
     let name = visible.name();
     if unmatched > MOST_REPORTED {

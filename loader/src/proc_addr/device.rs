@@ -22,7 +22,7 @@ enum Answer {
     DebugUtils,
 }
 
-/// Commands with such an answer.
+/// Commands with an answer that is not simply the device's own slot.
 const OWN: [(u16, Answer); 9] = [
     (row::vkGetDeviceProcAddr, Answer::Loader),
     (row::vkDestroyDevice, Answer::Loader),

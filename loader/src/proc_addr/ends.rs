@@ -5,7 +5,7 @@
 //!
 //! The stub jumps through the *ends* of the device of the call; the dispatch word in every device, queue and command buffer leads to them. Each end
 //! is the answer of the end of that device's chain to `vkGetDeviceProcAddr`. It does not matter which driver made the device, and when. A function
-//! that the device lacks logs an error and returns one, as unknown functions do (DRV-224).
+//! that the device lacks logs an error and returns an error code, as unknown functions do (DRV-224).
 //!
 //! Drivers are asked only for functions that a layer requested. That happens when the driver makes a device, again for new functions after the layers
 //! above have made theirs, and for all finished devices when a layer asks.
@@ -70,7 +70,7 @@ pub(super) fn for_layer(instance: &Instance, row: &Row) -> Slot {
 /// Returns the stub of a function; it works on every device that has the function.
 pub(super) fn give(instance: &Instance, index: usize) -> Slot {
     let stub = stubs::device_terminator(index)?;
-    // A device is finished before it reads the set. It is therefore either found by the loop below, or it finds this number.
+    // A device is finished before it reads the set. So either the loop below finds the device, or the device finds this number in the set.
     instance.asked_ends.lock().add(index);
     for device in Pinned::all_of(instance) {
         device.ends()[index].set(end(&device, index));
@@ -98,14 +98,14 @@ pub(crate) fn fill_ends(device: &Device) {
     fill(device, |_| true);
 }
 
-/// Looks up the functions that layers have requested since then.
+/// Looks up the functions that layers have requested since the driver made the device.
 pub(super) fn fill_late_ends(device: &Device) {
     let absent = table::to_word(unknown::absent());
     fill(device, |current| table::to_word(current) == absent);
 }
 
 fn fill(device: &Device, wanted: impl Fn(Slot) -> bool) {
-    // Works on a copy, so that no lock is held while the driver is asked.
+    // The loop works on a copy, so that no lock is held while the driver is asked.
     let asked = *device.instance().asked_ends.lock();
     for index in asked.all() {
         let entry = &device.ends()[index];

@@ -16,7 +16,7 @@ use os::Raw;
 /// Terminators that the end of the chain returns for any instance, including NULL: old layers request even `vkCreateDevice` that way (LAY-240).
 const WITHOUT_INSTANCE: [&CStr; 3] = [c"vkGetInstanceProcAddr", c"vkCreateInstance", c"vkCreateDevice"];
 
-/// `vkGetInstanceProcAddr` of the instance terminator.
+/// Implements `vkGetInstanceProcAddr` at the end of the instance chain.
 ///
 /// # Safety
 /// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer, unless the name needs none.
@@ -61,7 +61,8 @@ fn unrecognized(instance: &Instance, name: &CStr, lookup: &str) -> PFN_vkVoidFun
     None
 }
 
-/// `vk_layerGetPhysicalDeviceProcAddr` of the instance terminator: instance-level commands and drivers' unknown physical-device functions (LAY-241).
+/// Implements `vk_layerGetPhysicalDeviceProcAddr` at the end of the instance chain: finds instance-level commands and drivers' unknown
+/// physical-device functions (LAY-241).
 ///
 /// # Safety
 /// The same as for [`terminator_get_instance_proc_addr`].
@@ -84,8 +85,8 @@ pub(crate) unsafe extern "system" fn terminator_get_physical_device_proc_addr(
     }
 }
 
-/// Returns the terminator of a command of an instance or physical device. The terminator itself checks if its extension is enabled, because
-/// a layer fills its table once and may call every command in it (LAY-240).
+/// Returns the terminator of a command of an instance or physical device. The terminator itself checks whether its extension is enabled,
+/// because a layer fills its table once and may call every command in it (LAY-240).
 fn known(row: &Row) -> PFN_vkVoidFunction {
     row.terminator().filter(|_| row.is_built)
 }
@@ -100,7 +101,7 @@ fn device_command(instance: &Instance, row: &Row) -> PFN_vkVoidFunction {
     }
 }
 
-/// `vkGetDeviceProcAddr` of the device terminator.
+/// Implements `vkGetDeviceProcAddr` at the end of the device chain.
 ///
 /// # Safety
 /// `name` is NULL or terminated; a non-null `handle` starts with a dispatch pointer.

@@ -280,7 +280,8 @@ pub(super) fn for_layer_physical_device(instance: &Instance, name: Uncounted<'_>
     physical_device_slot(instance, name, true).and_then(stubs::physical_device_terminator)
 }
 
-/// Looks up a device function in the same way. Does not ask the devices' chains, because a layer may come here while it answers the same request.
+/// Looks up a device function that a layer requests from the end of the chain. Does not ask the devices' chains, because a layer may come
+/// here while it answers the same request.
 pub(super) fn for_layer_device(instance: &Instance, name: Uncounted<'_>) -> PFN_vkVoidFunction {
     if !stubs::SUPPORTED || !drivers_have_function(instance, name) {
         return None;
@@ -338,8 +339,8 @@ fn set_device_function(device: &Device, index: usize, function: PFN_vkVoidFuncti
     }
 }
 
-/// Makes every slot of a new table report that its function is missing (DRV-224). Needed even before the chain has made the device, because a layer
-/// may call a thunk that it got from below.
+/// Makes every slot of a new table report that its function is missing (DRV-224). This is needed even before the chain has made the device,
+/// because a layer may call a thunk that it got from below.
 pub(crate) fn clear_device(device: &DeviceTable) {
     for slot in &device.unknown {
         slot.set(absent());
@@ -364,14 +365,14 @@ pub(crate) fn fill_device(device: &Device, gdpa: GetDeviceProcAddr, handle: VkDe
     }
 }
 
-/// Returns a copy of a name, so that no lock is held while a layer is asked for it.
+/// Returns a copy of a name, so that no lock is held while a layer is asked for the function.
 pub(super) fn device_function_name(instance: &Instance, index: usize) -> Option<HostText> {
     let mut unknown = instance.unknown.lock();
     let name = unknown.names(Kind::Device).get(index)?;
     HostText::try_new(name.bytes(), HostAllocator::system()).ok()
 }
 
-/// Replaces an unknown device function on a device that lacks it (DRV-224): logs an error and returns one.
+/// Replaces an unknown device function on a device that lacks it (DRV-224): logs an error and returns an error code.
 extern "system" fn unknown_device_function_missing() -> VkResult {
     log::message(
         LogBits::ERROR,
@@ -396,7 +397,7 @@ pub(crate) unsafe extern "C" fn missing_physical_device_function(driver: *const 
         .and_then(|name| HostText::try_new(name.bytes(), HostAllocator::system()).ok());
     drop(unknown);
     let name = name.as_ref().map_or(&b"?"[..], HostText::bytes);
-    // Logged to all sinks, so that the user sees why the process ends.
+    // The message goes to all sinks, so that the user sees why the process ends.
     log::fatal_with(
         Some(instance),
         LogBits::NONE,

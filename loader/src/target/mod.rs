@@ -98,7 +98,7 @@ impl Target {
         }
     }
 
-    /// Answers an enumeration of extensible structures by an older one of plain structures.
+    /// Answers an enumeration of extensible structures with an older enumeration of plain structures.
     ///
     /// `ask` is the older enumeration; `put` copies one answer into the element of its index. The driver's own count bounds the temporary array,
     /// whatever room the caller claims. No more elements are read than were allocated, whatever count the driver reports (DRV-169).

@@ -22,7 +22,7 @@ pub(crate) struct Platform {
     pub per_driver: bool,
     /// `true` if the stereo structure may extend the create info (DRV-175).
     pub stereo: bool,
-    /// Asks a driver to create its own surface; returns `None` if it lacks the command.
+    /// Asks a driver to create its own surface; returns `None` if the driver lacks the command.
     ///
     /// The handle is the instance of the driver to which the functions belong; the surface must be of this platform.
     pub make: unsafe fn(&DriverTable, InstanceHandle<Driver>, &Surface, &mut SurfaceHandle<Driver>) -> Option<VkResult>,

@@ -95,12 +95,13 @@ impl Surface {
             .map_or(core::ptr::null(), |stereo| core::ptr::from_ref(stereo).cast())
     }
 
-    /// Allocation callbacks of the surface's creation; drivers get them when they create their own surface (DRV-177).
+    /// Returns the allocation callbacks of the surface's creation. Drivers get these when they create their own surface (DRV-177).
     pub(crate) fn callbacks(&self) -> *const VkAllocationCallbacks {
         self.callbacks.as_ref().map_or(core::ptr::null(), core::ptr::from_ref)
     }
 
-    /// Allocation callbacks for a surface that the application forgot: used only if they are complete (DRV-188).
+    /// Returns the allocation callbacks for the destruction of a surface that the application forgot, if these callbacks are complete
+    /// (DRV-188).
     pub(crate) fn complete_callbacks(&self) -> Option<VkAllocationCallbacks> {
         self.callbacks.filter(HostAllocator::is_complete)
     }

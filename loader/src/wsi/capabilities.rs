@@ -10,7 +10,7 @@ use crate::target::{Target, none};
 use core::ffi::c_void;
 use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2KHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilities2KHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -19,25 +19,25 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
     info: *const VkPhysicalDeviceSurfaceInfo2KHR<Chain>,
     capabilities: *mut VkSurfaceCapabilities2KHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2KHR") };
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
     let emulates_maintenance = emulates_maintenance(target.driver.enabled);
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2KHR {
-        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
         Some(function) => unsafe {
             surface_info_for(target.driver, info).map(|own| {
                 preset_protected(capabilities.pNext);
                 function(target.handle, &own, capabilities)
             })
         },
-        // SAFETY: the structures are the caller's.
+        // SAFETY: the caller promises valid structures and a surface from the lowest layer.
         None => unsafe { by_first_generation(&target, info, capabilities, emulates_maintenance) },
     };
     let result = match answer {
@@ -45,7 +45,7 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
         Err(error) => return error,
     };
     if emulates_maintenance {
-        // SAFETY: the chains of the caller's structures.
+        // SAFETY: the caller promises valid structures, so their chains are valid.
         unsafe { emulate_maintenance(info.pNext, capabilities) };
     }
     result
@@ -106,7 +106,7 @@ unsafe fn by_first_generation(
         capabilities.surfaceCapabilities = no_capabilities();
         return Ok(VkResult::VK_SUCCESS);
     };
-    // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+    // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
     unsafe {
         let surface = target.surface(info.surface)?;
         Ok(older(target.handle, surface, &mut capabilities.surfaceCapabilities))
@@ -167,7 +167,8 @@ fn unscaled(scaling: &mut VkSurfacePresentScalingCapabilitiesKHR, capabilities: 
     scaling.maxScaledImageExtent = capabilities.maxImageExtent;
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceCapabilities2EXT`: emulated by the first generation (DRV-161).
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilities2EXT` at the end of the chain. Emulates the command with the first generation
+/// (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -176,18 +177,18 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_ext(
     surface: SurfaceHandle<Chain>,
     capabilities: *mut VkSurfaceCapabilities2EXT,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilities2EXT") };
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceCapabilities2EXT {
-        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
         Some(function) => unsafe {
             target
                 .surface(surface)
                 .map(|own| function(target.handle, own, capabilities))
         },
-        // SAFETY: the surface comes from the lowest layer; the structure is the caller's.
+        // SAFETY: the caller promises a valid structure and a surface from the lowest layer.
         None => unsafe { without_counters(&target, surface, capabilities) },
     };
     answer.unwrap_or_else(|error| error)
@@ -208,7 +209,7 @@ unsafe fn without_counters(
     unsafe { target.ignore_chain(capabilities.pNext, "pSurfaceCapabilities->", none) };
     let mut answer = no_capabilities();
     let result = match older {
-        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
         Some(older) => unsafe { older(target.handle, target.surface(surface)?, &mut answer) },
         None => VkResult::VK_SUCCESS,
     };

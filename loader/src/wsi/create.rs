@@ -106,8 +106,8 @@ unsafe fn known_extension(
     Ok(unsafe { ffi::find::<VkDisplaySurfaceStereoCreateInfoNV>(chain, stereo) }.copied())
 }
 
-/// Allocates a surface, its slot, and room in the table of every driver that may create its own surface, in this order (APP-178). If memory runs out,
-/// undoes all of it (APP-179).
+/// Allocates a surface, its slot, and room in the table of every driver that may create its own surface, in this order (APP-178). If memory
+/// runs out, undoes all these steps (APP-179).
 fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfMemory> {
     let per_driver = surface.platform.per_driver;
     let (raw, allocator) = HostBox::try_new(surface, instance.surface_allocator())?.into_raw();
@@ -132,7 +132,7 @@ fn add(instance: &Instance, surface: Surface) -> Result<NonNull<Surface>, OutOfM
     Ok(made)
 }
 
-/// Terminator of `vkDestroySurfaceKHR` (DRV-182).
+/// Implements `vkDestroySurfaceKHR` at the end of the chain (DRV-182).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the instance comes from the lowest layer.

@@ -34,7 +34,7 @@ unsafe fn enumerate<F>(
     VkResult::VK_SUCCESS
 }
 
-/// Terminator of `vkGetPhysicalDeviceDisplayPropertiesKHR`.
+/// Implements `vkGetPhysicalDeviceDisplayPropertiesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -55,7 +55,7 @@ pub(crate) unsafe fn get_physical_device_display_properties_khr(
     }
 }
 
-/// Terminator of `vkGetPhysicalDeviceDisplayPlanePropertiesKHR`.
+/// Implements `vkGetPhysicalDeviceDisplayPlanePropertiesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -76,7 +76,7 @@ pub(crate) unsafe fn get_physical_device_display_plane_properties_khr(
     }
 }
 
-/// Terminator of `vkGetDisplayPlaneSupportedDisplaysKHR`.
+/// Implements `vkGetDisplayPlaneSupportedDisplaysKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -98,7 +98,7 @@ pub(crate) unsafe fn get_display_plane_supported_displays_khr(
     }
 }
 
-/// Terminator of `vkGetDisplayModePropertiesKHR`.
+/// Implements `vkGetDisplayModePropertiesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -120,7 +120,7 @@ pub(crate) unsafe fn get_display_mode_properties_khr(
     }
 }
 
-/// Terminator of `vkCreateDisplayModeKHR`.
+/// Implements `vkCreateDisplayModeKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -131,13 +131,13 @@ pub(crate) unsafe fn create_display_mode_khr(
     callbacks: *const VkAllocationCallbacks,
     mode: *mut VkDisplayModeKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkCreateDisplayModeKHR") };
     if !target.allows(InstanceExtension::VK_KHR_display) {
         return VkResult::VK_ERROR_EXTENSION_NOT_PRESENT;
     }
     match target.driver.table.vkCreateDisplayModeKHR {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         Some(function) => unsafe { function(target.handle, display, create_info, callbacks, mode) },
         None => {
             target.missing(LogBits::ERROR);
@@ -146,7 +146,7 @@ pub(crate) unsafe fn create_display_mode_khr(
     }
 }
 
-/// Terminator of `vkGetDisplayPlaneCapabilitiesKHR`.
+/// Implements `vkGetDisplayPlaneCapabilitiesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -156,13 +156,13 @@ pub(crate) unsafe fn get_display_plane_capabilities_khr(
     plane: u32,
     capabilities: *mut VkDisplayPlaneCapabilitiesKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetDisplayPlaneCapabilitiesKHR") };
     if !target.allows(InstanceExtension::VK_KHR_display) {
         return VkResult::VK_SUCCESS;
     }
     if let Some(function) = target.driver.table.vkGetDisplayPlaneCapabilitiesKHR {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, mode, plane, capabilities) };
     }
     target.missing(LogBits::WARN);
@@ -179,7 +179,7 @@ pub(super) fn no_plane_capabilities() -> VkDisplayPlaneCapabilitiesKHR {
     unsafe { core::mem::zeroed() }
 }
 
-/// Terminator of `vkGetRandROutputDisplayEXT`. If the driver lacks the command, the output has no display.
+/// Implements `vkGetRandROutputDisplayEXT` at the end of the chain. If the driver lacks the command, the output has no display.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -189,10 +189,10 @@ pub(crate) unsafe fn get_rand_r_output_display_ext(
     output: RROutput,
     display: *mut VkDisplayKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetRandROutputDisplayEXT") };
     if let Some(function) = target.driver.table.vkGetRandROutputDisplayEXT {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, server, output, display) };
     }
     let name = target.driver.name();
@@ -207,16 +207,16 @@ pub(crate) unsafe fn get_rand_r_output_display_ext(
     VkResult::VK_SUCCESS
 }
 
-/// Terminator of `vkReleaseDisplayEXT`. If the driver lacks the command, no display can have been acquired, so the call is invalid and ends the
-/// process.
+/// Implements `vkReleaseDisplayEXT` at the end of the chain. If the driver lacks the command, no display can have been acquired, so the
+/// call is invalid and ends the process.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
 pub(crate) unsafe fn release_display_ext(device: PhysicalDeviceHandle<Chain>, display: VkDisplayKHR) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkReleaseDisplayEXT") };
     if let Some(function) = target.driver.table.vkReleaseDisplayEXT {
-        // SAFETY: the driver's function with its own handle and the caller's parameter.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameter.
         return unsafe { function(target.handle, display) };
     }
     log::fatal(format_args!(

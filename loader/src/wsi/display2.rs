@@ -39,7 +39,7 @@ unsafe fn emulate<F: Copy, Old: Copy, New>(
     answer.unwrap_or_else(|error| error)
 }
 
-/// Terminator of `vkGetPhysicalDeviceDisplayProperties2KHR`.
+/// Implements `vkGetPhysicalDeviceDisplayProperties2KHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -48,11 +48,11 @@ pub(crate) unsafe fn get_physical_device_display_properties2_khr(
     count: *mut u32,
     properties: *mut VkDisplayProperties2KHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceDisplayProperties2KHR") };
     let table = &target.driver.table;
     if let Some(function) = table.vkGetPhysicalDeviceDisplayProperties2KHR {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, count, properties) };
     }
     // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
@@ -71,7 +71,7 @@ pub(crate) unsafe fn get_physical_device_display_properties2_khr(
     }
 }
 
-/// Terminator of `vkGetPhysicalDeviceDisplayPlaneProperties2KHR`.
+/// Implements `vkGetPhysicalDeviceDisplayPlaneProperties2KHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -80,11 +80,11 @@ pub(crate) unsafe fn get_physical_device_display_plane_properties2_khr(
     count: *mut u32,
     properties: *mut VkDisplayPlaneProperties2KHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceDisplayPlaneProperties2KHR") };
     let table = &target.driver.table;
     if let Some(function) = table.vkGetPhysicalDeviceDisplayPlaneProperties2KHR {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, count, properties) };
     }
     // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
@@ -103,7 +103,7 @@ pub(crate) unsafe fn get_physical_device_display_plane_properties2_khr(
     }
 }
 
-/// Terminator of `vkGetDisplayModeProperties2KHR`.
+/// Implements `vkGetDisplayModeProperties2KHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -113,11 +113,11 @@ pub(crate) unsafe fn get_display_mode_properties2_khr(
     count: *mut u32,
     properties: *mut VkDisplayModeProperties2KHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetDisplayModeProperties2KHR") };
     let table = &target.driver.table;
     if let Some(function) = table.vkGetDisplayModeProperties2KHR {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, display, count, properties) };
     }
     // SAFETY: Vulkan requires a valid count and array; function and device belong to the same driver; zeros are valid properties.
@@ -136,7 +136,7 @@ pub(crate) unsafe fn get_display_mode_properties2_khr(
     }
 }
 
-/// Terminator of `vkGetDisplayPlaneCapabilities2KHR`.
+/// Implements `vkGetDisplayPlaneCapabilities2KHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle comes from the lowest layer.
@@ -145,10 +145,10 @@ pub(crate) unsafe fn get_display_plane_capabilities2_khr(
     info: *const VkDisplayPlaneInfo2KHR,
     capabilities: *mut VkDisplayPlaneCapabilities2KHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetDisplayPlaneCapabilities2KHR") };
     if let Some(function) = target.driver.table.vkGetDisplayPlaneCapabilities2KHR {
-        // SAFETY: the driver's function with its own handle and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handle and the caller's parameters.
         return unsafe { function(target.handle, info, capabilities) };
     }
     // SAFETY: Vulkan requires a writable structure, and NULL is checked.

@@ -13,7 +13,7 @@ const MISSING: MissingFunction = MissingFunction {
     extension: "VK_KHR_swapchain",
 };
 
-/// `vkCreateSwapchainKHR`. Ends the process if the device did not enable the extension.
+/// Implements `vkCreateSwapchainKHR` for the application. Ends the process if the device did not enable the extension.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handle is as [`translation::device_table`] demands.

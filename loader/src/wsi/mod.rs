@@ -1,8 +1,8 @@
 //! Commands of surfaces, swapchains and displays.
 //!
-//! A `VkSurfaceKHR` of the application is a [`Surface`](crate::window_system::Surface) of the loader. Old drivers read the platform's structure at
-//! its start. Newer drivers create their own surface on first use; [`surface_for`] finds it or asks for it. Each driver has a table of its surface
-//! handles, indexed by the slot of the loader's surface.
+//! A `VkSurfaceKHR` of the application is a [`Surface`](crate::window_system::Surface) of the loader. Old drivers read the platform's
+//! structure at the start of that object. A newer driver creates its own surface on first use; [`surface_for`] finds this surface or asks
+//! the driver to create it. Each driver has a table of its surface handles, indexed by the slot of the loader's surface.
 //!
 //! | module | content |
 //! |---|---|

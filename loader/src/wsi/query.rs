@@ -1,4 +1,4 @@
-//! Common parts of surface and display queries beside [`Target`]: messages for calls that cannot be answered.
+//! Common parts of surface and display queries in addition to [`Target`]: messages for calls that cannot be answered.
 
 use super::unwrap::surface_for;
 use crate::generated::types::VkResult;

@@ -10,8 +10,8 @@ use discovery::extension::InstanceExtension;
 use discovery::journal::LogBits;
 use discovery::log;
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceSupportKHR`. If the driver's surface cannot be created, the answer is that the surface is not supported
-/// (DRV-178).
+/// Implements `vkGetPhysicalDeviceSurfaceSupportKHR` at the end of the chain. If the driver's surface cannot be created, the answer is that
+/// the surface is not supported (DRV-178).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -21,27 +21,27 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
     surface: SurfaceHandle<Chain>,
     supported: *mut VkBool32,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceSupportKHR") };
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
     let supported = unsafe { output(supported, target.command, "pSupported") };
     *supported = VK_FALSE;
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceSupportKHR else {
         target.missing(LogBits::ERROR);
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     let Ok(surface) = (unsafe { target.surface(surface) }) else {
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the driver's function with its own handles.
+    // SAFETY: the driver's function gets the driver's own handles.
     unsafe { function(target.handle, queue_family, surface, supported) }
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceCapabilitiesKHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceCapabilitiesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -50,21 +50,21 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
     surface: SurfaceHandle<Chain>,
     capabilities: *mut VkSurfaceCapabilitiesKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceCapabilitiesKHR") };
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the caller gives a place for the answer.
+    // SAFETY: Vulkan requires a writable place for the answer, and NULL is checked.
     let capabilities = unsafe { output(capabilities, target.command, "pSurfaceCapabilities") };
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceCapabilitiesKHR else {
         target.missing(LogBits::ERROR);
         *capabilities = no_capabilities();
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, capabilities) },
         Err(error) => error,
     }
@@ -76,7 +76,7 @@ pub(super) fn no_capabilities() -> VkSurfaceCapabilitiesKHR {
     unsafe { core::mem::zeroed() }
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceFormatsKHR`.
+/// Implements `vkGetPhysicalDeviceSurfaceFormatsKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -86,27 +86,27 @@ pub(crate) unsafe fn get_physical_device_surface_formats_khr(
     count: *mut u32,
     formats: *mut VkSurfaceFormatKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceFormatsKHR") };
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the caller gives a valid count.
+    // SAFETY: Vulkan requires a valid count, and NULL is checked.
     let count = unsafe { output(count, target.command, "pSurfaceFormatCount") };
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfaceFormatsKHR else {
         target.missing(LogBits::ERROR);
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, count, formats) },
         Err(error) => error,
     }
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfacePresentModesKHR`.
+/// Implements `vkGetPhysicalDeviceSurfacePresentModesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -116,27 +116,27 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
     count: *mut u32,
     modes: *mut VkPresentModeKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfacePresentModesKHR") };
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the caller gives a valid count.
+    // SAFETY: Vulkan requires a valid count, and NULL is checked.
     let count = unsafe { output(count, target.command, "pPresentModeCount") };
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfacePresentModesKHR else {
         target.missing(LogBits::ERROR);
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, count, modes) },
         Err(error) => error,
     }
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfaceFormats2KHR`: emulated by the first generation (DRV-161).
+/// Implements `vkGetPhysicalDeviceSurfaceFormats2KHR` at the end of the chain. Emulates the command with the first generation (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -146,17 +146,17 @@ pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
     count: *mut u32,
     formats: *mut VkSurfaceFormat2KHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfaceFormats2KHR") };
     if !target.allows(InstanceExtension::VK_KHR_surface) {
         return VkResult::VK_SUCCESS;
     }
-    // SAFETY: the caller gives a valid count.
+    // SAFETY: Vulkan requires a valid count, and NULL is checked.
     let count = unsafe { output(count, target.command, "pSurfaceFormatCount") };
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
     let answer = match target.driver.table.vkGetPhysicalDeviceSurfaceFormats2KHR {
-        // SAFETY: the surface comes from the lowest layer; the driver's function with its own handles.
+        // SAFETY: the caller promises a surface from the lowest layer; the driver's function gets the driver's own handles.
         Some(function) => unsafe {
             surface_info_for(target.driver, info).map(|own| function(target.handle, &own, count, formats))
         },
@@ -187,7 +187,7 @@ unsafe fn formats_by_first_generation(
         *count = 0;
         return Ok(VkResult::VK_SUCCESS);
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     let surface = unsafe { target.surface(info.surface) }?;
     // SAFETY: the caller's array has room for `count` valid structures, and zeros are a valid format.
     unsafe {
@@ -203,7 +203,7 @@ unsafe fn formats_by_first_generation(
     }
 }
 
-/// Terminator of `vkGetPhysicalDeviceSurfacePresentModes2EXT`. No older command can emulate it (DRV-161).
+/// Implements `vkGetPhysicalDeviceSurfacePresentModes2EXT` at the end of the chain. No older command can emulate it (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -213,24 +213,24 @@ pub(crate) unsafe fn get_physical_device_surface_present_modes2_ext(
     count: *mut u32,
     modes: *mut VkPresentModeKHR,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDeviceSurfacePresentModes2EXT") };
     let Some(function) = target.driver.table.vkGetPhysicalDeviceSurfacePresentModes2EXT else {
         translation::unsupported("GetPhysicalDeviceSurfacePresentModes2EXT")
     };
-    // SAFETY: the caller gives a valid count.
+    // SAFETY: Vulkan requires a valid count, and NULL is checked.
     let count = unsafe { output(count, target.command, "pPresentModeCount") };
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, target.command, "pSurfaceInfo") };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { surface_info_for(target.driver, info) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(own) => unsafe { function(target.handle, &own, count, modes) },
         Err(error) => error,
     }
 }
 
-/// Terminator of `vkGetPhysicalDevicePresentRectanglesKHR`.
+/// Implements `vkGetPhysicalDevicePresentRectanglesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -240,9 +240,9 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     count: *mut u32,
     rectangles: *mut VkRect2D,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(device, "vkGetPhysicalDevicePresentRectanglesKHR") };
-    // SAFETY: the caller gives a valid count.
+    // SAFETY: Vulkan requires a valid count, and NULL is checked.
     let count = unsafe { output(count, target.command, "pRectCount") };
     let Some(function) = target.driver.table.vkGetPhysicalDevicePresentRectanglesKHR else {
         // Tools match this text, which has the command's name in its first draft.
@@ -254,9 +254,9 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
         *count = 0;
         return VkResult::VK_SUCCESS;
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { target.surface(surface) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(target.handle, surface, count, rectangles) },
         Err(error) => error,
     }

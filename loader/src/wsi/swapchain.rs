@@ -30,7 +30,7 @@ fn require_surface(info: &VkSwapchainCreateInfoKHR<Chain>, command: &str) {
     }
 }
 
-/// Terminator of `vkCreateSwapchainKHR`.
+/// Implements `vkCreateSwapchainKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -41,9 +41,9 @@ pub(crate) unsafe fn create_swapchain_khr(
     swapchain: *mut VkSwapchainKHR,
 ) -> VkResult {
     const COMMAND: &str = "vkCreateSwapchainKHR";
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(create_info, COMMAND, "pCreateInfo") };
     let (Some(function), Some(driver)) = (
         known.terminators().and_then(|table| table.vkCreateSwapchainKHR),
@@ -52,15 +52,15 @@ pub(crate) unsafe fn create_swapchain_khr(
         return without_function(known, COMMAND, "VK_KHR_swapchain");
     };
     require_surface(info, COMMAND);
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { swapchain_info_for(driver, info) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(own) => unsafe { function(device, &own, callbacks, swapchain) },
         Err(error) => error,
     }
 }
 
-/// Terminator of `vkCreateSharedSwapchainsKHR`: calls the driver once for all swapchains (DRV-184).
+/// Implements `vkCreateSharedSwapchainsKHR` at the end of the chain: calls the driver once for all swapchains (DRV-184).
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -72,7 +72,7 @@ pub(crate) unsafe fn create_shared_swapchains_khr(
     swapchains: *mut VkSwapchainKHR,
 ) -> VkResult {
     const COMMAND: &str = "vkCreateSharedSwapchainsKHR";
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
     let (Some(function), Some(driver)) = (
         known.terminators().and_then(|table| table.vkCreateSharedSwapchainsKHR),
@@ -91,7 +91,7 @@ pub(crate) unsafe fn create_shared_swapchains_khr(
     // SAFETY: the caller's array holds `count` elements.
     for info in unsafe { ffi::c_array(create_infos, count) } {
         require_surface(info, COMMAND);
-        // SAFETY: the surface comes from the lowest layer.
+        // SAFETY: the caller promises a surface from the lowest layer.
         match unsafe { swapchain_info_for(driver, info) } {
             Ok(own) => {
                 if copies.try_push(own).is_err() {
@@ -101,11 +101,11 @@ pub(crate) unsafe fn create_shared_swapchains_khr(
             Err(error) => return error,
         }
     }
-    // SAFETY: the driver's function with its own handles; the array holds `count` elements.
+    // SAFETY: the driver's function gets the driver's own handles, and the array holds `count` elements.
     unsafe { function(device, count, copies.as_ptr(), callbacks, swapchains) }
 }
 
-/// Terminator of `vkGetDeviceGroupSurfacePresentModesKHR`.
+/// Implements `vkGetDeviceGroupSurfacePresentModesKHR` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -115,7 +115,7 @@ pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
     modes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
     const COMMAND: &str = "vkGetDeviceGroupSurfacePresentModesKHR";
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
     let (Some(function), Some(driver)) = (
         known
@@ -125,15 +125,15 @@ pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
     ) else {
         return without_function(known, COMMAND, "VK_KHR_swapchain");
     };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { surface_for(driver, surface) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(surface) => unsafe { function(device, surface, modes) },
         Err(error) => error,
     }
 }
 
-/// Terminator of `vkGetDeviceGroupSurfacePresentModes2EXT`.
+/// Implements `vkGetDeviceGroupSurfacePresentModes2EXT` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the command's reference page demands; the handles come from the lowest layer.
@@ -143,7 +143,7 @@ pub(crate) unsafe fn get_device_group_surface_present_modes2_ext(
     modes: *mut VkDeviceGroupPresentModeFlagsKHR,
 ) -> VkResult {
     const COMMAND: &str = "vkGetDeviceGroupSurfacePresentModes2EXT";
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let known = unsafe { require_device(device, COMMAND) };
     let (Some(function), Some(driver)) = (
         known
@@ -153,11 +153,11 @@ pub(crate) unsafe fn get_device_group_surface_present_modes2_ext(
     ) else {
         return without_function(known, COMMAND, "VK_EXT_full_screen_exclusive");
     };
-    // SAFETY: the caller gives a valid structure.
+    // SAFETY: Vulkan requires a valid structure, and NULL is checked.
     let info = unsafe { input(info, COMMAND, "pSurfaceInfo") };
-    // SAFETY: the surface comes from the lowest layer.
+    // SAFETY: the caller promises a surface from the lowest layer.
     match unsafe { surface_info_for(driver, info) } {
-        // SAFETY: the driver's function with its own handles and the caller's parameters.
+        // SAFETY: the driver's function gets the driver's own handles and the caller's parameters.
         Ok(own) => unsafe { function(device, &own, modes) },
         Err(error) => error,
     }

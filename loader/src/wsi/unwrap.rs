@@ -41,7 +41,7 @@ pub(crate) unsafe fn surface_for(
         None => Ok(unchanged),
         Some(0) => {
             let _passage = driver.making_surface.enter();
-            // Another thread may have created it meanwhile.
+            // Another thread may have created the surface meanwhile.
             match stored(driver, object) {
                 None | Some(0) => make(driver, object),
                 Some(handle) => Ok(SurfaceHandle::from_raw(handle)),
@@ -59,14 +59,14 @@ fn stored(driver: &InstanceDriver, surface: &Surface) -> Option<u64> {
 
 /// Asks the driver to create a surface, and stores it.
 ///
-/// The table is not locked meanwhile. A callback of the driver may have led here again and stored a surface; that one counts, and this one is
-/// destroyed.
+/// The table is not locked meanwhile. A callback of the driver may have led here again and stored a surface. In that case, the stored
+/// surface counts, and the new one is destroyed.
 fn make(driver: &InstanceDriver, surface: &Surface) -> Result<SurfaceHandle<Driver>, VkResult> {
     if !driver.enabled.contains(surface.platform.extension) {
         return Err(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     }
     let mut made = SurfaceHandle::NULL;
-    // SAFETY: the function is that of the surface's own platform.
+    // SAFETY: the function belongs to the surface's own platform.
     let result = unsafe { (surface.platform.make)(&driver.table, driver.handle, surface, &mut made) };
     let result = result.unwrap_or(VkResult::VK_ERROR_EXTENSION_NOT_PRESENT);
     let succeeded = result == VkResult::VK_SUCCESS;

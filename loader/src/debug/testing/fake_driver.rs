@@ -47,12 +47,12 @@ struct Object([usize; 2]);
 static INSTANCES: [Object; DRIVERS] = [const { Object([0x01CD_C0DE, 0]) }; DRIVERS];
 static PHYSICAL_DEVICES: [Object; DRIVERS] = [const { Object([0x01CD_C0DE, 1]) }; DRIVERS];
 
-/// The driver's handle of its instance.
+/// Returns the driver's handle of its instance.
 pub(crate) fn instance_of_driver(index: usize) -> u64 {
     from_ref(&INSTANCES[index]) as usize as u64
 }
 
-/// The driver's handle of its physical device.
+/// Returns the driver's handle of its physical device.
 pub(crate) fn physical_device_of_driver(index: usize) -> u64 {
     from_ref(&PHYSICAL_DEVICES[index]) as usize as u64
 }
@@ -312,7 +312,7 @@ unsafe extern "system" fn gdpa<const N: usize>(_: VkDevice, name: *const c_char)
     unsafe { transmute::<*const (), PFN_vkVoidFunction>(function) }
 }
 
-/// The lookup function of a driver.
+/// Looks up a function of a driver.
 pub(super) unsafe extern "system" fn gipa<const N: usize>(_: VkInstance<D>, name: *const c_char) -> PFN_vkVoidFunction {
     let (newer, messengers) = driver(N, |driver| (driver.newer, !driver.no_messengers));
     // SAFETY: the loader passes a terminated name.

@@ -19,7 +19,7 @@ thread_local! {
     static HEARD: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the messages received so far: severity and text.
+/// Removes and returns the severity and text of the messages received so far.
 pub(crate) fn heard() -> Vec<(u32, String)> {
     HEARD.take()
 }
@@ -36,7 +36,7 @@ unsafe extern "system" fn listen(
     VK_FALSE
 }
 
-/// Create info of a messenger whose messages [`heard`] returns.
+/// Returns the create info of a messenger whose messages [`heard`] returns.
 pub(crate) fn messenger_info() -> VkDebugUtilsMessengerCreateInfoEXT {
     VkDebugUtilsMessengerCreateInfoEXT {
         sType: VkDebugUtilsMessengerCreateInfoEXT::STRUCTURE_TYPE,
@@ -124,7 +124,7 @@ impl Program {
     pub(crate) fn physical_device(&self) -> VkPhysicalDevice<App> {
         let mut devices = [PhysicalDeviceHandle::NULL; DRIVERS];
         let mut count = DRIVERS as u32;
-        // SAFETY: the instance is live, and the array as long as the count says.
+        // SAFETY: the instance is live, and the array has as many elements as the count says.
         let result = unsafe { vk::vkEnumeratePhysicalDevices(self.0, &mut count, devices.as_mut_ptr()) };
         assert_eq!((result, count), (VkResult::VK_SUCCESS, DRIVERS as u32));
         let owner = |handle: VkPhysicalDevice<App>| {
@@ -149,7 +149,7 @@ impl Drop for Program {
     }
 }
 
-/// The head of a structure for a chain, as the untyped pointer that `pNext` is.
+/// Returns the address of a structure in the untyped form that `pNext` has.
 pub(crate) fn link<T>(structure: &mut T) -> *mut c_void {
     from_mut(structure).cast()
 }

@@ -40,7 +40,7 @@ impl ChainHead {
 pub(super) struct ChainHeads(HostVec<ChainHead>);
 
 impl ChainHeads {
-    /// Reads up to `most` elements of the caller's array; none if it is NULL.
+    /// Reads up to `most` elements of the caller's array; none if the array is NULL.
     ///
     /// # Safety
     /// `array` is null or holds `count` elements whose `sType` and `pNext` are set.
@@ -68,8 +68,8 @@ impl ChainHeads {
         self.0.get(index).copied().unwrap_or(ChainHead::INTERNAL)
     }
 
-    /// Returns the heads for all of the caller's elements, after the first of them got groups that were filled for `elements`. Each head appears
-    /// once: heads of dropped groups go to elements that have none.
+    /// Returns the heads for all of the caller's elements. The first elements hold groups, and `elements` names the element for which each
+    /// of these groups was filled. Each head appears once: heads of dropped groups go to elements without a head.
     fn arranged(&self, elements: impl Iterator<Item = usize> + Clone) -> Result<HostVec<ChainHead>, OutOfMemory> {
         let allocator = self.0.allocator();
         let mut left = HostVec::new(allocator);
@@ -97,8 +97,8 @@ impl ChainHeads {
     /// Answers an array call with `groups`: writes as many as fit, and returns `VK_INCOMPLETE` if some do not fit.
     ///
     /// # Safety
-    /// `count` is writable, and `array` has room for `*count` elements. These heads are those of all its elements, or of as many as there were groups
-    /// before some were dropped.
+    /// `count` is writable, and `array` has room for `*count` elements. These heads belong to all elements of the array, or to as many
+    /// elements as there were groups before some groups were dropped.
     pub(super) unsafe fn answer<L: Level>(
         &self,
         groups: &[Group<L>],

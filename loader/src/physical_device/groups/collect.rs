@@ -64,7 +64,7 @@ pub(in super::super) unsafe fn enumerate_at_end_of_chain(
         }
         // SAFETY: the caller promised a readable count for an array; without one the number may not even be initialised.
         let room = if array.is_null() { 0 } else { unsafe { *count } };
-        // SAFETY: no more than the array has.
+        // SAFETY: the count is at most the number of the array's elements, whose heads the caller has set.
         let heads = unsafe { ChainHeads::read(array, room.min(total) as usize, scratch(instance)) }?;
         let mut groups = fill(instance, &sources, &devices, &heads, &mut journal)?;
         sort::sort(instance, &mut groups, &devices, by_adapter, &journal)?;
@@ -255,8 +255,8 @@ fn has_left_out(group: &VkPhysicalDeviceGroupProperties<Driver>, driver: &Instan
     driver.is_of_service && members(group).iter().any(is_left_out)
 }
 
-/// Removes the devices that are not shown from their groups, so that each other device is still in one group (DRV-143a). A group without any other
-/// device is dropped. The devices are recorded.
+/// Removes hidden devices from their groups, so that each remaining device stays in one group (DRV-143a). Drops a group that becomes empty.
+/// Records the hidden devices.
 fn remove_unwished(
     instance: &Instance,
     groups: &mut HostVec<Group<Chain>>,

@@ -150,7 +150,8 @@ unsafe fn filtered(
 /// The caller's heads, and all groups that the chain reports.
 type WholeList = (ChainHeads, HostVec<VkPhysicalDeviceGroupProperties<Chain>>);
 
-/// Returns all groups that the chain reports. They are filled into the caller's chains, as far as the caller supplied elements.
+/// Returns all groups that the chain reports. The chain fills these groups into the caller's elements, as far as the caller supplied
+/// elements.
 ///
 /// # Errors
 /// The code that the chain returned, out of host memory, or there is no group.
@@ -176,7 +177,7 @@ unsafe fn whole_list(
     }
 }
 
-/// Makes one count call and one array call. The flag is `true` if the list did not grow between them.
+/// Makes one count call and one array call. The flag is `true` if the list did not grow between the two calls.
 ///
 /// # Safety
 /// The same as for [`unfiltered`].

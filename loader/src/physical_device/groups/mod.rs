@@ -29,7 +29,7 @@ struct Group<L: Level> {
 trait DeviceLevel: Level<VkPhysicalDevice = PhysicalDeviceHandle<Self>> {}
 impl<L: Level<VkPhysicalDevice = PhysicalDeviceHandle<L>>> DeviceLevel for L {}
 
-/// Number of devices in a group; larger counts of a driver are cut (DRV-151).
+/// Returns the number of devices in a group; larger counts of a driver are cut (DRV-151).
 fn member_count<L: Level>(properties: &VkPhysicalDeviceGroupProperties<L>) -> usize {
     (properties.physicalDeviceCount as usize).min(MOST_MEMBERS)
 }
@@ -39,7 +39,7 @@ fn members<L: DeviceLevel>(properties: &VkPhysicalDeviceGroupProperties<L>) -> &
     &properties.physicalDevices[..member_count(properties)]
 }
 
-/// Removes the devices from a group that are not to be kept. Returns `true` if it removed one.
+/// Removes the devices from a group that `is_kept` rejects. Returns `true` if a device was removed.
 fn keep_members<L: DeviceLevel>(
     properties: &mut VkPhysicalDeviceGroupProperties<L>,
     is_kept: impl Fn(PhysicalDeviceHandle<L>) -> bool,

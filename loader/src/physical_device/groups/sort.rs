@@ -35,7 +35,8 @@ impl Known {
     }
 }
 
-/// Sorts groups in place, if this instance sorts at all. All members are among `devices`, whose first ones may be in the order of their adapters.
+/// Sorts groups in place, if this instance sorts at all. All members are among `devices`, whose first elements may be in the order of their
+/// adapters.
 ///
 /// # Errors
 /// Out of host memory.

@@ -13,7 +13,7 @@ use discovery::journal::LogBits;
 /// Extension that provides these commands before Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
 
-/// `vkGetPhysicalDeviceQueueFamilyProperties2` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceQueueFamilyProperties2` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -22,7 +22,7 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
     count: *mut u32,
     properties: *mut VkQueueFamilyProperties2,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceQueueFamilyProperties2") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -49,7 +49,7 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
     }
 }
 
-/// `vkGetPhysicalDeviceSparseImageFormatProperties2` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceSparseImageFormatProperties2` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -59,7 +59,7 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
     count: *mut u32,
     properties: *mut VkSparseImageFormatProperties2,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceSparseImageFormatProperties2") };
     let table = &target.driver.table;
     let newer = target.choose(

@@ -1,4 +1,4 @@
-//! Queries about sharing memory, semaphores and fences. The answer for a driver that lacks them is that nothing can be shared (DRV-159).
+//! Queries about sharing memory, semaphores and fences. If a driver lacks a query, the answer is that nothing can be shared (DRV-159).
 
 use crate::generated::types::{
     VkExternalBufferProperties, VkExternalFenceFeatureFlags, VkExternalFenceHandleTypeFlags, VkExternalFenceProperties,
@@ -14,7 +14,7 @@ use crate::target::{Target, none};
 use crate::translation;
 use discovery::extension::InstanceExtension;
 
-/// `vkGetPhysicalDeviceExternalBufferProperties` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceExternalBufferProperties` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -23,7 +23,7 @@ pub(crate) unsafe fn get_physical_device_external_buffer_properties(
     info: *const VkPhysicalDeviceExternalBufferInfo,
     properties: *mut VkExternalBufferProperties,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceExternalBufferProperties") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -48,7 +48,7 @@ pub(crate) unsafe fn get_physical_device_external_buffer_properties(
     }
 }
 
-/// `vkGetPhysicalDeviceExternalSemaphoreProperties` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceExternalSemaphoreProperties` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -57,7 +57,7 @@ pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
     info: *const VkPhysicalDeviceExternalSemaphoreInfo,
     properties: *mut VkExternalSemaphoreProperties,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceExternalSemaphoreProperties") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -80,7 +80,7 @@ pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
     }
 }
 
-/// `vkGetPhysicalDeviceExternalFenceProperties` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceExternalFenceProperties` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -89,7 +89,7 @@ pub(crate) unsafe fn get_physical_device_external_fence_properties(
     info: *const VkPhysicalDeviceExternalFenceInfo,
     properties: *mut VkExternalFenceProperties,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceExternalFenceProperties") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -112,8 +112,8 @@ pub(crate) unsafe fn get_physical_device_external_fence_properties(
     }
 }
 
-/// `vkGetPhysicalDeviceExternalImageFormatPropertiesNV` at the end of the chain. The extension has no core form. A driver without it supports no
-/// external handle type; a query without one is the same as that of Vulkan 1.0 (DRV-161).
+/// Implements `vkGetPhysicalDeviceExternalImageFormatPropertiesNV` at the end of the chain. The extension has no core form. A driver
+/// without the extension supports no external handle type. A query without a handle type is the same as the query of Vulkan 1.0 (DRV-161).
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -128,7 +128,7 @@ pub(crate) unsafe fn get_physical_device_external_image_format_properties_nv(
     handle_type: VkExternalMemoryHandleTypeFlagsNV,
     properties: *mut VkExternalImageFormatPropertiesNV,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let (driver, physical_device) = unsafe { translation::driver_of(physical_device) };
     let table = &driver.table;
     if let Some(newer) = table.vkGetPhysicalDeviceExternalImageFormatPropertiesNV {

@@ -1,8 +1,8 @@
-//! Physical-device queries that an older driver lacks, answered by its other functions (DRV-159 to DRV-161).
+//! Physical-device queries that an older driver lacks, answered with the driver's other functions (DRV-159 to DRV-161).
 //!
-//! Most of these queries exist both in core 1.1 and as an extension. [`Target::choose`](crate::target::Target::choose) picks the driver's function.
-//! If the driver has none, the function of Vulkan 1.0 from which the query grew emulates it. Structures that no such function can fill stay
-//! unchanged, and a warning names them.
+//! Most of these queries exist both in core 1.1 and as an extension. [`Target::choose`](crate::target::Target::choose) picks the driver's
+//! function. If the driver has neither function, the loader emulates the query with the function of Vulkan 1.0 that the query extends.
+//! Structures that this function cannot fill stay unchanged, and a warning names them.
 
 mod arrays;
 mod external;

@@ -14,7 +14,7 @@ use discovery::journal::LogBits;
 /// Extension that provides these commands before Vulkan 1.1 (DRV-160).
 const EXTENSION: InstanceExtension = InstanceExtension::VK_KHR_get_physical_device_properties2;
 
-/// `vkGetPhysicalDeviceFeatures2` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceFeatures2` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -22,7 +22,7 @@ pub(crate) unsafe fn get_physical_device_features2(
     physical_device: VkPhysicalDevice<Chain>,
     features: *mut VkPhysicalDeviceFeatures2,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceFeatures2") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -55,7 +55,7 @@ pub(crate) unsafe fn get_physical_device_features2(
     }
 }
 
-/// `vkGetPhysicalDeviceProperties2` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceProperties2` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -63,7 +63,7 @@ pub(crate) unsafe fn get_physical_device_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     properties: *mut VkPhysicalDeviceProperties2,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceProperties2") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -106,7 +106,7 @@ fn zero_ids(target: &Target, ids: &mut VkPhysicalDeviceIDProperties) {
     ids.deviceLUIDValid = VK_FALSE;
 }
 
-/// `vkGetPhysicalDeviceFormatProperties2` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceFormatProperties2` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -115,7 +115,7 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
     format: VkFormat,
     properties: *mut VkFormatProperties2,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceFormatProperties2") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -138,8 +138,8 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
     }
 }
 
-/// `vkGetPhysicalDeviceImageFormatProperties2` at the end of the chain. The older command cannot answer queries with a chain, so their format counts
-/// as unsupported.
+/// Implements `vkGetPhysicalDeviceImageFormatProperties2` at the end of the chain. The older command cannot answer queries with a chain, so
+/// their format counts as unsupported.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -148,7 +148,7 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
     info: *const VkPhysicalDeviceImageFormatInfo2,
     properties: *mut VkImageFormatProperties2,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceImageFormatProperties2") };
     let table = &target.driver.table;
     let newer = target.choose(
@@ -183,7 +183,7 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
     }
 }
 
-/// `vkGetPhysicalDeviceMemoryProperties2` at the end of the chain.
+/// Implements `vkGetPhysicalDeviceMemoryProperties2` at the end of the chain.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -191,7 +191,7 @@ pub(crate) unsafe fn get_physical_device_memory_properties2(
     physical_device: VkPhysicalDevice<Chain>,
     properties: *mut VkPhysicalDeviceMemoryProperties2,
 ) {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceMemoryProperties2") };
     let table = &target.driver.table;
     let newer = target.choose(

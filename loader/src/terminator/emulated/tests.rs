@@ -210,7 +210,7 @@ fn drv_169_queue_families_never_exceed_the_callers_room() {
         let mut families: [VkQueueFamilyProperties2; 8] = unsafe { zeroed() };
         families[0].pNext = link(&mut stranger);
         let mut count = room;
-        // SAFETY: the device is live and the array as long as the count says.
+        // SAFETY: the device is live and the array has as many elements as the count says.
         unsafe { vk::vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, families.as_mut_ptr()) };
         assert_eq!(count, written, "room for {room}");
         let counts = families.map(|family| family.queueFamilyProperties.queueCount);
@@ -408,7 +408,7 @@ fn drv_161_without_temporary_memory_there_are_no_queue_families() {
     // SAFETY: all members are numbers or pointers, for which zero is valid.
     let mut families: [VkQueueFamilyProperties2; 3] = unsafe { zeroed() };
     let mut count = 3;
-    // SAFETY: the device is live and the array as long as the count says.
+    // SAFETY: the device is live and the array has as many elements as the count says.
     unsafe { vk::vkGetPhysicalDeviceQueueFamilyProperties2(device, &mut count, families.as_mut_ptr()) };
     REFUSE.set(false);
     let messages = heard();

@@ -13,7 +13,7 @@ use discovery::log;
 use discovery::version::ApiVersion;
 use os::memory::OutOfMemory;
 
-/// `vkGetPhysicalDeviceToolProperties` at the end of the chain: asks devices of Vulkan 1.3, whatever version the application uses.
+/// Implements `vkGetPhysicalDeviceToolProperties` at the end of the chain: asks devices of Vulkan 1.3, whatever version the application uses.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -22,7 +22,7 @@ pub(crate) unsafe fn get_physical_device_tool_properties(
     count: *mut u32,
     properties: *mut VkPhysicalDeviceToolProperties,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceToolProperties") };
     match target.driver.table.vkGetPhysicalDeviceToolProperties {
         Some(function) if device_minor_version(&target) >= 3 => {
@@ -57,7 +57,7 @@ fn device_minor_version(target: &Target) -> u32 {
     ApiVersion(unsafe { properties.assume_init() }.apiVersion).minor()
 }
 
-/// `vkGetPhysicalDeviceToolPropertiesEXT` at the end of the chain: asks devices that list the extension.
+/// Implements `vkGetPhysicalDeviceToolPropertiesEXT` at the end of the chain: asks devices that list the extension.
 ///
 /// # Safety
 /// The parameters are as the Vulkan specification demands; the handle comes from the lowest layer.
@@ -66,7 +66,7 @@ pub(crate) unsafe fn get_physical_device_tool_properties_ext(
     count: *mut u32,
     properties: *mut VkPhysicalDeviceToolProperties,
 ) -> VkResult {
-    // SAFETY: the handle comes from the lowest layer.
+    // SAFETY: the caller promises a handle from the lowest layer.
     let target = unsafe { Target::new(physical_device, "vkGetPhysicalDeviceToolPropertiesEXT") };
     if let Some(function) = target.driver.table.vkGetPhysicalDeviceToolPropertiesEXT {
         match lists_tooling_info(&target) {
