@@ -1,4 +1,4 @@
-//! Names the shared library, binds its own symbols inside it, and writes its description into it on systems that expect one.
+//! Names the shared library, binds the library's own symbols inside it, and adds a description of the library on systems that expect one.
 
 mod version_resource;
 
@@ -27,7 +27,7 @@ fn main() {
             }
         }
         version_resource::link();
-        // The standard library is part of what ships there.
+        // On Windows, the shipped library contains the standard library.
         return;
     }
     // The shipped library uses neither the standard library nor its panic handler.
@@ -48,27 +48,27 @@ fn name_and_bind() {
         // On Fuchsia, rustc calls the linker directly, without a C compiler that would need the prefix.
         let comma = if system == "fuchsia" { "" } else { "-Wl," };
         link(format_args!("{comma}-soname={name}"));
-        // A driver that exports Vulkan names must never be bound in place of ours (DRV-77).
+        // A driver that exports Vulkan names must never be bound in place of this library's functions (DRV-77).
         link(format_args!("{comma}-Bsymbolic"));
         println!("cargo:rustc-cfg=vkl_binds_own_symbols");
     }
     if std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
-        // Symbols of a library are its own there, unless it asks otherwise.
+        // On Apple's systems, a library uses its own symbols unless it requests otherwise.
         link(format_args!("-Wl,-install_name,{APPLE}"));
         link(format_args!("-Wl,-compatibility_version,1.0.0"));
         // The crate `libc` requests a library of which nothing is used.
         link(format_args!("-Wl,-dead_strip_dylibs"));
-        // The last number has eight bits there, which those of headers exceed.
+        // On Apple's systems, the last number of a version has eight bits, and the patch numbers of Vulkan headers exceed that.
         const CURRENT: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
         link(format_args!("-Wl,-current_version,{CURRENT}"));
     }
 }
 
-/// Names the library as Microsoft's linkers do: after its file, which is beside what cargo makes. The list of exports is the compiler's,
-/// since a linker of theirs takes one list only.
+/// Names the library in the way of Microsoft's linkers: by the name of its file, which is beside the files that cargo makes. The compiler
+/// supplies the list of exports, because Microsoft's linker accepts only one list.
 fn link_like_microsoft() {
     let own = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo names the folder"));
-    // The folder of a package's build script lies three below that of the profile.
+    // The folder of a package's build script is three levels below the folder of the profile.
     let folder = own
         .ancestors()
         .nth(3)
@@ -80,7 +80,7 @@ fn link_like_microsoft() {
     }
 }
 
-/// Returns `true` if the compiler checks calls through pointers; then the machine code does, too.
+/// Returns `true` if the compiler checks calls through pointers. In that case, the machine code checks them too.
 fn is_guarded() -> bool {
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let mut values = flags.split('\x1f').filter_map(|flag| {

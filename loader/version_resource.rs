@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Links the resource, where a tool for it is installed. The library works without it, so that is only told.
+/// Links the resource, if a tool for it is installed. The library works without the resource, so its absence only causes a message.
 pub(crate) fn link() {
     println!("cargo:rerun-if-changed=version_resource.rs");
     println!("cargo:rerun-if-env-changed=WINDRES");
@@ -66,9 +66,9 @@ fn first_that_runs(variable: &str, usual: &[&str], arguments: impl Fn(&mut Comma
     }
 }
 
-/// The resource as the tools read it. Its language is that of the United States, in UTF-16.
+/// Returns the resource in the form that the tools read. Its language is that of the United States, in UTF-16.
 fn text(version: &str) -> String {
-    // The system's field holds only numbers, not the text that a packager added to them.
+    // The system's field holds only numbers, so text that a packager added is cut off.
     let numbers = version.split(['-', '+']).next().unwrap_or(version).replace('.', ",");
     format!(
         r#"1 VERSIONINFO

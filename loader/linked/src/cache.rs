@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
 const HEADER: usize = 48;
 const ENTRY: usize = 24;
-/// Upper bound on the entry count; a cache with more is treated as invalid.
+/// Upper bound on the entry count; a cache with more entries is treated as invalid.
 const MOST: usize = 100_000;
 
-/// Returns the paths that the cache contains for a name, in its order. Returns nothing if there is no valid cache.
+/// Returns the paths that the cache contains for a name, in the order of the cache. Returns nothing if there is no valid cache.
 pub(crate) fn paths(name: &str) -> Vec<PathBuf> {
     static CACHE: LazyLock<Vec<u8>> = LazyLock::new(|| std::fs::read("/etc/ld.so.cache").unwrap_or_default());
     find(&CACHE, name)

@@ -12,7 +12,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Upper bound on the names that are searched for. A driver needs some hundred.
+/// Upper bound on the names that are searched for. A driver needs some hundred libraries.
 const MOST: usize = 5_000;
 /// Upper bound on the missing names in a report.
 const MOST_MISSING: usize = 20;
@@ -70,9 +70,9 @@ impl fmt::Display for Identity {
 pub struct Needs {
     /// Name that the library states for itself (`DT_SONAME`).
     pub own: Option<String>,
-    /// Names of the libraries that it needs (`DT_NEEDED`).
+    /// Names of the libraries that the library needs (`DT_NEEDED`).
     pub names: Vec<String>,
-    /// The newest version of the GNU C library that it asks for, such as `2.38`.
+    /// The newest version of the GNU C library that the library requests, such as `2.38`.
     pub c_library: Option<String>,
     rpath: Vec<String>,
     runpath: Vec<String>,
@@ -90,7 +90,7 @@ pub struct Closure {
 /// A library whose needs are still to be read.
 struct Waiting {
     path: PathBuf,
-    /// `DT_RPATH` folders of the libraries that led to this one. They apply to its needs too.
+    /// `DT_RPATH` folders of the libraries that led to this library. These folders apply to its needs too.
     inherited: Vec<String>,
 }
 
@@ -106,7 +106,7 @@ impl Closure {
         }]);
         let mut room = MOST;
         while let Some(Waiting { path, inherited }) = waiting.pop_front() {
-            // One file may have many paths, for example those with $ORIGIN.
+            // One file may have many paths, for example paths with `$ORIGIN`.
             if !seen.insert(std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone())) {
                 continue;
             }
@@ -144,7 +144,7 @@ pub fn whole_size(library: &Path) -> Option<u64> {
     size_of_segments(&data)
 }
 
-/// Returns the same for a library with this beginning, which has all program headers. `None` if it has not.
+/// Returns the size as [`whole_size`] does, for a library with this beginning. Returns `None` if the beginning lacks some program headers.
 pub fn size_of_segments(beginning: &[u8]) -> Option<u64> {
     match beginning.get(4)? {
         &elf::ELFCLASS64 => whole_size_as::<elf::FileHeader64<Endianness>>(beginning),
@@ -164,7 +164,8 @@ fn whole_size_as<H: FileHeader<Endian = Endianness>>(data: &[u8]) -> Option<u64>
     Some(loaded.map(end).max().unwrap_or_default())
 }
 
-/// Returns the path beside a library under the library's own name, which is often that of a symbolic link.
+/// Returns the path in the library's folder that has the name which the library states for itself. This path is often a symbolic link.
+/// Returns `None` if the path leads to another file.
 pub fn named_path(library: &Path) -> Option<PathBuf> {
     let path = library.parent()?.join(read(library)?.own?);
     (std::fs::canonicalize(&path).ok()? == std::fs::canonicalize(library).ok()?).then_some(path)
@@ -188,7 +189,7 @@ fn from(library: &Path, folder: &str) -> String {
     below.map_or_else(|| folder.into(), |below| origin + below)
 }
 
-/// Returns the folder that an element of a search path names: an empty one is the current folder.
+/// Returns the folder that an element of a search path names. An empty element names the current folder.
 fn folder_of(element: &str) -> String {
     if element.is_empty() { "." } else { element }.into()
 }
@@ -443,7 +444,7 @@ mod tests {
             odd[place] ^= 0xff;
             let _ = size_of_segments(&odd);
         }
-        // A library without segments has nothing to lose.
+        // A library without segments needs no bytes.
         let mut empty = own[..64].to_vec();
         empty[32..40].fill(0);
         empty[56..58].fill(0);

@@ -1,4 +1,4 @@
-//! The libraries that a library brings to another system, in the order in which they can be opened.
+//! The libraries that a driver's library brings to another system, in an order in which they can be opened.
 
 use crate::{Closure, Identity, read};
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub fn is_of_c_library(path: &Path) -> bool {
         .any(|known| start == *known || start.strip_prefix(known).is_some_and(|rest| rest.starts_with('-')))
 }
 
-/// Returns the libraries that a library needs, without those of the C library. Each comes after those that it needs itself.
+/// Returns the libraries that a library needs, without the C library. Each library comes after the libraries that it needs itself.
 pub fn needs_in_order(library: &Path) -> Vec<PathBuf> {
     let own = Identity::of(library).unwrap_or_else(Identity::of_this_process);
     let mut left = Closure::of(library, own).found;

@@ -131,7 +131,7 @@ mod tests {
         assert_eq!([Features::GET, Features::DEVICES, Features::MANIFESTS], [1, 2, 4]);
     }
 
-    /// LSV-2, LSV-35, LSV-42, LSV-50
+    /// LSV-2, LSV-35, LSV-42, LSV-50: the limits have the values that the reference states.
     #[test]
     fn lsv_50_the_limits_are_those_of_the_reference() {
         assert_eq!([LONGEST_KEY, MOST_IN_MANIFEST, MOST_PACKAGES], [64, 65536, 64]);

@@ -23,8 +23,8 @@ const SYMBOLS: u64 = 11;
 /// Type of the section with the hashes of exported symbols.
 const HASHES: u64 = 0x6fff_fff6;
 
-/// Returns the number of symbols that an ELF library exports. A newer library of the same name exports at least the symbols of an older one.
-/// `read` fills a buffer from a place in the file, and returns `false` if it cannot. `None` if the number is not known.
+/// Returns the number of symbols that an ELF library exports, or `None` if this number is unknown. A newer library of the same name exports
+/// at least the symbols of an older one. `read` fills a buffer from a place in the file, and returns `false` if it cannot.
 pub fn exported_symbols(mut read: impl FnMut(u64, &mut [u8]) -> bool) -> Option<u64> {
     let mut head = [0; 64];
     read(0, &mut head).then_some(())?;
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(compare_versions(b"libgcc_s.so.1", b"libgcc_s.so.01"), Ordering::Equal);
     }
 
-    /// A library of a word size with two sections: five symbols, of which three are exported.
+    /// Returns a library of a word size with two sections: five symbols, of which three are exported.
     fn library(is_wide: bool) -> [u8; 512] {
         let (word, each) = if is_wide { (8, 64) } else { (4, 40) };
         let mut bytes = [0; 512];

@@ -14,7 +14,7 @@ const REPLY: u16 = 1 << 15;
 /// Header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Number of the operation, without the bit that marks a reply. It may be unknown to [`Operation`].
+    /// Number of the operation, without the bit that marks a reply. The number may be unknown to [`Operation`].
     pub operation: u16,
     /// `true` for a packet of the service.
     pub is_reply: bool,
@@ -59,14 +59,14 @@ pub struct Packet<'a> {
     pub payload: &'a [u8],
 }
 
-/// Reasons why received bytes are not a valid packet. The receiver closes the connection after one (LSV-35).
+/// Reasons why received bytes are not a valid packet. The receiver closes the connection after such bytes (LSV-35).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketError {
     /// The packet is shorter than a header.
     Short,
     /// The first bytes are not [`MAGIC`].
     Magic,
-    /// The version of the protocol is another one. The header is decoded like one of this version.
+    /// The packet has another version of the protocol. Its header is decoded like a header of this version.
     Version(u16, Header),
     /// The length in the header differs from that of the payload, or exceeds the limit.
     Length(u32),
