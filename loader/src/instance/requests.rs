@@ -8,6 +8,7 @@ use discovery::extension::{InstanceExtension, InstanceExtensionSet};
 use discovery::journal::{Journal, LogBits};
 use discovery::layers::DiscoveredLayers;
 use discovery::log;
+use discovery::trace;
 use discovery::version::ApiVersion;
 use os::Raw;
 
@@ -225,6 +226,10 @@ impl<'a> Requests<'a> {
                 ));
             };
             if !discovered.can_be_requested(name.to_bytes()) {
+                trace::write("refused", |record| {
+                    record.word("subject", "layer");
+                    record.text("name", name.to_bytes());
+                });
                 return refuse(format_args!(
                     "loader_validate_layers: Layer {index} does not exist in the list of available layers"
                 ));
