@@ -194,6 +194,25 @@ impl Wrong {
     }
 }
 
+/// Crashes by C++ exceptions that reach the library. A debug build of the library ends the process when an exception arrives, and the functions that
+/// threw it are no longer on the stack then.
+const THROWN: [&str; 4] = [
+    "driver create throw",
+    "driver create at",
+    "driver create made",
+    "layer create throw",
+];
+
+/// Returns the crashes of drivers and layers that the library under test can show.
+fn crashes() -> Vec<(&'static str, &'static str)> {
+    let is_debug = std::env::var_os("VKL_LIBRARY").is_none() && cfg!(debug_assertions);
+    if is_debug {
+        skip("exceptions that reach the library: a debug build of it ends the process itself");
+    }
+    let is_shown = |case: &&(&str, &str)| !is_debug || !THROWN.contains(&case.0);
+    CRASHES.iter().filter(is_shown).copied().collect()
+}
+
 /// Runs crashes and returns those with a wrong culprit or text.
 fn wrongly_named(wrong: &Wrong, cases: &[(&str, &str)]) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -232,12 +251,13 @@ fn those_who_crash_programs_are_named() {
     }
     let wrong = Wrong::built();
     assert!(CRASHES.len() >= 40 && OWN.len() >= 20);
-    let missed = wrongly_named(wrong, CRASHES);
+    let crashes = crashes();
+    let missed = wrongly_named(wrong, &crashes);
     assert!(
         missed.is_empty(),
         "{} of {}: {}",
         missed.len(),
-        CRASHES.len(),
+        crashes.len(),
         missed.join("\n")
     );
     let blamed = wrongly_named(wrong, OWN);
