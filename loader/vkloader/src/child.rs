@@ -4,22 +4,29 @@
 use crate::crash::Supervisor;
 use crate::crash::{Crash, Outcome, Unsupervised};
 use crate::events::{self, Record};
-use crate::{scratch, signals};
+use crate::scratch::{self, Files};
+use crate::signals;
 use rustix::io::FdFlags;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// Delay between two checks of a running process.
 const STEP: Duration = Duration::from_millis(5);
 
 /// Upper bound on the wait for a process that was killed.
 const MOST_OF_AN_END: Duration = Duration::from_secs(2);
+
+/// Names of the temporary files: the trace, the output of the process, and the reason why a program cannot be executed.
+const TRACE: &str = "trace";
+const OUTPUT: &str = "output";
+#[cfg(target_os = "linux")]
+const FAILURE: &str = "failure";
 
 /// Upper bound on the bytes that are read of each file that a process wrote.
 const MOST: u64 = 256 << 20;
@@ -83,39 +90,45 @@ pub(crate) struct Watched {
 /// Returns the system's error if the command cannot be started or its files cannot be read, and `Interrupted` if a signal asked this process to end.
 pub(crate) fn run(mut command: Command, limit: impl Into<Option<Duration>>, watched: Watched) -> io::Result<Finished> {
     let limit = limit.into();
-    let folder = scratch::folder()?;
-    let (trace, output) = (folder.path().join("trace"), folder.path().join("output"));
-    command.env("VK_LOADER_TRACE", &trace);
+    let mut files = Files::new();
+    let trace = files.create(TRACE)?;
+    command.env("VK_LOADER_TRACE", files.path(TRACE));
     match watched.is_program {
         true => adopt_all(),
         false => drop(command.process_group(0)),
     }
-    let inherited = watched.descriptor.then(|| inherited(&trace)).transpose()?;
-    if let Some(file) = &inherited {
-        command.env("VK_LOADER_TRACE", format!("fd:{}", file.as_raw_fd()));
+    if watched.is_program && rustix::process::geteuid().is_root() {
+        // The program may run as another user.
+        files.share(&trace)?;
+    }
+    if watched.descriptor || files.folder().is_none() {
+        rustix::io::fcntl_setfd(&trace, FdFlags::empty())?;
+        command.env("VK_LOADER_TRACE", format!("fd:{}", trace.as_raw_fd()));
     }
     if watched.keeps_output {
         // Lines that drivers print are then in the trace, within the step that printed them.
-        let errors = File::options().append(true).create(true).open(&trace)?;
-        command.stdout(File::create(&output)?).stderr(errors);
+        command.stdout(files.create(OUTPUT)?).stderr(trace.try_clone()?);
     }
-    if watched.linker {
+    if let Some(folder) = files.folder().filter(|_| watched.linker) {
         command
             .env("LD_DEBUG", "libs,files")
-            .env("LD_DEBUG_OUTPUT", folder.path().join("linker"));
+            .env("LD_DEBUG_OUTPUT", folder.join("linker"));
     }
-    let mut child = Running::start(command, watched, &folder)?;
+    let mut child = Running::start(command, watched, &mut files)?;
     let ended = wait(&mut child, limit, watched)?;
-    let linker = std::fs::read_dir(folder.path())?
+    let entries = files.folder().map(std::fs::read_dir).transpose()?;
+    let linker = entries
+        .into_iter()
+        .flatten()
         .filter_map(|entry| entry.ok())
         .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"linker"))
-        .map(|entry| String::from_utf8_lossy(&read(&entry.path())).into_owned())
+        .map(|entry| String::from_utf8_lossy(&scratch::read(&entry.path(), MOST)).into_owned())
         .collect();
     Ok(Finished {
         ending: ended.ending,
         // A process that never loaded the library writes no trace.
-        records: events::parse(&read(&trace)),
-        output: read(&output),
+        records: events::parse(&files.read(TRACE, MOST)),
+        output: files.read(OUTPUT, MOST),
         linker,
         crashes: ended.crashes,
         unsupervised: ended.unsupervised,
@@ -132,13 +145,17 @@ enum Running {
 }
 
 impl Running {
-    fn start(mut command: Command, watched: Watched, folder: &TempDir) -> io::Result<Self> {
+    fn start(mut command: Command, watched: Watched, files: &mut Files) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if watched.is_supervised {
-            let trace = folder.path().join("trace");
-            return Ok(Self::Supervised(Supervisor::start(command, folder.path())?, trace));
+            drop(files.create(FAILURE)?);
+            let trace = files.path(TRACE);
+            return Ok(Self::Supervised(
+                Supervisor::start(command, &files.path(FAILURE))?,
+                trace,
+            ));
         }
-        let _ = (watched, folder);
+        let _ = (watched, files);
         let child = command.spawn();
         child
             .map(Self::Alone)
@@ -249,25 +266,6 @@ fn reap(child: &mut Running) -> io::Result<()> {
         std::thread::sleep(STEP);
     }
     Ok(())
-}
-
-/// Creates an empty file that child processes inherit.
-fn inherited(path: &Path) -> io::Result<File> {
-    let file = File::options().append(true).create(true).open(path)?;
-    rustix::io::fcntl_setfd(&file, FdFlags::empty())?;
-    Ok(file)
-}
-
-/// Returns the start of a file; empty if the path is not a regular file or cannot be read.
-fn read(path: &Path) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file())
-        && let Ok(file) = File::open(path)
-    {
-        // After an error, the bytes that were read so far are used.
-        let _ = file.take(MOST).read_to_end(&mut bytes);
-    }
-    bytes
 }
 
 /// Adds the name of a file to an error.

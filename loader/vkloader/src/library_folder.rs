@@ -11,7 +11,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
@@ -42,6 +42,8 @@ impl LibraryFolder {
             return Err(naming(&library, io::Error::other("not a file")));
         }
         let folder = scratch::folder()?;
+        // The program may run as another user.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
         for name in NAMES {
             symlink(&library, folder.path().join(name))?;
         }

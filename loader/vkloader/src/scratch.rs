@@ -3,8 +3,11 @@
 use crate::child::naming;
 use crate::signals;
 use std::env;
-use std::io;
+use std::fs::{File, Permissions};
+use std::io::{self, Read, Seek};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -24,6 +27,9 @@ pub(crate) fn places() -> impl Iterator<Item = PathBuf> {
         variable("XDG_RUNTIME_DIR"),
         usual("/dev/shm"),
         usual("/var/tmp"),
+        variable("XDG_CACHE_HOME"),
+        variable("HOME"),
+        env::current_dir().ok(),
     ];
     places.into_iter().flatten().filter(|place| is_plain(place))
 }
@@ -38,7 +44,11 @@ fn is_plain(place: &Path) -> bool {
 /// Returns the system's error for the first place if no place takes the folder.
 pub(crate) fn folder() -> io::Result<TempDir> {
     signals::note_requests_to_end();
-    first(|place| with_room(tempfile::tempdir_in(place)?))
+    let made = first(|place| with_room(tempfile::tempdir_in(place)?));
+    made.map_err(|error| {
+        let words = format!("{error}; name a folder for temporary files in TMPDIR");
+        io::Error::new(error.kind(), words)
+    })
 }
 
 /// Room in bytes that a folder must have. A trace that ends early would look like that of a program that ended early.
@@ -46,10 +56,123 @@ const ROOM: usize = 256 << 10;
 
 /// Returns the folder if files in it can have a content, which a full disk or a quota prevents.
 fn with_room(folder: TempDir) -> io::Result<TempDir> {
+    // The user's mask of permissions may take away all of them.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700))?;
     let file = folder.path().join("room");
     std::fs::write(&file, vec![0; ROOM])?;
     std::fs::remove_file(&file)?;
     Ok(folder)
+}
+
+/// Temporary files of a run: in a folder, or in memory if no place takes a folder.
+pub(crate) struct Files {
+    folder: Option<TempDir>,
+    /// Files in memory, each with its name.
+    in_memory: Vec<(&'static str, File)>,
+}
+
+impl Files {
+    /// Creates the folder, if a place takes it.
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: folder().ok(),
+            in_memory: Vec::new(),
+        }
+    }
+
+    /// Creates an empty file. Several processes may write to it, each at its end.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub(crate) fn create(&mut self, name: &'static str) -> io::Result<File> {
+        match &self.folder {
+            Some(folder) => {
+                let file = File::options()
+                    .append(true)
+                    .create(true)
+                    .open(folder.path().join(name))?;
+                // The user's mask of permissions may have taken away all of them.
+                file.set_permissions(Permissions::from_mode(0o600))?;
+                Ok(file)
+            }
+            None => in_memory(name, &mut self.in_memory),
+        }
+    }
+
+    /// Returns a path that leads this user's processes to a file.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        if let Some(folder) = &self.folder {
+            return folder.path().join(name);
+        }
+        let number = self.file(name).map_or(-1, AsRawFd::as_raw_fd);
+        format!("/proc/{}/fd/{number}", std::process::id()).into()
+    }
+
+    /// Lets the programs of all users write to a file.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub(crate) fn share(&self, file: &File) -> io::Result<()> {
+        if let Some(folder) = &self.folder {
+            // Others do not list the folder, and its name cannot be guessed.
+            std::fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
+            file.set_permissions(Permissions::from_mode(0o622))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the folder of the files; `None` for files in memory.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(TempDir::path)
+    }
+
+    /// Returns the first bytes of a file; empty if it cannot be read.
+    pub(crate) fn read(&self, name: &str, most: u64) -> Vec<u8> {
+        match (&self.folder, self.file(name)) {
+            (Some(folder), _) => read(&folder.path().join(name), most),
+            (None, Some(file)) => {
+                let mut bytes = Vec::new();
+                // The offset of this descriptor belongs to it alone, because the others append.
+                let rewound = (&*file).rewind();
+                let _ = rewound.and_then(|()| file.take(most).read_to_end(&mut bytes));
+                bytes
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    fn file(&self, name: &str) -> Option<&File> {
+        let mut files = self.in_memory.iter();
+        files.find(|(known, _)| *known == name).map(|(_, file)| file)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn in_memory(_: &'static str, _: &mut Vec<(&'static str, File)>) -> io::Result<File> {
+    folder().and(Err(io::ErrorKind::Unsupported.into()))
+}
+
+#[cfg(target_os = "linux")]
+fn in_memory(name: &'static str, files: &mut Vec<(&'static str, File)>) -> io::Result<File> {
+    use rustix::fs::MemfdFlags;
+    let file = File::from(rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)?);
+    rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND)?;
+    files.push((name, file.try_clone()?));
+    Ok(file)
+}
+
+/// Returns the start of a file; empty if the path is not a regular file or cannot be read.
+pub(crate) fn read(path: &Path, most: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if std::fs::symlink_metadata(path).is_ok_and(|status| status.is_file()) {
+        // A program with another mask of permissions may have created the file.
+        let _ = std::fs::set_permissions(path, Permissions::from_mode(0o600));
+        if let Ok(file) = File::open(path) {
+            // After an error, the bytes that were read so far are used.
+            let _ = file.take(most).read_to_end(&mut bytes);
+        }
+    }
+    bytes
 }
 
 /// Returns what `make` makes in the first place where it succeeds.

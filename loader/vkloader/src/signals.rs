@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `true` after another process sent a signal that asks this process to end.
 static UNWANTED: AtomicBool = AtomicBool::new(false);
 
+/// `true` after the terminal sent a signal for its program.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn note(_: libc::c_int) {
     UNWANTED.store(true, Ordering::Relaxed);
 }
@@ -14,9 +17,9 @@ extern "C" fn note(_: libc::c_int) {
 /// Records a signal that another process sent. Signals of the terminal are left to the program that runs there.
 extern "C" fn leave(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid structure to handlers that are installed with SA_SIGINFO.
-    if unsafe { (*info).si_code } != FROM_KERNEL {
-        UNWANTED.store(true, Ordering::Relaxed);
-    }
+    let is_wanted = unsafe { (*info).si_code } == FROM_KERNEL;
+    let noted = if is_wanted { &INTERRUPTED } else { &UNWANTED };
+    noted.store(true, Ordering::Relaxed);
 }
 
 /// `SI_KERNEL`, the origin of a signal that the kernel sends, for example for a key of the terminal.
@@ -120,6 +123,12 @@ fn mask(how: libc::c_int) {
         }
         libc::pthread_sigmask(how, &signals, ptr::null_mut());
     }
+}
+
+/// Returns `true` if the terminal sent a signal for its program, which ends by itself.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 /// Returns `true` if a signal asked this process to end.

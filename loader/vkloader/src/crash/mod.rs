@@ -8,6 +8,8 @@
 //! process, the crash is at the place that the handler interrupted.
 
 #[cfg(target_os = "linux")]
+mod background;
+#[cfg(target_os = "linux")]
 mod capture;
 #[cfg(target_os = "linux")]
 mod cfi;

@@ -1,11 +1,12 @@
 //! Starts a program under a supervisor. A process of `vkloader` stops itself, and executes the program when the supervisor continues it.
 
+use crate::causes::elf;
 use crate::child::naming;
 use rustix::process::{Signal, getpid, kill_process, set_parent_process_death_signal};
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Hidden command of `vkloader`.
@@ -45,11 +46,32 @@ pub(crate) fn start(program: &[OsString]) -> io::Result<()> {
     std::fs::write(failure, text)
 }
 
+/// Returns the interpreter of a program or script.
+fn interpreter(program: &Path) -> Option<PathBuf> {
+    let text = std::fs::read(program).ok()?;
+    let Some(line) = text.strip_prefix(b"#!") else {
+        return elf::interpreter(program);
+    };
+    let line = line.split(|&byte| byte == b'\n').next()?;
+    let name = String::from_utf8_lossy(line).split_whitespace().next()?.to_owned();
+    Some(name.into())
+}
+
 /// Returns the error of executing the program, if the process wrote one.
 pub(super) fn failure(file: &Path) -> Option<io::Error> {
     let text = std::fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);
     let (number, program) = text.split_once(' ')?;
     let error = io::Error::from_raw_os_error(number.parse().ok()?);
-    Some(naming(Path::new(program), error))
+    let program = Path::new(program);
+    let missing = (error.kind() == io::ErrorKind::NotFound && program.is_file())
+        .then(|| interpreter(program))
+        .flatten();
+    Some(match missing {
+        Some(missing) => naming(
+            program,
+            io::Error::other(format!("its interpreter {} is not there", missing.display())),
+        ),
+        None => naming(program, error),
+    })
 }

@@ -1,5 +1,6 @@
 //! The thread that supervises a program and its descendants.
 
+use super::background::Background;
 use super::capture::{self, Snapshot};
 use super::maps::{History, Maps};
 use super::ptrace::{self, Event};
@@ -12,6 +13,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -27,6 +29,9 @@ const THREADS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
 /// Signals that stop a process until it is continued.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
 
+/// Delay between two looks at processes that go on after the first one.
+const STEP: Duration = Duration::from_millis(5);
+
 /// Upper bound on the signals that are kept for a thread.
 const MOST_SIGNALS: usize = 8;
 /// An `si_code` that no signal has. It marks a signal without a preceding stop.
@@ -36,30 +41,48 @@ const NOT_SEEN: i32 = -1000;
 pub(crate) struct Supervisor {
     process: Pid,
     thread: Option<JoinHandle<io::Result<Outcome>>>,
-    history: Arc<Mutex<History>>,
+    shared: Arc<Shared>,
     /// Length of the trace when the mapped libraries were last recorded.
     seen: u64,
+    /// Processes that go on after the first one.
+    background: Background,
+}
+
+/// State that the supervising thread shares.
+#[derive(Default)]
+struct Shared {
+    history: Mutex<History>,
+    /// `true` after the end of the first process.
+    is_over: AtomicBool,
+    /// `true` if the supervision shall end although processes go on.
+    is_enough: AtomicBool,
+}
+
+impl Shared {
+    fn history(&self) -> std::sync::MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Supervisor {
-    /// Starts a command of [`start::command`]. `folder` receives a temporary file.
+    /// Starts a command of [`start::command`]. If the program cannot be executed, the reason is written to the file `failure`.
     ///
     /// # Errors
     /// The command cannot be started.
-    pub(crate) fn start(mut command: Command, folder: &Path) -> io::Result<Self> {
-        let failure = folder.join("failure");
+    pub(crate) fn start(mut command: Command, failure: &Path) -> io::Result<Self> {
+        let failure = failure.to_owned();
         command.env(start::FAILURE, &failure);
-        let history = Arc::new(Mutex::new(History::default()));
+        let shared = Arc::new(Shared::default());
         let (tell, told) = channel();
         let thread = std::thread::Builder::new().name("supervisor".into()).spawn({
-            let history = Arc::clone(&history);
+            let shared = Arc::clone(&shared);
             move || {
                 let started = command.spawn().and_then(|child| number(child.id()));
                 let process = started.as_ref().ok().copied();
                 // The receiver waits for this message, so sending cannot fail.
                 let _ = tell.send(started);
                 match process {
-                    Some(process) => supervise(process, &failure, &history),
+                    Some(process) => supervise(process, &failure, &shared),
                     None => Err(io::Error::other("not started")),
                 }
             }
@@ -67,8 +90,9 @@ impl Supervisor {
         Ok(Self {
             process: received(&told)?,
             thread: Some(thread),
-            history,
+            shared,
             seen: 0,
+            background: Background::default(),
         })
     }
 
@@ -77,7 +101,8 @@ impl Supervisor {
         self.process.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Returns the outcome of the program after its end; `None` while the program runs. `trace` is the file to which the program's loader writes.
+    /// Returns the outcome of the program after its end; `None` while the program runs. Processes that use Vulkan in the background count as the
+    /// program. `trace` is the file to which the program's loader writes.
     ///
     /// # Errors
     /// The program cannot be executed, or waiting for it fails.
@@ -90,12 +115,18 @@ impl Supervisor {
                 Err(_) => Err(io::Error::other("the supervisor failed")),
             };
         }
+        if self.shared.is_over.load(Ordering::Acquire) && !self.background.goes_on(trace) {
+            self.shared.is_enough.store(true, Ordering::Release);
+        }
         self.remember(trace);
         Ok(None)
     }
 
     pub(crate) fn kill(&self) {
-        if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
+        // After the end of the first process, its number may belong to another one.
+        let is_over = self.shared.is_over.load(Ordering::Acquire);
+        self.shared.is_enough.store(true, Ordering::Release);
+        if !is_over && self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             // The process may have ended meanwhile.
             let _ = kill_process(self.process, Signal::KILL);
         }
@@ -108,7 +139,7 @@ impl Supervisor {
             return;
         }
         self.seen = length;
-        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut history = self.shared.history();
         for process in history.processes() {
             if let Some(number) = Pid::from_raw(process)
                 && let Ok(maps) = Maps::of(number)
@@ -131,7 +162,7 @@ fn number(process: u32) -> io::Result<Pid> {
 }
 
 /// Supervises a process that stops itself at its start, until the process ends.
-fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io::Result<Outcome> {
+fn supervise(process: Pid, failure: &Path, shared: &Arc<Shared>) -> io::Result<Outcome> {
     let mut watch = Watch {
         process,
         snapshots: HashMap::new(),
@@ -141,7 +172,7 @@ fn supervise(process: Pid, failure: &Path, history: &Arc<Mutex<History>>) -> io:
         crashes: Vec::new(),
         starts: 0,
         remembered: Instant::now(),
-        history: Arc::clone(history),
+        shared: Arc::clone(shared),
         unsupervised: None,
         failure: failure.into(),
         known: Known::default(),
@@ -178,28 +209,37 @@ struct Watch {
     crashes: Vec<Crash>,
     starts: u32,
     remembered: Instant,
-    history: Arc<Mutex<History>>,
+    shared: Arc<Shared>,
     unsupervised: Option<Unsupervised>,
     failure: PathBuf,
     known: Known,
 }
 
 impl Watch {
-    /// Handles all events until the first process ends.
+    /// Handles all events until the first process has ended, and then until no other process goes on or the supervision shall end.
     fn run(&mut self) -> io::Result<Outcome> {
+        let mut first = None;
         loop {
-            let (thread, status) = match wait(THREADS) {
-                Ok(Some(one)) => one,
-                Ok(None) | Err(rustix::io::Errno::INTR) => continue,
-                Err(error) => return Err(error.into()),
+            let options = match first {
+                None => THREADS,
+                Some(_) => THREADS | WaitOptions::NOHANG,
             };
-            if status.stopped() {
-                self.stopped(thread, status.as_raw());
-            } else {
-                self.forget(thread);
-                if thread == self.process {
-                    return self.ended(status);
+            match (wait(options), first) {
+                (Ok(Some((thread, status))), _) if status.stopped() => self.stopped(thread, status.as_raw()),
+                (Ok(Some((thread, status))), _) => {
+                    self.forget(thread);
+                    if thread == self.process {
+                        first = Some(status);
+                        self.shared.is_over.store(true, Ordering::Release);
+                    }
                 }
+                (Ok(None), None) | (Err(rustix::io::Errno::INTR), _) => {}
+                (Ok(None), Some(_)) => std::thread::sleep(STEP),
+                (Err(rustix::io::Errno::CHILD), Some(status)) => return self.ended(status),
+                (Err(error), _) => return Err(error.into()),
+            }
+            if let Some(status) = first.filter(|_| self.shared.is_enough.load(Ordering::Acquire)) {
+                return self.ended(status);
             }
         }
     }
@@ -226,7 +266,7 @@ impl Watch {
     }
 
     fn history(&self) -> std::sync::MutexGuard<'_, History> {
-        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.history()
     }
 
     /// Handles a stop of a thread and continues the thread. Errors are ignored, because the thread may have ended meanwhile.

@@ -1,0 +1,87 @@
+//! Processes that go on after the program, such as the game of a launcher.
+
+use crate::signals;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Delay between two looks at the processes.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Time within which a process must use Vulkan after the end of the first process.
+const GRACE: Duration = Duration::from_secs(2);
+/// Member of a record with the number of its process.
+const MEMBER: &[u8] = b"\"process\":";
+
+/// The processes that use Vulkan, and the time since the end of the first process.
+#[derive(Default)]
+pub(super) struct Background {
+    since: Option<Instant>,
+    looked: Option<(Instant, bool)>,
+    /// Length of the trace that was read, and the processes in it.
+    length: u64,
+    users: BTreeSet<u32>,
+    is_told: bool,
+}
+
+impl Background {
+    /// Returns `true` while a process in the trace runs, or one may still begin to use Vulkan. Call this after the end of the first process.
+    pub(super) fn goes_on(&mut self, trace: &Path) -> bool {
+        if let Some((at, answer)) = self.looked
+            && at.elapsed() < PAUSE
+        {
+            return answer;
+        }
+        let answer = !signals::is_interrupted() && self.look(trace);
+        self.looked = Some((Instant::now(), answer));
+        answer
+    }
+
+    fn look(&mut self, trace: &Path) -> bool {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let length = std::fs::metadata(trace).map_or(0, |status| status.len());
+        if length != self.length {
+            self.length = length;
+            self.users = users(&std::fs::read(trace).unwrap_or_default());
+        }
+        let running = self.users.iter().copied().find(|&process| runs(process));
+        if let Some(process) = running.filter(|_| !self.is_told) {
+            self.is_told = true;
+            anstream::eprintln!(
+                "vkloader: the program goes on in the background as process {process}; the report follows when it ends, or at Ctrl-C"
+            );
+        }
+        running.is_some() || since.elapsed() < GRACE
+    }
+}
+
+/// Returns the processes that wrote the records of a trace.
+fn users(trace: &[u8]) -> BTreeSet<u32> {
+    let lines = trace.split(|&byte| byte == b'\n');
+    let number = |line: &[u8]| {
+        let at = line.windows(MEMBER.len()).position(|part| part == MEMBER)?;
+        let digits = line[at + MEMBER.len()..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
+        String::from_utf8(digits.copied().collect()).ok()?.parse().ok()
+    };
+    lines.filter_map(number).collect()
+}
+
+/// Returns `true` if a process has not ended.
+fn runs(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let state = status.lines().find_map(|line| line.strip_prefix("State:"));
+    state.is_some_and(|state| !state.trim_start().starts_with(['Z', 'X']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processes_of_a_trace_are_found_in_its_records() {
+        let trace = b"{\"event\":\"begin\",\"time\":1,\"process\":12,\"thread\":\"1\"}\nnoise\n{\"process\":7}\n{\"process\":12}\n{\"process\":";
+        assert_eq!(users(trace), BTreeSet::from([7, 12]));
+        assert!(runs(std::process::id()) && !runs(0));
+    }
+}
