@@ -35,6 +35,11 @@ impl Identity {
         })
     }
 
+    /// Returns `true` for 32-bit code of x86.
+    pub fn is_x86_32(self) -> bool {
+        (self.is_64, self.machine) == (false, elf::EM_386)
+    }
+
     /// Returns the identity of a file; `None` if the file is not a library.
     pub fn of(path: &Path) -> Option<Self> {
         let mut header = [0; 20];
@@ -266,6 +271,26 @@ pub fn replaced_by_variable(library: &Path, own: Identity) -> Option<(PathBuf, S
         );
         Some((found, advice))
     })
+}
+
+/// Returns the first library that a library needs and that a program puts in place of the system's own, with the latter. A library of the program's
+/// own folders stays open under its name.
+pub fn replaced_by_program(library: &Path, program: &Path, own: Identity) -> Option<(PathBuf, PathBuf)> {
+    let needs = read(library)?;
+    let folders = folders(program, &read(program)?);
+    needs.names.iter().find_map(|name| {
+        let usual = search_in(Vec::new(), name, library, &needs, own)?;
+        let paths = folders.iter().map(|folder| Path::new(folder).join(name));
+        let found = paths.into_iter().find(|path| path.exists() && is_other(path, &usual))?;
+        Some((found, usual))
+    })
+}
+
+/// Returns the system's own library with the name of this one, if that is another file.
+pub fn usual_of(library: &Path, own: Identity) -> Option<PathBuf> {
+    let name = library.file_name()?.to_str()?;
+    let usual = search_in(Vec::new(), name, Path::new("/"), &Needs::default(), own)?;
+    is_other(library, &usual).then_some(usual)
 }
 
 /// Returns the libraries in `LD_PRELOAD` that have a path.

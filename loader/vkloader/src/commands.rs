@@ -253,7 +253,7 @@ impl Library {
 #[cfg(target_os = "linux")]
 impl Files {
     fn run(mut self) -> io::Result<ExitCode> {
-        self.library.use_carried(false)?;
+        self.library.use_carried(false, None)?;
         let wanted = files::Wanted {
             library: &self.library.path(),
             limit: self.library.limit(),

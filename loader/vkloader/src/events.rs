@@ -32,6 +32,8 @@ pub(crate) enum Event {
     Layer(InactiveLayer),
     /// A declaration moved a layer in the chain of an instance.
     Order(Moved),
+    /// The program asked for a layer that is not there.
+    Refused(Refused),
     /// The layers of an instance or device.
     Chain(Chain),
     /// The driver catalogue answered for a driver, or its entry was not used.
@@ -202,6 +204,12 @@ pub(crate) struct Moved {
     pub(crate) path: Option<String>,
     /// Text of the declaration.
     pub(crate) declared: Option<String>,
+}
+
+/// A layer that a program asked for and that is not there.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Refused {
+    pub(crate) name: String,
 }
 
 /// The layers of a command, starting at the application.

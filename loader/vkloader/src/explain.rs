@@ -7,7 +7,7 @@ use crate::library_folder::LibraryFolder;
 use crate::other::{self, Other};
 use crate::probe::Seen;
 use crate::report::{self, Received, Report, Retried, Switch};
-use crate::{causes, crash, show};
+use crate::{causes, crash, remedy, show, untraced};
 use clap::Args;
 use std::ffi::OsString;
 use std::io;
@@ -44,7 +44,11 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(mut self) -> io::Result<ExitCode> {
-        let mut other = self.library.use_carried(self.program.is_empty())?;
+        if let Some(program) = self.program.first() {
+            untraced::become_32_bits(program);
+        }
+        let of_user = self.program.first().map(OsString::as_os_str);
+        let mut other = self.library.use_carried(of_user.is_none(), of_user)?;
         let folder = match (&self.library.library, self.program.is_empty()) {
             (Some(library), false) => Some(LibraryFolder::of(library)?),
             _ => None,
@@ -67,31 +71,63 @@ impl Explain {
         let watch = || self.watch(folder.as_ref(), Purpose::Linker);
         let watched = is_watched.then(watch).transpose()?;
         causes::find(&mut report, &finished, watched.as_ref(), !self.program.is_empty());
-        // If the program uses another loader of its own, the report is about that one, unless the user named a library.
-        let is_known = self.library.is_carried && report.loader.is_some();
-        if let (Some(folder), Some(program)) = (&folder, self.program.first())
-            && !is_known
-            && let Some(why) = folder.missed_by(program, &finished.records)
-        {
-            return Err(without_trace(&report, why));
-        }
-        if report.loader.is_none() {
-            return Err(without_trace(&report, self.no_trace(seen.as_ref())));
-        }
+        self.check_trace(&mut report, &finished, folder.as_ref(), seen.as_ref())?;
         if self.program.is_empty() {
             self.library.name_layer(&mut report)?;
         }
-        self.try_remedy(&mut report)?;
+        if let Some(other) = &other {
+            remedy::for_loader(&mut report, &finished.records, other);
+        }
+        self.library
+            .try_remedy(&mut report, other.as_ref(), !self.program.is_empty())?;
         if self.retry {
             self.run_without_culprit(&mut report, folder.as_ref())?;
         }
+        self.show(&report)
+    }
+
+    /// Returns an error about a program that left no trace. A program for another processor or word size has a finding in the report instead.
+    fn check_trace(
+        &self,
+        report: &mut Report,
+        finished: &Finished,
+        folder: Option<&LibraryFolder>,
+        seen: Option<&Seen>,
+    ) -> io::Result<()> {
+        if report.loader.is_none()
+            && let Some(program) = self.program.first()
+            && untraced::is_of_other_size(program)
+        {
+            let probe = child::run(self.library.probe()?, self.library.limit(), KEPT)?;
+            report
+                .dropped
+                .splice(0..0, untraced::of_other_size(program, &probe.records));
+            return Ok(());
+        }
+        // If the program uses another loader of its own, the report is about that one, unless the user named a library.
+        let is_known = self.library.is_carried && report.loader.is_some();
+        if let (Some(folder), Some(program)) = (folder, self.program.first())
+            && !is_known
+            && let Some(why) = folder.missed_by(program, &finished.records)
+        {
+            let usual = untraced::known(&self.program);
+            return Err(without_trace(report, usual.unwrap_or(why)));
+        }
+        match report.loader {
+            None => Err(without_trace(report, self.no_trace(seen))),
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Prints the report, and returns the exit status.
+    fn show(&self, report: &Report) -> io::Result<ExitCode> {
         if let Some(file) = &self.html {
-            std::fs::write(file, show::html(&report)).map_err(|error| child::naming(file, error))?;
+            std::fs::write(file, show::html(report)).map_err(|error| child::naming(file, error))?;
         }
         heard(match (self.json, self.summary) {
-            (true, _) => print(json(&report)?),
-            (_, true) => print(show::summary(&report)),
-            _ => show::text(&report),
+            (true, _) => print(json(report)?),
+            (_, true) => print(show::summary(report)),
+            _ => show::text(report),
         })?;
         let fits = match &self.check {
             Some(condition) => report
@@ -198,31 +234,10 @@ impl Explain {
         Ok(())
     }
 
-    /// Runs the first remedy that can be tested, and adds the result to the report.
-    fn try_remedy(&self, report: &mut Report) -> io::Result<()> {
-        let Some((name, value)) = report.dropped.first().and_then(|first| first.set.clone()) else {
-            return Ok(());
-        };
-        let mut command = self.library.probe()?;
-        leave_out(&mut command, &name, &value);
-        let finished = child::run(command, self.library.limit(), KEPT)?;
-        let tried = of_probe(&self.library, &finished, Seen::last(&finished.output).as_ref())?;
-        let words = match tried.is_usable() {
-            true => format!("this was tried: {}", tried.headline()),
-            false => "this was tried, and no device can be used with it alone".into(),
-        };
-        report.dropped[0].findings.push(words);
-        Ok(())
-    }
-
     /// Returns the reason why there is no trace.
     fn no_trace(&self, seen: Option<&Seen>) -> String {
         match seen {
-            _ if !self.program.is_empty() => {
-                "the program did not load this loader, or runs with raised privileges, where no trace is \
-                                              written, or in a sandbox, where --descriptor helps"
-                    .into()
-            }
+            _ if !self.program.is_empty() => untraced::why(&self.program),
             Some(Seen {
                 not_opened: Some(words),
                 ..
@@ -284,7 +299,7 @@ impl Library {
 }
 
 /// Returns the report about a run of the probe.
-fn of_probe(library: &Library, finished: &Finished, seen: Option<&Seen>) -> io::Result<Report> {
+pub(crate) fn of_probe(library: &Library, finished: &Finished, seen: Option<&Seen>) -> io::Result<Report> {
     let nothing = Seen::default();
     of_devices(finished, seen.unwrap_or(&nothing), |layer| library.looks_without(layer))
 }
@@ -344,7 +359,7 @@ fn culprit<'a>(
 
 /// Prints the devices, each with the words that select it.
 pub(crate) fn devices(library: &mut Library) -> io::Result<ExitCode> {
-    let other = library.use_carried(true)?;
+    let other = library.use_carried(true, None)?;
     let finished = child::run(library.probe()?, library.limit(), KEPT)?;
     let is_whole = |seen: &Seen| seen.instance.is_some() || seen.not_opened.is_some();
     let seen = Seen::last(&finished.output).filter(is_whole).ok_or_else(|| {

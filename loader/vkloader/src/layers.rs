@@ -72,7 +72,7 @@ impl<'a> Chain<'a> {
 
 impl Layers {
     pub(crate) fn run(mut self) -> io::Result<ExitCode> {
-        self.library.use_carried(false)?;
+        self.library.use_carried(false, None)?;
         let mut command = self.library.probe()?;
         command.args(self.layer.iter().map(|layer| format!("--layer={layer}")));
         let finished = child::run(command, self.library.limit(), KEPT)?;

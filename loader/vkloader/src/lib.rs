@@ -21,6 +21,7 @@ mod installed;
 mod itself;
 mod layers;
 mod library_folder;
+mod manifests;
 mod names;
 mod objects;
 mod other;
@@ -30,6 +31,7 @@ mod record;
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 #[path = "no_record.rs"]
 mod record;
+mod remedy;
 mod report;
 mod run;
 mod scratch;
@@ -40,6 +42,7 @@ mod signals;
 #[cfg(target_os = "linux")]
 mod single;
 mod suspects;
+mod untraced;
 mod variables;
 mod vulkan;
 

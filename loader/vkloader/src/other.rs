@@ -7,7 +7,10 @@ use crate::commands::Library;
 use crate::events::{Event, Record};
 use crate::names;
 use crate::probe::{self, Seen};
+use crate::untraced;
 use serde_json::Value;
+use std::cell::OnceCell;
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -18,6 +21,8 @@ pub(crate) struct Other {
     pub(crate) seen: Seen,
     /// Manifests that make this loader fail.
     pub(crate) refused: Vec<Refused>,
+    /// Content of this loader's file.
+    bytes: OnceCell<Vec<u8>>,
 }
 
 /// A manifest of a driver that makes a loader fail, even if it is the only one.
@@ -38,7 +43,19 @@ const REPLACING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// Variables that list manifests of drivers.
 const NAMING: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
+/// Upper bound on the bytes of a loader's file that are searched for words.
+const MOST_BYTES: u64 = 64 << 20;
+
 impl Other {
+    /// Returns `true` if this loader may know a word, such as the name of a variable, because its file contains it or cannot be read.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        let bytes = self.bytes.get_or_init(|| {
+            let file = self.seen.library.as_deref().map(Path::new);
+            file.and_then(read).unwrap_or_default()
+        });
+        bytes.is_empty() || bytes.windows(word.len()).any(|part| part == word.as_bytes())
+    }
+
     /// Tries each manifest alone if this loader fails, and keeps those with which it fails although the loader itself works. `own` has the results
     /// under the library of this program, and `records` its trace.
     ///
@@ -79,6 +96,11 @@ impl Other {
         }
         Ok(())
     }
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    let is_small = std::fs::metadata(path).is_ok_and(|status| status.len() <= MOST_BYTES);
+    is_small.then(|| std::fs::read(path).ok()).flatten()
 }
 
 /// Result of the probe with one manifest.
@@ -132,16 +154,18 @@ fn manifests(records: &[Record]) -> Vec<(&str, Option<&str>)> {
 
 impl Library {
     /// Selects the library that came with this program, unless the command line names a library or the programs' loader writes a trace. Returns the
-    /// results under the programs' loader if another library was selected. `compares` makes the probe do everything that a program does.
+    /// results under the programs' loader if another library was selected. `compares` makes the probe do everything that a program does. `program` is a
+    /// program of the user, which may have a loader in a folder of its own.
     ///
     /// # Errors
     /// The probe cannot be run.
-    pub(crate) fn use_carried(&mut self, compares: bool) -> io::Result<Option<Other>> {
+    pub(crate) fn use_carried(&mut self, compares: bool, program: Option<&OsStr>) -> io::Result<Option<Other>> {
         let (None, Some(own)) = (&self.library, carried::library()) else {
             return Ok(None);
         };
-        let mut opening = self.probe()?;
-        opening.arg("--open-only");
+        let mut opening = Command::new(crate::itself::path()?);
+        let loader = program.and_then(untraced::own_loader).unwrap_or_else(|| self.path());
+        opening.arg(probe::ARGUMENT).arg(loader).arg("--open-only");
         let mut finished = child::run(opening, self.limit(), KEPT)?;
         let is_known = |finished: &Finished| {
             let mut events = finished.records.iter().map(|record| &record.event);
@@ -157,11 +181,11 @@ impl Library {
         let seen = Seen::last(&finished.output).unwrap_or_default();
         self.library = Some(own);
         self.is_carried = true;
-        let refused = Vec::new();
         Ok(Some(Other {
             finished,
             seen,
-            refused,
+            refused: Vec::new(),
+            bytes: OnceCell::new(),
         }))
     }
 }

@@ -59,7 +59,7 @@ fn the_library_is_missing() {
     let explained = machine.explain();
     assert_eq!((explained.code, explained.first()), (1, "driver.not-opened"));
     assert!(
-        explained.findings().contains("/nowhere/libgone.so is nowhere"),
+        explained.findings().contains("/nowhere/libgone.so is not there"),
         "{}",
         explained.findings()
     );
@@ -248,7 +248,7 @@ fn a_layer_that_is_switched_off_and_one_whose_library_is_absent() {
     assert_eq!(off["advice"], "Unset the variable (OFF_off).");
     assert_eq!(explained.first(), "layer-library.not-opened");
     assert!(
-        explained.findings().contains("/nowhere/libgone.so is nowhere"),
+        explained.findings().contains("/nowhere/libgone.so is not there"),
         "{}",
         explained.findings()
     );

@@ -3,6 +3,9 @@
 mod machine;
 
 use machine::{Explained, Machine, library};
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Compiles a program that opens the library of its first argument, and is linked with a library of this name. With a second argument, it also
@@ -132,4 +135,112 @@ fn a_variable_of_a_script_counts_for_the_list_of_devices() {
         advice.ends_with("take VK_LOADER_VENDOR_ID_FILTER out of what starts the program"),
         "{advice}"
     );
+}
+
+/// Creates the socket of an X server, and returns it with its path and the number of its display. Reports the test as skipped and returns `None` if
+/// that is impossible. Each test has a number of its own.
+fn x_server(test: u32) -> Option<(UnixListener, PathBuf, u32)> {
+    let number = 40_000 + 10 * std::process::id() + test;
+    let folder = Path::new("/tmp/.X11-unix");
+    let path = folder.join(format!("X{number}"));
+    match std::fs::create_dir_all(folder).and_then(|()| UnixListener::bind(&path)) {
+        Ok(server) => Some((server, path, number)),
+        Err(error) => {
+            machine::skip(&format!("no socket of a display can be made here: {error}"));
+            None
+        }
+    }
+}
+
+/// The socket of an X server is there, and the server refuses a program without authorization.
+#[test]
+fn a_display_that_refuses_the_program_is_named() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(0) else {
+        return;
+    };
+    let thread = std::thread::spawn(move || {
+        for answer in [0, 1] {
+            let (mut client, _) = server.accept().expect("a client");
+            let mut hello = [0; 12];
+            client.read_exact(&mut hello).expect("a greeting");
+            client.write_all(&[answer]).expect("an answer");
+        }
+    });
+    machine.variable("DISPLAY", format!(":{number}"));
+    let explained = of_program(&machine, &program, &[]);
+    assert_eq!(explained.first(), "display.missing");
+    assert!(
+        explained.findings().contains("refuses programs without authorization"),
+        "{}",
+        explained.findings()
+    );
+    assert!(explained.advice().contains("XAUTHORITY"), "{}", explained.advice());
+    assert!(!of_program(&machine, &program, &[]).codes().contains(&"display.missing"));
+    thread.join().expect("both clients came");
+    std::fs::remove_file(path).expect("just made");
+}
+
+/// A remote desktop without DRI3 shows no pictures of Mesa's hardware drivers. The server wants an authorization.
+#[test]
+fn a_remote_desktop_without_dri3_is_named() {
+    let mut machine = Machine::new();
+    machine.driver("good", "device one\ndevice.type 2");
+    for ending in ["so", "conf"] {
+        let (from, to) = (format!("libmock_good.{ending}"), format!("libvulkan_good.{ending}"));
+        std::fs::rename(machine.path("libraries").join(from), machine.path("libraries").join(to)).expect("one folder");
+    }
+    machine.manifest("good", &machine.path("libraries/libvulkan_good.so"), "");
+    let program = with_library(&machine, "libxcb.so.1");
+    let Some((server, path, number)) = x_server(1) else {
+        return;
+    };
+    let mut cookies = vec![1, 0, 0, 4];
+    cookies.extend(b"host");
+    for part in [
+        number.to_string().as_bytes(),
+        b"MIT-MAGIC-COOKIE-1",
+        b"0123456789abcdef",
+    ] {
+        cookies.extend(u16::try_from(part.len()).expect("short").to_be_bytes());
+        cookies.extend(part);
+    }
+    let file = machine.file("cookies", cookies);
+    let thread = std::thread::spawn(move || {
+        for has_dri3 in [0, 1] {
+            // The first client only asks whether the server is there.
+            let (mut client, _) = server.accept().expect("a client");
+            client.read_exact(&mut [0; 12]).expect("a greeting");
+            client.write_all(&[0]).expect("an answer");
+            let (mut client, _) = server.accept().expect("a client");
+            let mut hello = [0; 12 + 20 + 16];
+            client.read_exact(&mut hello).expect("a greeting with an authorization");
+            assert!(hello.ends_with(b"0123456789abcdef"));
+            client
+                .write_all(&[1, 0, 11, 0, 0, 0, 1, 0, 9, 9, 9, 9])
+                .expect("an answer");
+            let mut request = [0; 12];
+            client.read_exact(&mut request).expect("a request");
+            assert!(request.ends_with(b"DRI3"));
+            let mut reply = [0; 32];
+            (reply[0], reply[8]) = (1, has_dri3);
+            client.write_all(&reply).expect("a reply");
+        }
+    });
+    machine.variable("DISPLAY", format!(":{number}"));
+    machine.variable("XAUTHORITY", file.to_str().expect("plain"));
+    let explained = of_program(&machine, &program, &["device"]);
+    assert_eq!(
+        explained.first(),
+        "display.without-dri3",
+        "{:#}",
+        explained.report["dropped"]
+    );
+    assert!(explained.advice().contains("offers DRI3"), "{}", explained.advice());
+    let explained = of_program(&machine, &program, &["device"]);
+    assert!(!explained.codes().contains(&"display.without-dri3"));
+    thread.join().expect("all clients came");
+    std::fs::remove_file(path).expect("just made");
 }

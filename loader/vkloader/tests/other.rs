@@ -158,7 +158,7 @@ fn drivers_that_another_loader_does_not_find_are_named() {
     }
 }
 
-/// The remedy says to install a loader; the test follows it.
+/// The remedy says to replace the damaged loader; the test follows it.
 #[test]
 fn a_machine_whose_loader_does_not_open_says_so() {
     let machine = machine();
@@ -174,7 +174,11 @@ fn a_machine_whose_loader_does_not_open_says_so() {
         "{}",
         explained.findings()
     );
-    assert!(explained.advice().contains("libvulkan1"), "{}", explained.advice());
+    assert!(
+        explained.advice().contains(&format!("replace {}", broken.display())),
+        "{}",
+        explained.advice()
+    );
     let hidden = &explained.report["hidden"][0];
     assert_eq!(
         (&hidden["name"], &hidden["by_what"]),
@@ -336,4 +340,116 @@ fn said(machine: &Machine, words: &[&str]) -> (Option<i32>, String) {
         output.status.code(),
         String::from_utf8_lossy(&output.stdout).into_owned(),
     )
+}
+
+/// A loader that is older than variables for drivers: it crashes with the bad driver, and works without it.
+const OLD: &str = r#"
+#include <stdlib.h>
+#include <string.h>
+static int none(void *name, unsigned *count, void *all) { *count = 0; return 0; }
+static int layers(unsigned *count, void *all) { *count = 0; return 0; }
+static int devices(void *instance, unsigned *count, void **all) { *count = 0; return 0; }
+static void destroy(void *instance, void *allocator) {}
+static int create(void *info, void *allocator, void **instance) {
+    if (!getenv("VK_ICD_FILENAMES")) abort();
+    *instance = malloc(8);
+    return 0;
+}
+void *vkGetInstanceProcAddr(void *instance, const char *name) {
+    if (!strcmp(name, "vkCreateInstance")) return create;
+    if (!strcmp(name, "vkDestroyInstance")) return destroy;
+    if (!strcmp(name, "vkEnumeratePhysicalDevices")) return devices;
+    if (!strcmp(name, "vkEnumerateInstanceExtensionProperties")) return none;
+    if (!strcmp(name, "vkEnumerateInstanceLayerProperties")) return layers;
+    return 0;
+}
+"#;
+
+/// Makes this C source the loader that programs use.
+fn with_loader(text: &str) -> Machine {
+    let machine = machine();
+    let source = machine.file("loader.c", text);
+    let made = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&machine.path("first/libvulkan.so.1"), &source])
+        .status();
+    assert!(made.expect("a compiler").success());
+    machine
+}
+
+#[test]
+fn a_remedy_does_not_name_a_variable_that_the_loader_of_programs_lacks() {
+    let machine = with_loader(OLD);
+    machine.driver("bad", "device two\ncrash vkCreateInstance");
+    let explained = machine.explain_with(&[]);
+    assert_eq!(
+        explained.first(),
+        "program.crashed",
+        "{:#}",
+        explained.report["dropped"]
+    );
+    let wanted = format!(
+        "VK_ICD_FILENAMES={} PROGRAM",
+        machine.path("data/vulkan/icd.d/card.json").display()
+    );
+    assert!(explained.advice().contains(&wanted), "{}", explained.advice());
+    // The library of vkloader knows the usual variable.
+    assert!(
+        machine
+            .explain()
+            .advice()
+            .contains("VK_LOADER_DRIVERS_DISABLE=bad.json PROGRAM")
+    );
+}
+
+#[test]
+fn a_settings_file_that_the_loader_of_programs_does_not_read_is_a_difference() {
+    let machine = with_loader(&OLD.replace("if (!getenv(\"VK_ICD_FILENAMES\")) abort();", ""));
+    fs::create_dir_all(machine.path("data/vulkan/loader_settings.d")).expect("folders");
+    machine.file(
+        "data/vulkan/loader_settings.d/vk_loader_settings.json",
+        r#"{"file_format_version": "1.0.0", "settings": {"additional_drivers_use_exclusively": true, "additional_drivers": [{"path": "/nowhere.json"}]}}"#,
+    );
+    let explained = machine.explain_with(&[]);
+    assert!(
+        !explained.codes().contains(&"settings.active"),
+        "{:?}",
+        explained.codes()
+    );
+    let found = &differences(&explained, "settings")[0];
+    assert!(
+        found["name"]
+            .as_str()
+            .is_some_and(|name| name.ends_with("vk_loader_settings.json"))
+    );
+    assert!(
+        found["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("does not read such a file"))
+    );
+    // It counts for the library of vkloader.
+    assert_eq!(machine.explain().first(), "settings.active");
+}
+
+#[test]
+fn a_damaged_loader_in_a_folder_of_a_variable_is_named() {
+    let mut machine = machine();
+    let path = machine.file("first/libvulkan.so.1", "no library");
+    let explained = machine.explain_with(&[]);
+    assert_eq!((explained.code, explained.first()), (1, "loader.not-opened"));
+    assert!(
+        explained.findings().contains("is no library: 10 bytes"),
+        "{}",
+        explained.findings()
+    );
+    let folder = path.parent().expect("a folder").display().to_string();
+    assert!(
+        explained
+            .advice()
+            .starts_with(&format!("Take {folder} out of LD_LIBRARY_PATH")),
+        "{}",
+        explained.advice()
+    );
+    machine.unset("LD_LIBRARY_PATH");
+    assert!(!machine.explain_with(&[]).findings().contains("is no library"));
 }

@@ -312,6 +312,11 @@ fn mesas_layer_undoes_what_the_loader_chose() {
         "{}",
         explained.findings()
     );
+    assert!(
+        explained.advice().starts_with("Unset MESA_VK_DEVICE_SELECT"),
+        "{}",
+        explained.advice()
+    );
 }
 
 #[test]

@@ -1,9 +1,13 @@
 //! Problems with the display on which a program opens its windows.
 
+mod xserver;
+
 use super::elf;
 use crate::events::{Event, Record};
 use crate::report::{Dropped, Report, codes, rank};
 use std::env;
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 /// Beginnings of the names of libraries with which programs open windows.
@@ -37,14 +41,48 @@ pub(super) fn missing(report: &Report, records: &[&Record]) -> Option<Dropped> {
         false => vec!["neither DISPLAY nor WAYLAND_DISPLAY is set".into()],
         true => servers.into_iter().flatten().collect(),
     };
+    let row = codes::DISPLAY_MISSING;
+    let is_refused = findings.iter().any(|finding| finding.contains(REFUSES));
     (!findings.is_empty()).then(|| Dropped {
+        advice: match is_refused {
+            true => "Set XAUTHORITY to the file of the session, or let the session's user permit others: xhost +si:localuser:USER".into(),
+            false => row.remedy.into(),
+        },
         findings,
         rank: if asked_nothing {
             rank::NOTHING - 1
         } else {
             rank::STATUS - 3
         },
-        ..codes::DISPLAY_MISSING.about("the display")
+        ..row.about("the display")
+    })
+}
+
+/// Returns a finding for a program that failed with a driver of Mesa on an X server without DRI3, as in many remote desktops.
+pub(super) fn without_dri3(report: &Report, records: &[&Record]) -> Option<Dropped> {
+    let failed = |code: &codes::Row| report.dropped.iter().any(|dropped| dropped.code == code.name);
+    let is_of_mesa = |driver: &str| {
+        driver
+            .rsplit('/')
+            .next()
+            .is_some_and(|file| file.starts_with("libvulkan_"))
+    };
+    let mut devices = report
+        .devices
+        .iter()
+        .filter(|device| device.is_usable && !device.is_software());
+    let has_failed = failed(codes::PROGRAM_FAILED) || failed(codes::PROGRAM_CALL_FAILED);
+    if !has_failed || env::var_os("WAYLAND_DISPLAY").is_some() || !devices.any(|device| is_of_mesa(&device.driver)) {
+        return None;
+    }
+    let display = env::var("DISPLAY").ok().filter(|_| wants_window(report, records))?;
+    let number = display.strip_prefix(':')?.split('.').next()?;
+    (!xserver::has_dri3(number)?).then(|| Dropped {
+        findings: vec![format!(
+            "the X server of DISPLAY={display} does not list the extension DRI3"
+        )],
+        rank: rank::STATUS - 3,
+        ..codes::DISPLAY_WITHOUT_DRI3.about("the display")
     })
 }
 
@@ -70,9 +108,23 @@ fn x11(display: &str) -> Option<String> {
     let number = display.strip_prefix(':')?.split('.').next()?;
     let path = format!("/tmp/.X11-unix/X{number}");
     let sockets = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let is_there = Path::new(&path).exists() || sockets.lines().any(|line| line.ends_with(&format!("@{path}")));
-    (!is_there).then(|| format!("DISPLAY is {display}, and no server listens at {path}"))
+    let is_abstract = || sockets.lines().any(|line| line.ends_with(&format!("@{path}")));
+    let connected = UnixStream::connect(&path).map(|mut server| xserver::accepts(&mut server, None));
+    match connected {
+        Ok(Some(false)) if !xserver::has_cookies() => Some(format!(
+            "DISPLAY is {display}, and {REFUSES}: neither XAUTHORITY nor ~/.Xauthority leads to a file that this user may read"
+        )),
+        Ok(_) => None,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            Some(format!("DISPLAY is {display}, and this user may not open {path}"))
+        }
+        Err(_) if is_abstract() => None,
+        Err(_) => Some(format!("DISPLAY is {display}, and no server listens at {path}")),
+    }
 }
+
+/// Words about a server that asks for authorization.
+const REFUSES: &str = "its server refuses programs without authorization";
 
 fn wayland(display: &str, folder: Option<&str>) -> Option<String> {
     let path = match (display.starts_with('/'), folder) {

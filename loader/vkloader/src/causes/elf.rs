@@ -4,7 +4,7 @@ mod refused;
 
 use super::packages;
 use crate::installed;
-use crate::report::{Dropped, rank};
+use crate::report::{Dropped, codes, rank};
 use linked as closure;
 pub(crate) use linked::{
     Closure, Identity, Needs, folders, folders_before_variable, interpreter, interpreter_in, is_cached, is_usual,
@@ -15,8 +15,10 @@ use rustix::fs::{Access, access};
 use std::path::Path;
 
 /// Adds missing and invalid libraries to the finding about a library that did not open. `loader` is the file of the loader that tried to open it.
-pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
+/// `program` is the file of the program.
+pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>, program: Option<&Path>) {
     let is_about = [
+        codes::LOADER_NOT_OPENED.name,
         "driver.not-opened",
         "layer-library.not-opened",
         "driver.wrong-architecture",
@@ -33,7 +35,10 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     // The program may have another word size than this process.
     let own = loader.and_then(Identity::of).unwrap_or_else(Identity::of_this_process);
     let Some(path) = locate(&library, own) else {
-        return absent(dropped, &library);
+        if dropped.code != codes::LOADER_NOT_OPENED.name {
+            absent(dropped, &library);
+        }
+        return;
     };
     if !path.is_file() {
         dropped.findings.insert(0, format!("{} is no file", shown(&path)));
@@ -66,7 +71,7 @@ pub(super) fn explain(dropped: &mut Dropped, loader: Option<&Path>) {
     let words = words_of_the_linker(dropped).unwrap_or_default();
     // The message is about the first file that stopped the dynamic linker, so it comes before a search of our own.
     if !refused::explain(dropped, &words, &path, own) && !missing(dropped, &path, own) {
-        in_words_of_the_linker(dropped, &words, own);
+        in_words_of_the_linker(dropped, &words, own, program);
     }
 }
 
@@ -80,9 +85,12 @@ fn absent(dropped: &mut Dropped, library: &str) {
         dropped.advice = format!("Let this user search the folder: chmod o+x {folder}");
         return;
     }
-    dropped
-        .findings
-        .insert(0, format!("{library} is nowhere that the dynamic linker looks"));
+    let words = match std::fs::read_link(library) {
+        Ok(target) => format!("{library} is a link to {}, which is not there", target.display()),
+        Err(_) if library.contains('/') => format!("{library} is not there"),
+        Err(_) => format!("{library} is nowhere that the dynamic linker looks"),
+    };
+    dropped.findings.insert(0, words);
     dropped.advice = "Reinstall the package that the manifest belongs to, or correct library_path in it.".into();
 }
 
@@ -142,7 +150,21 @@ fn missing(dropped: &mut Dropped, path: &Path, own: Identity) -> bool {
     if !names.is_empty() {
         dropped.advice = packages::install(&names);
     }
+    if let Some(words) = of_other_c_library(&names) {
+        dropped.findings.insert(0, words.into());
+        dropped.advice = "Install a driver that is built for this system.".into();
+    }
     !missing.is_empty()
+}
+
+/// Returns a sentence about a library that is built for another C library, from the names that are missing.
+fn of_other_c_library(missing: &[&str]) -> Option<&'static str> {
+    let has = |start: &str| missing.iter().any(|name| name.starts_with(start));
+    match (has("libc.musl-"), has("libc.so.6") || has("ld-linux")) {
+        (true, _) => Some("it is built for systems with musl, such as Alpine, and this system has glibc"),
+        (_, true) => Some("it is built for systems with glibc, and this system has musl or another C library"),
+        _ => None,
+    }
 }
 
 /// Returns the dynamic linker's message in a finding.
@@ -155,8 +177,11 @@ fn words_of_the_linker(dropped: &Dropped) -> Option<String> {
 }
 
 /// Adds an explanation of the dynamic linker's message about versions and symbols.
-fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity) {
-    if let Some((finding, advice)) = too_old(words).or_else(|| undefined(words, own)) {
+fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity, program: Option<&Path>) {
+    let explained = too_old(words, own)
+        .or_else(|| undefined(words, own, program))
+        .or_else(|| unsearched(words, own));
+    if let Some((finding, advice)) = explained {
         dropped.findings.insert(0, finding);
         dropped.advice = advice;
     }
@@ -164,7 +189,7 @@ fn in_words_of_the_linker(dropped: &mut Dropped, words: &str, own: Identity) {
 
 /// Returns the finding and the remedy for a library without a needed version of symbols: `LIBRARY: version `VERSION' not found (required by
 /// LIBRARY)`.
-fn too_old(words: &str) -> Option<(String, String)> {
+fn too_old(words: &str, own: Identity) -> Option<(String, String)> {
     let (library, rest) = words.split_once(": version `")?;
     let (version, rest) = rest.split_once("' not found (required by ")?;
     let by = rest.split(')').next()?;
@@ -172,13 +197,15 @@ fn too_old(words: &str) -> Option<(String, String)> {
     let folder = Path::new(library)
         .parent()
         .filter(|folder| closure::is_in_variable(folder));
-    let advice = match (folder, owned(library)) {
-        (Some(folder), _) => format!(
+    let usual = closure::usual_of(Path::new(library), own).filter(|usual| contains(usual, version));
+    let advice = match (folder, usual, owned(library)) {
+        (Some(folder), ..) => format!(
             "Take {} out of LD_LIBRARY_PATH: its {} is too old.",
             shown(folder),
             file_name(library)
         ),
-        (None, owner) => {
+        (None, Some(usual), _) => instead(library, &usual),
+        (None, None, owner) => {
             format!("{owner} is too old for {by}: update it, or install a driver that is built for this system.")
         }
     };
@@ -188,12 +215,32 @@ fn too_old(words: &str) -> Option<(String, String)> {
     ))
 }
 
+/// Returns the remedy for a library that a program brings, and that is older than the system's own.
+fn instead(library: &str, usual: &Path) -> String {
+    format!(
+        "The program brings an older {} than the system has: start it with the system's (LD_PRELOAD={} PROGRAM), or update or remove {library}.",
+        file_name(library),
+        shown(usual)
+    )
+}
+
+/// Returns `true` if a file contains a word.
+fn contains(file: &Path, word: &str) -> bool {
+    std::fs::read(file).is_ok_and(|bytes| bytes.windows(word.len()).any(|part| part == word.as_bytes()))
+}
+
 /// Returns the finding and the remedy for a symbol that no library defines: `LIBRARY: undefined symbol: NAME`.
-fn undefined(words: &str, own: Identity) -> Option<(String, String)> {
+fn undefined(words: &str, own: Identity, program: Option<&Path>) -> Option<(String, String)> {
     let (library, symbol) = words.split_once(": undefined symbol: ")?;
     let library = library.rsplit(' ').next()?;
     let symbol = symbol.split([',', ' ']).next()?;
-    if let Some((other, advice)) = closure::replaced_by_variable(Path::new(library), own) {
+    let replaced = closure::replaced_by_variable(Path::new(library), own);
+    let replaced = replaced.or_else(|| {
+        let (other, usual) = closure::replaced_by_program(Path::new(library), program?, own)?;
+        let advice = instead(&shown(&other), &usual);
+        Some((other, advice))
+    });
+    if let Some((other, advice)) = replaced {
         return Some((
             format!(
                 "{library} needs the symbol {symbol}, which {} does not have",
@@ -207,6 +254,25 @@ fn undefined(words: &str, own: Identity) -> Option<(String, String)> {
         format!(
             "Update {} and the libraries that it needs together: one of them is of another version.",
             owned(library)
+        ),
+    ))
+}
+
+/// Returns the finding and the remedy for a library in a folder that the dynamic linker does not search: `LIBRARY: cannot open shared object file: No
+/// such file or directory`. Such folders come from a system of another kind, as in a container with libraries of its host.
+fn unsearched(words: &str, own: Identity) -> Option<(String, String)> {
+    let (names, _) = words.split_once(": cannot open shared object file: No such file")?;
+    let name = names.rsplit(": ").next().filter(|name| !name.contains('/'))?;
+    let path = locate(name, own)?;
+    let folder = shown(path.parent()?);
+    Some((
+        format!(
+            "{} is there, and the dynamic linker does not search its folder",
+            shown(&path)
+        ),
+        format!(
+            "Let the dynamic linker search the folder: echo {folder} >/etc/ld.so.conf.d/vulkan.conf && ldconfig; or for one program: \
+             LD_LIBRARY_PATH={folder} PROGRAM"
         ),
     ))
 }
@@ -232,9 +298,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_library_in_a_folder_that_is_not_searched_is_named() {
+        let own = Identity::of_this_process();
+        let words = |name: &str| format!("{name}: cannot open shared object file: No such file or directory");
+        let found = unsearched(&words("/lib/libdriver.so: libc.so.6"), own);
+        // Systems with musl have no such library.
+        if let Some((finding, advice)) = found {
+            assert!(finding.contains("libc.so.6 is there"), "{finding}");
+            assert!(advice.contains("ldconfig"), "{advice}");
+        }
+        assert!(unsearched(&words("libnowhere.so.6"), own).is_none());
+        assert!(unsearched(&words("/lib/libc.so.6"), own).is_none());
+        assert!(unsearched("libc.so.6: file too short", own).is_none());
+    }
+
+    #[test]
+    fn a_library_for_another_c_library_is_told_by_what_it_lacks() {
+        let words = |names: &[&str]| of_other_c_library(names).unwrap_or_default();
+        assert!(words(&["libz.so.1", "libc.musl-x86_64.so.1"]).contains("and this system has glibc"));
+        assert!(words(&["libc.so.6"]).contains("built for systems with glibc"));
+        assert!(words(&["ld-linux-x86-64.so.2"]).contains("built for systems with glibc"));
+        assert_eq!(words(&["libcap.so.2", "libX11.so.6"]), "");
+    }
+
+    #[test]
     fn words_of_the_dynamic_linker() {
         let words = "/lib/libnone.so.6: version `GLIBC_2.99' not found (required by /opt/libdriver.so)";
-        let (finding, advice) = too_old(words).expect("a version");
+        let own = Identity::of_this_process();
+        let (finding, advice) = too_old(words, own).expect("a version");
         assert_eq!(
             finding,
             "/lib/libnone.so.6 lacks the version GLIBC_2.99 of its symbols, which /opt/libdriver.so needs"
@@ -243,16 +334,10 @@ mod tests {
             advice.starts_with("/lib/libnone.so.6 is too old for /opt/libdriver.so"),
             "{advice}"
         );
-        let (finding, _) = undefined(
-            "/opt/libdriver.so: undefined symbol: drmOpen, version X",
-            Identity::of_this_process(),
-        )
-        .expect("a symbol");
+        let (finding, _) =
+            undefined("/opt/libdriver.so: undefined symbol: drmOpen, version X", own, None).expect("a symbol");
         assert!(finding.contains("needs the symbol drmOpen,"), "{finding}");
-        assert!(
-            too_old("cannot open shared object file").is_none()
-                && undefined("x", Identity::of_this_process()).is_none()
-        );
+        assert!(too_old("cannot open shared object file", own).is_none() && undefined("x", own, None).is_none());
     }
 
     #[test]
@@ -276,7 +361,7 @@ mod tests {
                 set: None,
                 rank: 0,
             };
-            explain(&mut dropped, loader);
+            explain(&mut dropped, loader, None);
             dropped.findings
         };
         assert!(

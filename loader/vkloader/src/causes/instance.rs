@@ -1,10 +1,11 @@
 //! Finds why a program has no instance, and layers that are too old for the program.
 
-use super::display;
+use super::{display, words};
 use crate::events::{Event, Record};
 use crate::names;
-use crate::report::{Dropped, Report, codes};
+use crate::report::{self, Call, Dropped, Report, codes};
 
+const OUT_OF_HOST_MEMORY: i32 = -1;
 const LAYER_NOT_PRESENT: i32 = -6;
 const EXTENSION_NOT_PRESENT: i32 = -7;
 
@@ -37,6 +38,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record], of_program: bool) {
     if of_program {
         report.dropped.extend(display::missing(report, records));
         report.dropped.extend(failed_call(report));
+        report.dropped.extend(display::without_dri3(report, records));
     }
 }
 
@@ -80,10 +82,55 @@ fn refused(report: &Report, records: &[&Record]) -> Option<Dropped> {
     };
     let mut found = row.about("vkCreateInstance");
     found.findings = vec![format!("the result: {}", names::result(code))];
+    if code == LAYER_NOT_PRESENT {
+        name_layer(&mut found, report, records);
+    }
+    let same = |call: &&Call| (call.code, call.name.as_str()) == (code, "vkCreateInstance");
+    let driver = report.failed.iter().filter(same).find_map(|call| call.library.clone());
+    if let Some(library) = driver.filter(|_| code == OUT_OF_HOST_MEMORY) {
+        found.name.clone_from(&library);
+        found.reason = "The driver reports that memory is short, so the program got no instance.".into();
+        report::leave_out(&mut found, &library, records);
+    }
     found
         .findings
         .extend(report.errors.iter().map(|error| format!("the log says: {error}")));
     Some(found)
+}
+
+/// Packages of layers that programs ask for: the layer, and its package in Debian and Ubuntu, and in Fedora and Arch.
+const PACKAGES: [(&str, [&str; 2]); 1] = [(
+    "VK_LAYER_KHRONOS_validation",
+    ["vulkan-validationlayers", "vulkan-validation-layers"],
+)];
+
+/// Adds the name of the layer that a program asked for, and the reason why it is not there.
+fn name_layer(found: &mut Dropped, report: &Report, records: &[&Record]) {
+    let refused = records.iter().rev().find_map(|record| match &record.event {
+        Event::Refused(refused) => Some(refused.name.as_str()),
+        _ => None,
+    });
+    let Some(name) = refused else { return };
+    found.name = name.into();
+    found.reason = format!("The program asked for {name}, which is not installed, so it got no instance.");
+    let left_out = |dropped: &&Dropped| dropped.name == name && dropped.code != codes::INSTANCE_LAYER_MISSING.name;
+    if let Some(dropped) = report.dropped.iter().find(left_out) {
+        found.reason = format!("The program asked for {name}, which was left out, so it got no instance.");
+        found.findings.insert(0, dropped.in_short());
+        found.file.clone_from(&dropped.file);
+        found.advice.clone_from(&dropped.advice);
+    } else if let Some(replaced) = words::replaced_layers(records) {
+        found.findings.insert(0, replaced);
+        found.advice = "If this is unintended: unset VK_LAYER_PATH; otherwise install the layer there.".into();
+    } else if let Some(layer) = words::successor(name) {
+        found.advice = format!(
+            "{name} is gone, and {layer} took its place: update the program, or start it without the option that asks for the layer."
+        );
+    } else if let Some((_, [debian, others])) = PACKAGES.iter().find(|(known, _)| *known == name) {
+        found.advice = format!(
+            "Install the layer: {debian} (Debian, Ubuntu) or {others} (Fedora, Arch); or start the program without the option that asks for it."
+        );
+    }
 }
 
 /// Returns a finding if the message is about a layer that is older than the program.

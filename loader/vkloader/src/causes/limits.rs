@@ -24,6 +24,16 @@ pub(super) fn address_space() -> Option<String> {
     ))
 }
 
+/// Returns the finding and the remedy for a process that may not open more files.
+pub(super) fn open_files() -> (String, String) {
+    let most = getrlimit(Resource::Nofile).current;
+    let limit = most.map_or_else(String::new, |most| format!(": at most {most} (RLIMIT_NOFILE)"));
+    (
+        format!("the process may not open more files{limit}"),
+        "Raise the limit: ulimit -n 4096; in a service of systemd, LimitNOFILE=4096.".into(),
+    )
+}
+
 /// Adds a limit on the address space to a finding whose cause may be a lack of memory.
 pub(super) fn explain(dropped: &mut Dropped) {
     if !MAY_LACK_MEMORY.contains(&dropped.code.as_str()) {

@@ -1,9 +1,12 @@
 //! Finds why a manifest cannot be read, if the library's message does not say it.
 
+use super::elf::closed_folder;
+use crate::installed;
 use crate::report::Dropped;
 use rustix::io::Errno;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
 
 /// Adds the problem of the file to the finding about a manifest.
 pub(super) fn explain(dropped: &mut Dropped) {
@@ -12,6 +15,20 @@ pub(super) fn explain(dropped: &mut Dropped) {
         "file.invalid-json" if is_wide(&path) => {
             dropped.findings.insert(0, format!("{path} is a text in UTF-16"));
             dropped.advice = format!("Save the file as UTF-8: iconv -f UTF-16 -t UTF-8 -o NEW {path}");
+        }
+        "file.invalid-json" => {
+            if fs::metadata(&path).is_ok_and(|status| status.len() == 0) {
+                dropped.findings.insert(0, format!("{path} is empty"));
+                let owner = installed::owner(&path).unwrap_or_else(|| "the package that it belongs to".into());
+                dropped.advice =
+                    format!("The file is empty: reinstall {owner}; if this happens again, check the disk.");
+            } else if let Some(error) = syntax_error(&path) {
+                let (line, column) = (error.line(), error.column());
+                dropped.findings.insert(0, error.to_string());
+                dropped.advice = format!(
+                    "Correct the file at line {line}, column {column}, or reinstall the package that it belongs to."
+                );
+            }
         }
         "loader.refuses-manifest" => {
             if let Some((finding, advice)) = oddity(&path) {
@@ -26,6 +43,12 @@ pub(super) fn explain(dropped: &mut Dropped) {
         "file.not-opened" => {
             let Err(error) = File::open(&path) else { return };
             dropped.findings.insert(0, format!("{path}: {error}"));
+            if error.kind() == ErrorKind::PermissionDenied {
+                dropped.advice = match closed_folder(Path::new(&path)) {
+                    Some(folder) => format!("Let this user search the folder: chmod o+x {}", folder.display()),
+                    None => format!("Give the user read permission: chmod o+r {path}"),
+                };
+            }
             if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
                 dropped.advice =
                     "Remove the link, which leads to itself, and reinstall the package of the driver or layer.".into();
@@ -33,6 +56,13 @@ pub(super) fn explain(dropped: &mut Dropped) {
         }
         _ => {}
     }
+}
+
+/// Returns the first mistake in a file that is not JSON.
+fn syntax_error(path: &str) -> Option<serde_json::Error> {
+    let is_small = fs::metadata(path).is_ok_and(|status| status.is_file() && status.len() <= LARGEST);
+    let bytes = is_small.then(|| fs::read(path).ok()).flatten()?;
+    serde_json::from_slice::<serde_json::Value>(&bytes).err()
 }
 
 /// Returns `true` if a driver's manifest has a property that only some loaders accept.

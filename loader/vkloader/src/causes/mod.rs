@@ -11,6 +11,7 @@ mod multiarch;
 mod origin;
 mod overriding;
 mod packages;
+mod printed;
 mod spelling;
 mod unsearched;
 pub(crate) mod words;
@@ -29,8 +30,9 @@ use std::path::Path;
 pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Finished>, of_program: bool) {
     let records: Vec<&Record> = finished.records.iter().collect();
     let loader = report.loader.as_ref().and_then(|loader| loader.path.as_deref());
+    let program = report.loader.as_ref().and_then(|loader| loader.executable.as_deref());
     for dropped in &mut report.dropped {
-        elf::explain(dropped, loader.map(Path::new));
+        elf::explain(dropped, loader.map(Path::new), program.map(Path::new));
         manifest::explain(dropped);
         if dropped.code == codes::PROGRAM_CRASHED.name && Path::new(&dropped.name).is_file() {
             let library = dropped.name.clone();
@@ -51,6 +53,7 @@ pub(crate) fn find(report: &mut Report, finished: &Finished, watched: Option<&Fi
     }
     for dropped in &mut report.dropped {
         limits::explain(dropped);
+        printed::explain(dropped);
     }
     report.dropped.sort_by_key(|dropped| dropped.rank);
 }

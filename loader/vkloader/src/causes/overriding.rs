@@ -45,7 +45,7 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
     {
         found.push(nothing_installed(records, &report.surroundings));
     }
-    for decision in kept(records, "settings") {
+    for decision in kept(records, "settings").filter(|_| !report.ignores_settings()) {
         found.push(Dropped {
             rank: silent,
             ..codes::SETTINGS_ACTIVE.about(&decision.name)

@@ -1,7 +1,7 @@
 //! Packages of the libraries that drivers miss most often.
 
 /// A library, and its package in Debian and Ubuntu, Fedora, and Arch.
-const PACKAGES: [(&str, [&str; 3]); 14] = [
+const PACKAGES: [(&str, [&str; 3]); 26] = [
     ("libEGL.so.1", ["libegl1", "libglvnd-egl", "libglvnd"]),
     ("libGLX.so.0", ["libglx0", "libglvnd-glx", "libglvnd"]),
     ("libGLdispatch.so.0", ["libglvnd0", "libglvnd", "libglvnd"]),
@@ -19,24 +19,65 @@ const PACKAGES: [(&str, [&str; 3]); 14] = [
     ),
     ("libdrm.so.2", ["libdrm2", "libdrm", "libdrm"]),
     ("libdrm_amdgpu.so.1", ["libdrm-amdgpu1", "libdrm", "libdrm"]),
+    ("libdrm_intel.so.1", ["libdrm-intel1", "libdrm", "libdrm"]),
+    ("libelf.so.1", ["libelf1", "elfutils-libelf", "libelf"]),
+    ("libexpat.so.1", ["libexpat1", "expat", "expat"]),
+    ("libgcc_s.so.1", ["libgcc-s1", "libgcc", "gcc-libs"]),
+    ("libstdc++.so.6", ["libstdc++6", "libstdc++", "gcc-libs"]),
+    ("libudev.so.1", ["libudev1", "systemd-libs", "systemd-libs"]),
+    ("libxcb-randr.so.0", ["libxcb-randr0", "libxcb", "libxcb"]),
+    ("libxcb-shm.so.0", ["libxcb-shm0", "libxcb", "libxcb"]),
+    ("libxcb-sync.so.1", ["libxcb-sync1", "libxcb", "libxcb"]),
+    ("libxcb-xfixes.so.0", ["libxcb-xfixes0", "libxcb", "libxcb"]),
+    ("libz.so.1", ["zlib1g", "zlib", "zlib"]),
+    ("libzstd.so.1", ["libzstd1", "libzstd", "zstd"]),
 ];
+
+/// Libraries whose package has the version in its name, such as `libLLVM-15.so.1` and `libLLVM.so.18.1`.
+const LLVM: &str = "libLLVM";
+/// Beginning of the names of NVIDIA's libraries, which belong together.
+const NVIDIA: &str = "libnvidia-";
+
+/// Returns the packages of a library; `None` if they are unknown.
+fn packages(library: &str) -> Option<[String; 3]> {
+    if let Some(rest) = library.strip_prefix(LLVM) {
+        let digits = rest.trim_start_matches(['-', '.']).trim_start_matches("so.");
+        let end = digits
+            .find(|digit: char| !digit.is_ascii_digit())
+            .unwrap_or(digits.len());
+        let version = &digits[..end];
+        return (!version.is_empty()).then(|| {
+            [
+                format!("libllvm{version}"),
+                format!("llvm{version}-libs"),
+                format!("llvm{version}-libs"),
+            ]
+        });
+    }
+    let (_, names) = PACKAGES.iter().find(|(name, _)| *name == library)?;
+    Some(names.map(String::from))
+}
 
 /// Returns a sentence with the packages that contain these libraries.
 pub(super) fn install(libraries: &[&str]) -> String {
     let mut advice = format!("Install the packages that bring {}", libraries.join(", "));
-    let known: Vec<_> = libraries
-        .iter()
-        .filter_map(|library| PACKAGES.iter().find(|(name, _)| name == library))
-        .collect();
+    let known: Vec<[String; 3]> = libraries.iter().filter_map(|library| packages(library)).collect();
     if !known.is_empty() {
         let of = |system: usize| {
-            let mut names: Vec<&str> = known.iter().map(|(_, packages)| packages[system]).collect();
+            let mut names: Vec<&str> = known.iter().map(|packages| packages[system].as_str()).collect();
             names.dedup();
             names.join(" ")
         };
         advice += &format!(": {} (Debian, Ubuntu), {} (Fedora), {} (Arch)", of(0), of(1), of(2));
     }
-    advice + "."
+    advice += ".";
+    if libraries.iter().any(|library| library.starts_with(LLVM)) {
+        advice += " If no package has this version of LLVM any more, update the driver, which was built for it.";
+    }
+    if libraries.iter().any(|library| library.starts_with(NVIDIA)) {
+        advice += " All libraries of NVIDIA's driver must be there in one version; in a container: NVIDIA_DRIVER_CAPABILITIES=all.";
+    }
+    advice
 }
 
 #[cfg(test)]
@@ -50,5 +91,13 @@ mod tests {
             "Install the packages that bring libEGL.so.1, libodd.so: libegl1 (Debian, Ubuntu), libglvnd-egl (Fedora), libglvnd (Arch)."
         );
         assert_eq!(install(&["libodd.so"]), "Install the packages that bring libodd.so.");
+        for (library, words) in [
+            ("libLLVM-15.so.1", ": libllvm15 (Debian, Ubuntu), llvm15-libs (Fedora)"),
+            ("libLLVM.so.18.1", ": libllvm18 (Debian, Ubuntu)"),
+            ("libLLVM.so", "libLLVM.so. If no package has this version"),
+            ("libnvidia-glcore.so.550.54.14", "must be there in one version"),
+        ] {
+            assert!(install(&[library]).contains(words), "{}", install(&[library]));
+        }
     }
 }

@@ -8,7 +8,7 @@ struct Mistake {
     advice: &'static str,
 }
 
-const MISTAKES: [Mistake; 6] = [
+const MISTAKES: [Mistake; 7] = [
     Mistake {
         is_in: |word| word.contains(['"', '\'']),
         advice: "Write the path without quotes, which count as part of its name",
@@ -30,10 +30,20 @@ const MISTAKES: [Mistake; 6] = [
         advice: "Divide paths by a colon",
     },
     Mistake {
+        is_in: |word| without_rest(word).is_some_and(|path| Path::new(path).is_file()),
+        advice: "Remove what follows .json",
+    },
+    Mistake {
         is_in: |word| word.ends_with(".so") || word.contains(".so."),
         advice: "Name the manifest of the driver, a JSON file, and not its library",
     },
 ];
+
+/// Returns the beginning of a word that ends in `.json`, if more follows.
+fn without_rest(word: &str) -> Option<&str> {
+    let (path, rest) = word.split_at(word.find(".json")? + ".json".len());
+    (!rest.is_empty()).then_some(path)
+}
 
 /// Returns the remedy for the first word in a list of paths that has a known mistake and names no existing file.
 pub(super) fn advice(value: &str) -> Option<&'static str> {

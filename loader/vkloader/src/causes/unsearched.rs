@@ -3,6 +3,7 @@
 
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
+use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -23,12 +24,109 @@ pub(super) struct Unsearched {
 pub(super) fn find(root: &Path, searched: &[&str]) -> Vec<Unsearched> {
     let elsewhere = USUAL.iter().filter_map(|usual| of_usual(root, usual, searched));
     let misnamed = searched.iter().filter_map(|folder| misnamed(Path::new(folder)));
-    misnamed.chain(elsewhere).collect()
+    let at_home = homes(root)
+        .into_iter()
+        .filter_map(|home| of_home(root, &home, searched));
+    let dangling = searched.iter().filter_map(|folder| dangling(Path::new(folder)));
+    dangling.chain(misnamed).chain(at_home).chain(elsewhere).collect()
+}
+
+/// Returns a folder that is a link to nothing, such as one on a disk that is not mounted.
+fn dangling(folder: &Path) -> Option<Unsearched> {
+    let target = fs::read_link(folder).ok().filter(|_| !folder.exists())?;
+    let (folder, target) = (folder.display(), target.display());
+    Some(Unsearched {
+        finding: format!("{folder} is a link to {target}, which is not there"),
+        advice: format!("Mount what {target} lies on, or correct the link {folder}"),
+    })
+}
+
+/// A user's home folder, and a remedy for manifests in it.
+struct Home {
+    folder: String,
+    advice: String,
+}
+
+/// Returns the home folders of this process's user, and of the user who called sudo, if `HOME` leads elsewhere.
+fn homes(root: &Path) -> Vec<Home> {
+    let text = fs::read_to_string(root.join("etc/passwd")).unwrap_or_default();
+    let number = rustix::process::geteuid().as_raw().to_string();
+    let named = env::var("HOME").unwrap_or_default();
+    let own = home_of(&text, |fields| fields[2] == number);
+    let caller = env::var("SUDO_USER").ok();
+    let callers = caller.and_then(|caller| home_of(&text, |fields| fields[0] == caller));
+    let own = own.map(|folder| Home {
+        advice: format!("HOME is {named}, and the home folder of this user is another one: HOME={folder} PROGRAM"),
+        folder,
+    });
+    let callers = callers.map(|folder| Home {
+        advice: format!(
+            "Start the program without sudo, which looks in the home folder of another user, and not in {folder}"
+        ),
+        folder,
+    });
+    let all = own.into_iter().chain(callers);
+    all.filter(|home| Path::new(&home.folder) != Path::new(&named))
+        .collect()
+}
+
+/// Returns the home folder of the first user in `passwd` that fits.
+fn home_of(passwd: &str, fits: impl Fn(&[&str]) -> bool) -> Option<String> {
+    let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let fields = lines.find(|fields| fields.len() > 5 && fits(fields))?;
+    Some(fields[5].into())
+}
+
+fn of_home(root: &Path, home: &Home, searched: &[&str]) -> Option<Unsearched> {
+    let place = format!("{}/.local/share/{BELOW}", home.folder.trim_end_matches('/'));
+    let is_searched = searched.iter().any(|folder| Path::new(folder) == Path::new(&place));
+    let names = names(&root.join(place.trim_start_matches('/')));
+    let manifests: Vec<&str> = names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| name.ends_with(ENDING))
+        .collect();
+    (!is_searched && !manifests.is_empty()).then(|| Unsearched {
+        finding: format!("{place} is not searched, and has {}", manifests.join(", ")),
+        advice: home.advice.clone(),
+    })
+}
+
+/// Folders in which the drivers of a system have their manifests.
+const FOLDERS: [&str; 4] = [
+    "/etc/vulkan/icd.d",
+    "/usr/local/share/vulkan/icd.d",
+    "/usr/share/vulkan/icd.d",
+    "/run/opengl-driver/share/vulkan/icd.d",
+];
+/// Upper bound on the size of a manifest in bytes.
+const LARGEST: u64 = 1 << 16;
+
+/// Returns a file below `root` that would lead to this library if the loader read it. `library` is its name up to `.so`.
+pub(super) fn leading_to(root: &Path, library: &str) -> Option<Unsearched> {
+    let library = format!("{library}.so");
+    FOLDERS.iter().find_map(|folder| {
+        let place = root.join(folder.trim_start_matches('/'));
+        let leads = |name: &String| {
+            let path = place.join(name);
+            let is_small = fs::metadata(&path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
+            is_small && fs::read_to_string(&path).is_ok_and(|text| text.contains(&library))
+        };
+        let name = names(&place).into_iter().find(leads)?;
+        Some(match name.ends_with(ENDING) {
+            true => Unsearched {
+                finding: format!("{folder} is not searched, and has {name}"),
+                advice: format!("Name the manifest: VK_ADD_DRIVER_FILES={folder}/{name} PROGRAM; or look at XDG_DATA_DIRS and XDG_CONFIG_DIRS, which \
+                    replace the usual folders"),
+            },
+            false => of_name(&format!("{folder}/{name}")),
+        })
+    })
 }
 
 /// Returns `true` if this user may not read a folder that is there. Below the home folder of another user, nothing may be there.
 pub(super) fn is_closed(folder: &Path) -> bool {
-    access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && fs::symlink_metadata(folder).is_ok()
+    access(folder, Access::READ_OK | Access::EXEC_OK) == Err(Errno::ACCESS) && folder.is_dir()
 }
 
 fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
@@ -49,17 +147,30 @@ fn of_usual(root: &Path, usual: &str, searched: &[&str]) -> Option<Unsearched> {
     })
 }
 
-/// Returns a file whose name has text after the ending of a manifest, such as a copy that a package manager left.
+/// Returns a file whose name does not end as that of a manifest, such as a copy that a package manager left.
 fn misnamed(folder: &Path) -> Option<Unsearched> {
+    let is_manifest = |name: &String| {
+        let path = folder.join(name);
+        let is_small = || fs::metadata(&path).is_ok_and(|state| state.is_file() && state.len() <= LARGEST);
+        let has_text = || fs::read_to_string(&path).is_ok_and(|text| text.contains("\"library_path\""));
+        name.contains(ENDING) || is_small() && has_text()
+    };
     let name = names(folder)
         .into_iter()
-        .find(|name| name.contains(ENDING) && !name.ends_with(ENDING))?;
-    let path = folder.join(&name).display().to_string();
-    let right = path.find(ENDING).map_or("", |at| &path[..at + ENDING.len()]).to_owned();
-    Some(Unsearched {
+        .find(|name| !name.ends_with(ENDING) && is_manifest(name))?;
+    Some(of_name(&folder.join(&name).display().to_string()))
+}
+
+/// Returns the remedy for a manifest whose name does not end as it must.
+fn of_name(path: &str) -> Unsearched {
+    let right = match path.find(ENDING) {
+        Some(at) => path[..at + ENDING.len()].to_owned(),
+        None => format!("{path}{ENDING}"),
+    };
+    Unsearched {
         finding: format!("{path} does not count, as its name does not end in {ENDING}"),
         advice: format!("If it is the driver that you want: mv {path} {right}"),
-    })
+    }
 }
 
 /// Returns the names in a folder, sorted.
@@ -75,6 +186,47 @@ fn names(folder: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn manifests_in_the_home_folder_of_the_user_are_named_if_home_is_another() {
+        let root = tempfile::tempdir().expect("a folder");
+        let number = rustix::process::geteuid().as_raw();
+        let folder = root.path().join("home/ann/.local/share/vulkan/icd.d");
+        for folder in [&folder, &root.path().join("etc")] {
+            fs::create_dir_all(folder).expect("folders");
+        }
+        fs::write(
+            root.path().join("etc/passwd"),
+            format!("bob:x:4000000000:0::/home/bob:\nann:x:{number}:1::/home/ann:/bin/sh\n"),
+        )
+        .expect("a file");
+        fs::write(folder.join("own.json"), "").expect("a file");
+        let found = find(root.path(), &[]);
+        assert_eq!(
+            found[0].finding,
+            "/home/ann/.local/share/vulkan/icd.d is not searched, and has own.json"
+        );
+        assert!(
+            found[0].advice.ends_with("HOME=/home/ann PROGRAM"),
+            "{}",
+            found[0].advice
+        );
+        assert!(find(root.path(), &["/home/ann/.local/share/vulkan/icd.d"]).is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_to_nothing_comes_first() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = root.path().join("icd.d");
+        std::os::unix::fs::symlink("/nowhere/icd.d", &folder).expect("a link");
+        let folder = folder.to_str().expect("plain");
+        let found = find(root.path(), &[folder]);
+        assert_eq!(
+            found[0].finding,
+            format!("{folder} is a link to /nowhere/icd.d, which is not there")
+        );
+        assert!(find(root.path(), &["/nowhere/icd.d"]).is_empty());
+    }
 
     #[test]
     fn manifests_in_a_usual_folder_that_is_not_searched_are_named() {

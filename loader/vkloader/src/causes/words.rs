@@ -59,7 +59,9 @@ pub(super) fn find(report: &mut Report, records: &[&Record]) {
             _ => {}
         }
     }
-    found.extend(unmatched_in_file(records));
+    if !report.ignores_settings() {
+        found.extend(unmatched_in_file(records));
+    }
     report.dropped.append(&mut found);
 }
 
@@ -139,11 +141,15 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
             .collect();
         found.findings.extend(layer_path.clone());
         let mistake = match kind {
-            Kind::Path => spelling::of_word(word),
-            _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon"),
-            _ => None,
+            Kind::Path => spelling::of_word(word).map(String::from),
+            _ if divider == [':'] && word.contains([',', ';']) => Some("Divide the names by a colon".into()),
+            Kind::Layer => {
+                successor(word).map(|layer| format!("{word} is gone, and {layer} took its place: {name}={layer}"))
+            }
+            _ => is_part(word, &layers, &drivers, kind)
+                .then(|| format!("A word without stars must be the whole name: {name}='*{word}*'")),
         };
-        found.advice = format!("{}, or: unset {name}", mistake.unwrap_or("Correct the word"));
+        found.advice = format!("{}, or: unset {name}", mistake.as_deref().unwrap_or("Correct the word"));
         found.rank = if is_wanted { found.rank } else { rank::ASIDE };
         found
     };
@@ -153,8 +159,34 @@ fn unmatched(row: &(&str, &[char], Kind, bool), value: &str, records: &[&Record]
         .collect()
 }
 
+/// Returns `true` if a word without stars is a part of a name, so that stars would make it match.
+fn is_part(word: &str, layers: &[String], drivers: &[String], kind: Kind) -> bool {
+    let names = match kind {
+        Kind::DriverPattern => drivers,
+        _ => layers,
+    };
+    !word.contains('*') && names.iter().any(|name| show::matches(&format!("*{word}*"), name))
+}
+
+/// Layers that the validation layer replaced.
+const VALIDATION_BEFORE: [&str; 6] = [
+    "VK_LAYER_LUNARG_standard_validation",
+    "VK_LAYER_LUNARG_core_validation",
+    "VK_LAYER_LUNARG_parameter_validation",
+    "VK_LAYER_LUNARG_object_tracker",
+    "VK_LAYER_GOOGLE_threading",
+    "VK_LAYER_GOOGLE_unique_objects",
+];
+
+/// Returns the layer that replaced a layer of old versions.
+pub(super) fn successor(layer: &str) -> Option<&'static str> {
+    VALIDATION_BEFORE
+        .contains(&layer)
+        .then_some("VK_LAYER_KHRONOS_validation")
+}
+
 /// Returns a sentence if a variable replaces the search paths of layers.
-fn replaced_layers(records: &[&Record]) -> Option<String> {
+pub(super) fn replaced_layers(records: &[&Record]) -> Option<String> {
     let (name, value) = variables(records).find(|(name, _)| *name == "VK_LAYER_PATH")?;
     Some(format!(
         "{name} is set, so explicit layers are looked for only in {value}"
@@ -205,8 +237,13 @@ fn unmatched_device(value: &str, report: &Report) -> Option<Dropped> {
     }
     let mut found = codes::VARIABLE_NO_MATCH.about("VK_LOADER_DEVICE_SELECT");
     found.reason = format!("No device is what VK_LOADER_DEVICE_SELECT asks for: {value}.");
-    found.advice = "vkloader devices lists the words that choose each device".into();
+    found.advice = to_choose("VK_LOADER_DEVICE_SELECT");
     Some(found)
+}
+
+/// Returns the remedy for words that choose no device.
+fn to_choose(variable: &str) -> String {
+    format!("Correct the word (env -u {variable} vkloader devices lists those of each device), or: unset {variable}")
 }
 
 /// Returns findings about words of `VK_LOADER_VISIBLE_DEVICES` that match no device.
@@ -216,7 +253,7 @@ fn invisible(value: &str, report: &Report) -> Vec<Dropped> {
     let describe = |word: &str| {
         let mut found = codes::VARIABLE_NO_MATCH.about(VISIBLE);
         found.reason = format!("No device is what {word} in {VISIBLE} asks for.");
-        found.advice = "vkloader devices lists the words that choose each device".into();
+        found.advice = to_choose(VISIBLE);
         found
     };
     let rest = unmatched.clone().count().saturating_sub(MOST_WORDS);

@@ -57,6 +57,9 @@ rows! {
     PROGRAM_NO_INSTANCE = "program.no-instance", "program", rank::NOTHING,
         "The program opened the library and never created an instance, so no driver was looked for.",
         "Run the program so that it uses Vulkan; it may have chosen another interface, such as OpenGL.";
+    PROGRAM_WORD_SIZE = "program.word-size", "program", rank::FIRST,
+        "The program is for another word size or processor than vkloader, so it left no trace.",
+        "Start the vkloader that is built for such programs.";
     INSTANCE_LAYER_MISSING = "instance.layer-missing", "program", rank::REFUSED,
         "The program asked for a layer that is not installed, so it got no instance.",
         "Install the layer, or start the program without the option that asks for it.";
@@ -69,6 +72,9 @@ rows! {
     DISPLAY_MISSING = "display.missing", "program", rank::STATUS - 1,
         "There is no display on which the program could open a window.",
         "Start the program in a graphical session, or set DISPLAY or WAYLAND_DISPLAY to that of one.";
+    DISPLAY_WITHOUT_DRI3 = "display.without-dri3", "program", rank::STATUS - 1,
+        "The X server lacks DRI3, without which Mesa's drivers show no pictures of a graphics card.",
+        "Start the program in the session of the card itself, or in a remote desktop whose server offers DRI3; software drivers need none: VK_LOADER_DRIVERS_SELECT=*lvp* PROGRAM";
     VARIABLE_NO_MATCH = "variable.no-match", "variable", rank::SILENT + 2,
         "A word in a variable matches nothing, so it has no effect.",
         "Correct the word, or unset the variable.";
@@ -133,6 +139,9 @@ rows! {
     HARDWARE_NO_KERNEL_DRIVER = "hardware.no-kernel-driver", "hardware", rank::HARDWARE,
         "No kernel driver is bound to the graphics card.",
         "Load the kernel module of the card (amdgpu, i915, xe, nouveau or nvidia), or look in dmesg why it does not load.";
+    HARDWARE_NO_SYS = "hardware.no-sys", "hardware", rank::HARDWARE,
+        "The kernel's list of devices (/sys) is not here, so drivers do not find the graphics card.",
+        "In a container or sandbox, hand it in: bwrap --ro-bind /sys /sys; elsewhere: mount -t sysfs sysfs /sys.";
     HARDWARE_NOMODESET = "hardware.nomodeset", "hardware", rank::HARDWARE,
         "The kernel was started with nomodeset, so that no kernel driver takes the graphics card.",
         "Remove nomodeset from the kernel's command line, and start the machine again.";
@@ -148,6 +157,9 @@ rows! {
     HARDWARE_NO_DRIVER = "hardware.no-driver", "hardware", rank::HARDWARE,
         "No Vulkan driver for the graphics card is installed where this program looks.",
         "Install the Vulkan driver of the card: that of Mesa (mesa-vulkan-drivers in Debian, Ubuntu and Fedora) or that of the card's maker.";
+    HARDWARE_NO_MANIFEST = "hardware.no-manifest", "hardware", rank::HARDWARE,
+        "The Vulkan driver of the graphics card is installed, and no manifest leads to it.",
+        "Reinstall the package of the driver, or write its manifest.";
     HARDWARE_NOT_USED = "hardware.not-used", "hardware", rank::HARDWARE,
         "The graphics card has a kernel driver and a Vulkan driver, and the Vulkan driver lists no device for it.",
         "Update the Vulkan driver, because the card may be newer than it; look in dmesg for messages of the kernel driver.";

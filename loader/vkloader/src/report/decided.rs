@@ -1,6 +1,7 @@
 //! The library's decisions about devices and drivers below all layers, as its trace records them.
 
 use crate::events::{Event, Record, Source, Step};
+use crate::manifests;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -140,7 +141,32 @@ impl Manifests {
                 }
             }
         }
+        manifests.add_unopened(records);
         manifests
+    }
+
+    /// Adds the manifests of drivers that were not opened, because the driver catalogue has their devices.
+    fn add_unopened(&mut self, records: &[&Record]) {
+        for record in records {
+            let Event::Catalogue(entry) = &record.event else {
+                continue;
+            };
+            let library = real(&entry.library);
+            if entry.used != "devices" || self.0.contains_key(&library) {
+                continue;
+            }
+            let manifest = records.iter().find_map(|record| match &record.event {
+                Event::Decision(decision) if decision.subject == "driver-manifest" && decision.is_kept() => {
+                    let path = Path::new(&decision.name);
+                    let named = manifests::named(path)?;
+                    let leads = named == entry.library
+                        || real(&manifests::found(path, &named).display().to_string()) == library;
+                    leads.then(|| (decision.name.clone(), decision.source.clone()))
+                }
+                _ => None,
+            });
+            self.0.entry(library).or_default().extend(manifest);
+        }
     }
 
     /// Returns the manifests that name a library, each with the source of the manifest.

@@ -123,7 +123,7 @@ fn device(seen: &probe::Device, listed: Option<&Listed>, moved_by: Option<&str>)
 }
 
 /// Returns the entry for a device that only the loader at `path` lists.
-pub(super) fn of_other(seen: &probe::Device, path: &str) -> Device {
+pub(crate) fn of_other(seen: &probe::Device, path: &str) -> Device {
     Device {
         order: format!("{path} lists it, and the library asked here does not"),
         ..device(seen, None, None)

@@ -107,7 +107,7 @@ fn place(within: Option<&Step>) -> String {
 }
 
 /// Adds a remedy that leaves out the library in which a program ended.
-fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
+pub(crate) fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
     let switch = driver_switch(library, records).unwrap_or(Switch {
         variable: "VK_LOADER_LAYERS_DISABLE".into(),
         value: "~implicit~".into(),
@@ -120,8 +120,11 @@ fn leave_out(found: &mut Dropped, library: &str, records: &[&Record]) {
 pub(super) fn without(library: &str, variable: &str, value: &str) -> String {
     let owner = installed::owner(library).map(|owner| format!(" ({owner})"));
     let update = format!("Update or remove what brings {library}{}", owner.unwrap_or_default());
-    format!("{update}; until then, start programs without it: {variable}={value} PROGRAM")
+    format!("{update}; {UNTIL_THEN}{variable}={value} PROGRAM")
 }
+
+/// Beginning of the part of a remedy that starts programs without a faulty library.
+pub(crate) const UNTIL_THEN: &str = "until then, start programs without it: ";
 
 /// Returns `true` if the process ended while a library was opened. The trace names that library, and the stack only the dynamic linker.
 pub(crate) fn is_opening(records: &[Record]) -> bool {

@@ -155,7 +155,12 @@ impl Report {
             found
                 .findings
                 .insert(0, format!("without {layer}, the same process ends as it should"));
-            found.advice = super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer);
+            let variables = controlling(layer);
+            found.advice = match variables.is_empty() {
+                true => super::ended::without(library.as_deref().unwrap_or(layer), WITHOUT, layer),
+                false => without(layer),
+            };
+            found.findings.extend(variables);
             found.file = library;
         }
     }
@@ -164,18 +169,47 @@ impl Report {
 /// Beginning of a finding that lists the layers of a call.
 pub(super) const THROUGH_LAYERS: &str = "the call went through these layers: ";
 
-/// Mesa's layer that changes the list of devices, and the variables that control it.
-const MESA: (&str, &str) = ("VK_LAYER_MESA_device_select", "MESA_VK_DEVICE_SELECT and DRI_PRIME");
+/// Layers that change the list of devices: the beginning of the name, the remedy, and the variables that control the layer.
+const KNOWN: [(&str, &str, &[&str]); 3] = [
+    (
+        "VK_LAYER_MESA_device_select",
+        "Unset MESA_VK_DEVICE_SELECT and DRI_PRIME",
+        &[
+            "MESA_VK_DEVICE_SELECT",
+            "MESA_VK_DEVICE_SELECT_FORCE_DEFAULT_DEVICE",
+            "DRI_PRIME",
+        ],
+    ),
+    (
+        "VK_LAYER_AMD_switchable_graphics",
+        "Choose one of AMD's drivers: AMD_VULKAN_ICD=RADV PROGRAM or AMD_VULKAN_ICD=AMDVLK PROGRAM",
+        &["AMD_VULKAN_ICD"],
+    ),
+    (
+        "VK_LAYER_NV_optimus",
+        "Unset __NV_PRIME_RENDER_OFFLOAD and __VK_LAYER_NV_optimus",
+        &["__NV_PRIME_RENDER_OFFLOAD", "__VK_LAYER_NV_optimus"],
+    ),
+];
 
 /// Returns the remedy for a layer that changes the list of devices.
 pub(super) fn without(layer: &str) -> String {
-    match layer {
-        "" => "To find out which, start the program without one layer after the other: VK_LOADER_LAYERS_DISABLE=LAYER PROGRAM".into(),
-        _ if layer == MESA.0 => {
-            format!("Unset {}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM", MESA.1)
+    let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
+    match (layer, known) {
+        ("", _) => "To find out which, start the program without one layer after the other: VK_LOADER_LAYERS_DISABLE=LAYER PROGRAM".into(),
+        (_, Some((_, remedy, _))) => {
+            format!("{remedy}, or start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM")
         }
         _ => format!("To start the program without the layer: VK_LOADER_LAYERS_DISABLE={layer} PROGRAM"),
     }
+}
+
+/// Returns the variables that control a layer and are set, each with its value.
+fn controlling(layer: &str) -> Vec<String> {
+    let known = KNOWN.iter().find(|(name, ..)| layer.starts_with(name));
+    let names = known.map_or(&[][..], |(_, _, names)| names);
+    let set = names.iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
+    set.map(|(name, value)| format!("{name} is {value}")).collect()
 }
 
 /// Returns the finding about a device that a layer hides.
@@ -186,6 +220,7 @@ pub(super) fn hides(hidden: &Hidden) -> Dropped {
             "" => "One of the active layers hides the device from the program.".into(),
             layer => format!("{layer} hides the device from the program."),
         },
+        findings: controlling(&hidden.by),
         advice: without(&hidden.by),
         ..codes::DEVICE_HIDDEN_BY_LAYER.about(&hidden.name)
     }

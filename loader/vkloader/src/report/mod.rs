@@ -11,12 +11,16 @@ mod failed;
 mod layers;
 pub(crate) mod other;
 pub(crate) mod rank;
+mod settings;
+mod verdict;
 
 pub(crate) use build::{Received, build};
 pub(crate) use culprit::{Retried, Switch, retried};
 pub(crate) use decided::busiest;
-pub(crate) use ended::how_ended;
+#[cfg(test)]
+pub(crate) use devices::of_other;
 pub(crate) use ended::is_opening;
+pub(crate) use ended::{UNTIL_THEN, how_ended, leave_out};
 pub(crate) use layers::{WITHOUT as WITHOUT_LAYERS, has_chain, obstructed};
 
 use serde::Serialize;
@@ -124,7 +128,7 @@ pub(crate) struct OtherLoader {
 /// A difference between two loaders.
 #[derive(Debug, Serialize)]
 pub(crate) struct Difference {
-    /// `variable`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
+    /// `variable`, `settings`, `call`, `device`, `order`, `driver`, `layer`, or `extension`.
     pub(crate) what: &'static str,
     pub(crate) name: String,
     /// The loader that has the thing: `asked` for the examined library, `other` for the loader that programs use, `None` for both.
@@ -288,13 +292,6 @@ impl Dropped {
         self.code == "driver.no-devices"
     }
 
-    /// Returns `true` if the finding may be the reason why no graphics card can be used, although a software driver works.
-    fn explains_missing_card(&self) -> bool {
-        let is_of_layer =
-            self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
-        !is_of_layer && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
-    }
-
     /// Returns the finding as one line.
     pub(crate) fn in_short(&self) -> String {
         let why = self.findings.first().map_or(self.reason.as_str(), String::as_str);
@@ -435,57 +432,6 @@ impl OtherWordSize {
                 first.name, first.reason
             ),
             (true, None) => format!("Programs of {bits} bits get no device."),
-        }
-    }
-}
-
-impl Report {
-    /// Returns `true` if a program can use a device.
-    pub(crate) fn is_usable(&self) -> bool {
-        self.verdict != Verdict::Nothing
-    }
-
-    /// Returns the verdict as one sentence.
-    pub(crate) fn headline(&self) -> String {
-        let count = self.devices.iter().filter(|device| device.is_usable).count();
-        let is_asked = || {
-            self.dropped
-                .iter()
-                .all(|one| one.code != codes::PROGRAM_NO_INSTANCE.name)
-        };
-        match (self.verdict, self.devices.is_empty()) {
-            (Verdict::Nothing, true) if !is_asked() => "The program asked for no device.".into(),
-            (Verdict::Nothing, true) => "No device can be used.".into(),
-            (Verdict::Nothing, false) => "No device can be used: devices are listed, and none can be created.".into(),
-            (Verdict::SoftwareOnly, _) => {
-                let first = self.devices.iter().find(|device| device.is_usable);
-                let name = first.map_or("", |device| device.name.as_str());
-                format!("Only software draws here ({name}): no graphics card can be used.")
-            }
-            (Verdict::Hardware, _) if count == 1 => "1 device can be used.".into(),
-            (Verdict::Hardware, _) => format!("{count} devices can be used."),
-        }
-    }
-
-    /// Returns `true` if a layer changed the list of devices.
-    pub(crate) fn is_changed_by_layer(&self) -> bool {
-        self.hidden.iter().any(|hidden| hidden.by_what == "layer")
-            || self.devices.iter().any(|device| device.moved_by.is_some())
-    }
-
-    /// Returns `true` if the other report has the same active layers in the same order.
-    pub(crate) fn has_layers_of(&self, other: &Self) -> bool {
-        let names = |report: &Self| -> Vec<String> { report.layers.iter().map(|layer| layer.name.clone()).collect() };
-        names(self) == names(other)
-    }
-
-    /// Returns the first finding with a remedy that explains the verdict; `None` if hardware can be used.
-    pub(crate) fn first_cause(&self) -> Option<&Dropped> {
-        let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
-        match self.verdict {
-            Verdict::Nothing => with_remedy.next(),
-            Verdict::SoftwareOnly => with_remedy.find(|dropped| dropped.explains_missing_card()),
-            Verdict::Hardware => None,
         }
     }
 }

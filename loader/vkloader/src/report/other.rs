@@ -2,7 +2,7 @@
 
 use super::build::verdict;
 use super::{
-    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed,
+    Device, Difference, Dropped, Ended, FirstCause, Hidden, OtherLoader, OtherWordSize, Report, codes, failed, settings,
 };
 use crate::events::{Event, Record};
 use crate::other::Other;
@@ -13,9 +13,6 @@ use std::path::Path;
 
 /// Name by which programs open their loader.
 pub(super) const NAME: &str = "libvulkan.so.1";
-
-/// Upper bound on the bytes of a loader's file that are searched for names of variables.
-const MOST: u64 = 64 << 20;
 
 /// Variables that this program sets itself, or that locate a user's files.
 const USUAL: [&str; 7] = [
@@ -46,6 +43,9 @@ pub(crate) fn compare(report: &mut Report, records: &[Record], own: &Seen, other
     } else {
         let view = View::of(records, other);
         described.differences = differences(report, own, &other.seen, &view);
+        described
+            .differences
+            .extend(settings::forget_unread(report, records, other));
         forget_unknown(report, &view);
         failed::add(report, own, other, &described);
     }
@@ -101,16 +101,13 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn of(records: &'a [Record], other: &'a Other) -> Self {
-        let file = other.seen.library.as_deref().map(Path::new);
-        let bytes = file.and_then(read).unwrap_or_default();
-        let knows = |name: &str| bytes.is_empty() || bytes.windows(name.len()).any(|part| part == name.as_bytes());
         let set = records.iter().flat_map(|record| match &record.event {
             Event::Loaded(loaded) => &loaded.variables[..],
             _ => &[],
         });
         let mut unknown: Vec<(&str, &str)> = set
             .map(|variable| (variable.name.as_str(), variable.value.as_str()))
-            .filter(|(name, value)| !value.is_empty() && !USUAL.contains(name) && !knows(name))
+            .filter(|(name, value)| !value.is_empty() && !USUAL.contains(name) && !other.knows(name))
             .collect();
         unknown.dedup();
         Self {
@@ -470,9 +467,4 @@ fn real_name(path: &str) -> String {
     let real = std::fs::canonicalize(path).ok();
     let real = real.as_deref().and_then(Path::file_name).and_then(|name| name.to_str());
     real.unwrap_or_else(|| file_name(path)).into()
-}
-
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let is_small = std::fs::metadata(path).is_ok_and(|status| status.len() <= MOST);
-    is_small.then(|| std::fs::read(path).ok()).flatten()
 }

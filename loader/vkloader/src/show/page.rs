@@ -93,6 +93,7 @@ fn write_page(page: &mut String, report: &Report) -> std::fmt::Result {
 
 fn write_verdict(page: &mut String, report: &Report) -> std::fmt::Result {
     let class = match report.verdict {
+        _ if report.is_failure() => "bad",
         Verdict::Hardware => "good",
         Verdict::SoftwareOnly => "software",
         Verdict::Nothing => "bad",

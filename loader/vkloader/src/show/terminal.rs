@@ -110,6 +110,7 @@ pub(crate) fn text(report: &Report) -> io::Result<()> {
 /// Prints the verdict.
 fn verdict(report: &Report, lines: &mut Lines) -> io::Result<()> {
     let (mark, style) = match report.verdict {
+        _ if report.is_failure() => ("x ", BAD),
         Verdict::Hardware => ("+ ", GOOD),
         Verdict::SoftwareOnly => ("! ", WARNING),
         Verdict::Nothing => ("x ", BAD),

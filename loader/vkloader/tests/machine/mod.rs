@@ -227,6 +227,11 @@ impl Machine {
         true
     }
 
+    /// Runs as the user of the test again.
+    pub(crate) fn privileged(&mut self) {
+        self.unprivileged = false;
+    }
+
     /// Runs `vkloader` with these arguments.
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         self.command(words).output().expect("it can be started")
@@ -253,6 +258,8 @@ impl Machine {
             .env("XDG_CONFIG_DIRS", &none)
             .env("XDG_DATA_DIRS", &none)
             .env("XDG_DATA_HOME", self.path("data"))
+            // A driver service of this machine has drivers of its own.
+            .env("VK_LOADER_SERVICE_SOCKET", "")
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         self.as_user(&mut command);
         command

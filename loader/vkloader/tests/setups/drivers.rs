@@ -23,6 +23,19 @@ fn leave_out(machine: &mut Machine) {
     machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad*");
 }
 
+/// The finding of a driver that crashes does not advise a variable that was tried and did not help.
+#[test]
+fn a_variable_that_does_not_help_is_not_advised() {
+    let mut machine = Machine::new();
+    bad(&mut machine, "device two\ncrash vkCreateInstance");
+    let explained = machine.explain();
+    let advice = explained.advice();
+    assert!(
+        advice.starts_with("Update or remove what brings") && !advice.contains("VK_LOADER"),
+        "{advice}"
+    );
+}
+
 pub(super) const ROWS: &[Row] = &[
     Row::new(
         "a driver without its kernel module makes no instance",
@@ -122,6 +135,25 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("libmock_bad.so")
     .remedy("VK_LOADER_DRIVERS_DISABLE=", leave_out),
+    Row::new(
+        "two drivers crash, and only without both a device is left",
+        |machine| {
+            beside_good(machine, "device two\ncrash vkCreateInstance");
+            machine.driver("worse", "device three\ncrash vkCreateInstance");
+        },
+        "program.crashed",
+    )
+    .about("another driver or layer ends the program")
+    .remedy("VK_LOADER_DRIVERS_DISABLE=bad.json,worse.json PROGRAM", |machine| {
+        machine.variable("VK_LOADER_DRIVERS_DISABLE", "bad.json,worse.json");
+    }),
+    Row::new(
+        "the only driver crashes, and no variable helps",
+        |machine| bad(machine, "device two\ncrash vkCreateInstance"),
+        "program.crashed",
+    )
+    .about("was tried, and no device can be used with it")
+    .remedy("libmock_bad.so", update),
     Row::new(
         "a driver ends the process when it makes an instance",
         |machine| beside_good(machine, "device two\nexit vkCreateInstance"),

@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Row] = &[
         },
         "layer-library.not-opened",
     )
-    .about("/nowhere/libgone.so is nowhere")
+    .about("/nowhere/libgone.so is not there")
     .remedy("Reinstall the package", |machine| {
         machine.working_layer("implicit", "gone", "", "");
     })
@@ -125,6 +125,30 @@ pub(super) const ROWS: &[Row] = &[
     )
     .about("VK_LAYER_odd")
     .remedy("VK_LOADER_LAYERS_DISABLE=VK_LAYER_odd", leave_out),
+    Row::new(
+        "the layer of AMD's own driver hides the devices of Mesa's",
+        |machine| {
+            good(machine);
+            let path = machine.working_layer(
+                "implicit",
+                "switchable",
+                "fail vkEnumeratePhysicalDevices 0\nname VK_LAYER_AMD_switchable_graphics_64",
+                "",
+            );
+            let text = fs::read_to_string(&path).expect("just written");
+            fs::write(
+                path,
+                text.replace("VK_LAYER_switchable", "VK_LAYER_AMD_switchable_graphics_64"),
+            )
+            .expect("written");
+            machine.variable("AMD_VULKAN_ICD", "AMDVLK");
+        },
+        "device.hidden-by-layer",
+    )
+    .about("AMD_VULKAN_ICD is AMDVLK")
+    .remedy("AMD_VULKAN_ICD=RADV PROGRAM", |machine| {
+        machine.variable("OFF_switchable", "1");
+    }),
     Row::new(
         "a settings file leaves all drivers out",
         |machine| {

@@ -11,6 +11,7 @@ mod hardware;
 mod layers;
 mod libraries;
 mod manifests;
+mod posted;
 mod surroundings;
 mod users;
 mod variables;
@@ -130,7 +131,47 @@ fn try_all(rows: &[Row]) {
 }
 
 /// Set-ups with a test of their own: the file, and the name of the test.
-const ELSEWHERE: [(&str, &str); 30] = [
+const ELSEWHERE: [(&str, &str); 46] = [
+    (
+        "setups/posted.rs",
+        "an_installed_driver_that_no_manifest_names_is_named_with_the_manifest",
+    ),
+    (
+        "setups/posted.rs",
+        "a_sandbox_without_the_kernels_list_of_devices_is_named",
+    ),
+    (
+        "setups/posted.rs",
+        "a_second_card_that_is_not_used_is_named_after_all_else",
+    ),
+    (
+        "setups/posted.rs",
+        "closed_nodes_come_before_the_driver_that_gives_no_functions",
+    ),
+    (
+        "setups/posted.rs",
+        "a_library_that_a_policy_forbids_comes_with_the_policy",
+    ),
+    (
+        "setups/posted.rs",
+        "the_users_own_manifests_are_named_if_home_is_that_of_another",
+    ),
+    (
+        "setups/posted.rs",
+        "a_layer_that_a_program_asks_for_is_named_with_what_leaves_it_out",
+    ),
+    ("programs.rs", "a_program_that_goes_on_in_the_background_is_awaited"),
+    ("programs.rs", "a_program_that_leaves_a_daemon_ends_when_it_ends"),
+    ("programs.rs", "a_mask_that_takes_all_permissions_away_prevents_nothing"),
+    ("programs.rs", "a_system_that_takes_no_temporary_file_prevents_nothing"),
+    ("programs.rs", "programs_without_a_trace_come_with_the_reason"),
+    ("programs.rs", "a_loader_in_a_folder_of_the_program_is_named"),
+    ("programs.rs", "a_32_bit_program_comes_with_what_it_lacks"),
+    ("programs.rs", "a_program_of_another_user_is_explained_to_root"),
+    (
+        "programs.rs",
+        "a_library_that_a_program_brings_and_that_is_too_old_is_named",
+    ),
     (
         "setups/surroundings.rs",
         "a_needed_library_in_a_file_system_that_forbids_programs_is_named",
@@ -194,6 +235,7 @@ fn there_are_at_least_sixty_set_ups() {
         variables::ROWS.len(),
         layers::ROWS.len(),
         users::ROWS.len(),
+        posted::ROWS.len(),
         hardware::COUNT,
     ];
     let rows: usize = tables.iter().sum();

@@ -38,6 +38,30 @@ macro_rules! hidden {
 }
 
 pub(super) const ROWS: &[Row] = &[
+    Row::new(
+        "a variable selects drivers by a part of a name",
+        |machine| with(machine, "VK_LOADER_DRIVERS_SELECT", "GOOD"),
+        "variable.no-match",
+    )
+    .about("there are: good.json")
+    .remedy("VK_LOADER_DRIVERS_SELECT='*GOOD*'", |machine| {
+        machine.unset("VK_LOADER_DRIVERS_SELECT");
+        machine.variable("VK_LOADER_DRIVERS_SELECT", "*GOOD*");
+    }),
+    Row::new(
+        "a variable names a layer of old versions",
+        |machine| {
+            with(machine, "VK_INSTANCE_LAYERS", "VK_LAYER_LUNARG_standard_validation");
+            machine.working_layer("explicit", "KHRONOS_validation", "", "");
+        },
+        "variable.no-match",
+    )
+    .about("VK_INSTANCE_LAYERS")
+    .remedy("VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation", |machine| {
+        machine.unset("VK_INSTANCE_LAYERS");
+        machine.variable("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
+    })
+    .gone(),
     replaced!(
         "an old variable names a file that is gone",
         "VK_ICD_FILENAMES",

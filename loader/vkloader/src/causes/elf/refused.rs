@@ -17,10 +17,12 @@ enum Why {
     Unmapped,
     /// The user may not read the file.
     Closed,
+    /// The process may not open more files.
+    Full,
 }
 
 /// Ends of the dynamic linker's messages, which follow the name of a file.
-const MESSAGES: [(&str, Why); 8] = [
+const MESSAGES: [(&str, Why); 9] = [
     (": file too short", Why::Damaged),
     (": invalid ELF header", Why::Damaged),
     (": cannot read file data", Why::Damaged),
@@ -29,6 +31,7 @@ const MESSAGES: [(&str, Why); 8] = [
     (": cannot allocate memory", Why::Unmapped),
     (": cannot create shared object descriptor", Why::Unmapped),
     (": cannot open shared object file: Permission denied", Why::Closed),
+    (": cannot open shared object file: Too many open files", Why::Full),
 ];
 
 /// Adds the reason why a file was rejected to the finding about `library`, which is the file itself or needs it. `words` is the message of the dynamic
@@ -51,6 +54,7 @@ pub(super) fn explain(dropped: &mut Dropped, words: &str, library: &Path, own: I
         }
         Why::Unmapped => Facts::about(&file, in_variable).finding(&file),
         Why::Closed => closed(&file),
+        Why::Full => limits::open_files(),
     };
     let needed_by = match file == library {
         true => String::new(),

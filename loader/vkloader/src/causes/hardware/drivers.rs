@@ -1,6 +1,7 @@
 //! Finds cards whose Vulkan driver is not installed, does not exist, or does not use the card.
 
-use crate::causes::multiarch;
+use super::machine::{Machine, WINDOWS_DRIVER};
+use crate::causes::{multiarch, unsearched};
 use crate::installed;
 use crate::report::{Card, Dropped, Report, codes, other, rank};
 use catalogue::hardware;
@@ -12,39 +13,55 @@ struct Row {
     libraries: &'static [&'static str],
     /// Remedy for a system without these libraries, with the packages.
     install: &'static str,
+    /// Remedy for a driver that lists no device; empty for the usual one.
+    unused: &'static str,
 }
 
 /// Kernel drivers with Vulkan drivers that common distributions package.
-const PACKAGED: [Row; 5] = [
+const PACKAGED: [Row; 6] = [
     Row {
         kernel_drivers: &["amdgpu"],
         libraries: &["libvulkan_radeon", "amdvlk64", "amdvlk32"],
-        install: "Install Mesa's Vulkan driver for AMD's cards: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-radeon (Arch) or \
-                  mesa-vulkan-ati (Alpine).",
+        install: "Install Mesa's Vulkan driver for AMD's cards: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-radeon (Arch), \
+                  libvulkan_radeon (openSUSE) or mesa-vulkan-ati (Alpine).",
+        unused: "",
     },
     Row {
         kernel_drivers: &["i915", "xe"],
         libraries: &["libvulkan_intel", "libvulkan_intel_hasvk"],
-        install: "Install Mesa's Vulkan driver for Intel's cards: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-intel (Arch) or \
-                  mesa-vulkan-intel (Alpine).",
+        install: "Install Mesa's Vulkan driver for Intel's cards: mesa-vulkan-drivers (Debian, Ubuntu, Fedora), vulkan-intel (Arch), \
+                  libvulkan_intel (openSUSE) or mesa-vulkan-intel (Alpine).",
+        unused: "",
     },
     Row {
         kernel_drivers: &["nvidia", "nvidia-drm"],
         libraries: &["libGLX_nvidia", "libEGL_nvidia"],
         install: "Install NVIDIA's libraries of the same version as the kernel module: nvidia-vulkan-icd (Debian), libnvidia-gl-VERSION \
                   (Ubuntu), xorg-x11-drv-nvidia (RPM Fusion) or nvidia-utils (Arch).",
+        unused: "See whether nvidia-smi lists the card, and look in dmesg for messages that begin with NVRM. A container may get the card without \
+                 all libraries: NVIDIA_DRIVER_CAPABILITIES=all.",
     },
     Row {
         kernel_drivers: &["nouveau"],
         libraries: &["libvulkan_nouveau"],
         install: "Install Mesa's Vulkan driver for nouveau, which is part of Mesa 24.1 and newer: mesa-vulkan-drivers (Debian, Ubuntu, \
                   Fedora) or vulkan-nouveau (Arch); or install NVIDIA's own driver with its kernel module.",
+        unused: "",
     },
     Row {
         kernel_drivers: &["virtio_gpu", "virtio-pci", "virtio-mmio"],
         libraries: &["libvulkan_virtio"],
         install: "Install Mesa's Vulkan driver for virtio-gpu: a version of mesa-vulkan-drivers that has libvulkan_virtio.so (Debian, \
                   Ubuntu, Fedora) or vulkan-virtio (Arch); the host must offer Venus, in QEMU with virtio-gpu-gl and venus=on.",
+        unused: "Let the host offer Venus, without which virtio-gpu has no Vulkan: in QEMU -device virtio-gpu-gl,venus=on,blob=on,hostmem=4G. If \
+                 it does, update Mesa here, and look in dmesg for messages of the kernel driver.",
+    },
+    Row {
+        kernel_drivers: &[WINDOWS_DRIVER],
+        libraries: &["libvulkan_dzn"],
+        install: "Install a version of Mesa with the driver dzn (libvulkan_dzn.so), which many distributions leave out: vulkan-dzn (Arch), or \
+                  mesa-vulkan-drivers of a source that has it.",
+        unused: "Update the graphics driver in Windows, then: wsl --update; and update Mesa here.",
     },
 ];
 
@@ -70,8 +87,27 @@ const WITHOUT_VULKAN: [&str; 14] = [
 const FROM_RADEON: &str = "Vulkan needs the kernel driver amdgpu: for a card of GCN 1 or 2, start the kernel with radeon.si_support=0 \
     radeon.cik_support=0 amdgpu.si_support=1 amdgpu.cik_support=1. Older cards have no Vulkan driver.";
 
+/// Remedy for a node that the system refuses although the permissions of the node allow it.
+const REFUSED: &str = "The permissions of the node allow it, and the system refuses it. In a container, hand in the node with --device /dev/dri, \
+    because a volume is not enough; in a sandbox (Landlock, AppArmor, SELinux), permit the node.";
+
+/// Remedy for a container with NVIDIA's card and without its libraries.
+const NVIDIA_IN_CONTAINER: &str = "Let NVIDIA's container tools hand in the libraries: docker run --runtime=nvidia --gpus all -e \
+    NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run --device nvidia.com/gpu=all IMAGE.";
+
+/// Words for surroundings in which NVIDIA's libraries come from the host.
+const CONTAINERS: [&str; 3] = ["docker", "podman", "container"];
+
+/// Returns the remedy for a Flatpak program on a host with this version of NVIDIA's driver.
+pub(super) fn for_flatpak(version: &str) -> String {
+    let version = version.replace('.', "-");
+    format!(
+        "Install NVIDIA's libraries for Flatpak in the version of the host: flatpak install org.freedesktop.Platform.GL.nvidia-{version}"
+    )
+}
+
 /// Returns a finding for a card without an installed Vulkan driver. The finding comes after broken drivers and manifests that may belong to the card.
-pub(super) fn missing(card: &Card, report: &Report) -> Option<Dropped> {
+pub(super) fn missing(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let kernel_driver = card.kernel_driver.as_deref()?;
     if kernel_driver == "radeon" {
         return Some(Dropped {
@@ -88,43 +124,132 @@ pub(super) fn missing(card: &Card, report: &Report) -> Option<Dropped> {
     if libraries.is_empty() || is_installed {
         return None;
     }
-    let install = PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver));
-    let may_be_there = report.drivers.is_empty() || report.dropped.iter().any(is_unknown_and_broken);
-    Some(Dropped {
-        findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
-        advice: match install {
-            Some(row) => row.install.into(),
-            None => format!(
-                "Install Mesa's Vulkan driver for the card, such as mesa-vulkan-drivers in a version that has {}.so.",
-                libraries[0]
-            ),
+    let may_be_broken = report.dropped.iter().any(is_unknown_and_broken);
+    let mut found = match without_manifest(card, &libraries, machine) {
+        Some(found) => found,
+        None => Dropped {
+            findings: vec![format!("the libraries that can use it: {}", libraries.join(", "))],
+            advice: to_install(kernel_driver, &libraries, machine, report),
+            rank: match has_driver(report) {
+                true => rank::HARDWARE,
+                false => rank::CONSEQUENCE,
+            },
+            ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
         },
-        rank: if may_be_there {
-            rank::CONSEQUENCE
-        } else {
-            rank::HARDWARE
-        },
-        ..codes::HARDWARE_NO_DRIVER.about(card.to_string())
-    })
+    };
+    if may_be_broken {
+        found.rank = rank::CONSEQUENCE;
+    }
+    Some(found)
+}
+
+/// Returns `true` if the program found a known driver, although perhaps a broken one, or one without a device.
+fn has_driver(report: &Report) -> bool {
+    !report.drivers.is_empty() || libraries_in(report).next().is_some()
+}
+
+/// Returns the remedy for a card whose Vulkan driver is not installed.
+fn to_install(kernel_driver: &str, libraries: &[&str], machine: &Machine, report: &Report) -> String {
+    let is_in = |known: &[&str]| report.surroundings.iter().any(|word| known.contains(&word.as_str()));
+    if kernel_driver.starts_with("nvidia") {
+        let version = machine.nvidia_module().filter(|_| is_in(&["flatpak"]));
+        if let Some(version) = version {
+            return for_flatpak(&version);
+        }
+        if is_in(&CONTAINERS) {
+            return NVIDIA_IN_CONTAINER.into();
+        }
+    }
+    match row_of(kernel_driver) {
+        Some(row) => row.install.into(),
+        None => format!(
+            "Install Mesa's Vulkan driver for the card, such as mesa-vulkan-drivers in a version that has {}.so.",
+            libraries[0]
+        ),
+    }
+}
+
+/// Returns a finding for a card whose Vulkan driver is there, although no manifest that was found leads to it.
+fn without_manifest(card: &Card, libraries: &[&str], machine: &Machine) -> Option<Dropped> {
+    let (name, path) = libraries
+        .iter()
+        .find_map(|name| Some((*name, machine.library(name)?)))?;
+    let library = path.display().to_string();
+    let owner = installed::owner(&library).map(|owner| format!(" ({owner})"));
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let manifest =
+        format!(r#"{{"file_format_version": "1.0.0", "ICD": {{"library_path": "{file}", "api_version": "1.3.0"}}}}"#);
+    let word = name.trim_start_matches("lib").trim_start_matches("GLX_");
+    let mut found = codes::HARDWARE_NO_MANIFEST.about(card.to_string());
+    found.file = Some(library);
+    found.advice = format!(
+        "Reinstall the package of the driver{} with its manifest, or write one: echo '{manifest}' >/etc/vulkan/icd.d/{word}_icd.json",
+        owner.unwrap_or_default()
+    );
+    if let Some(hidden) = unsearched::leading_to(&machine.path(""), name) {
+        found.findings.push(hidden.finding);
+        found.advice = hidden.advice;
+    }
+    Some(found)
 }
 
 /// Returns a finding for a card whose Vulkan driver lists no device, although the card has a kernel driver and an open node.
 pub(super) fn unused(card: &Card, report: &Report) -> Option<Dropped> {
-    let libraries = libraries_of(card.kernel_driver.as_deref()?);
+    let kernel_driver = card.kernel_driver.as_deref()?;
+    let libraries = libraries_of(kernel_driver);
     let idle = report.dropped.iter().filter(|dropped| dropped.is_noise());
     let mut own = idle.filter(|dropped| known(&dropped.name).is_some_and(|library| libraries.contains(&library)));
-    let library = &own.next()?.name;
+    let driver = own.next()?;
+    if let Some(line) = refusal(driver) {
+        return Some(Dropped {
+            findings: vec![line.clone()],
+            advice: REFUSED.into(),
+            ..codes::HARDWARE_NO_PERMISSION.about(card.node.clone().unwrap_or_else(|| card.to_string()))
+        });
+    }
+    let library = &driver.name;
+    let special = row_of(kernel_driver).map_or("", |row| row.unused);
+    Some(Dropped {
+        findings: vec![format!("{library} lists no device")],
+        advice: match special {
+            "" => to_update(library, report),
+            special => special.into(),
+        },
+        ..codes::HARDWARE_NOT_USED.about(card.to_string())
+    })
+}
+
+/// Returns the line in which a driver says that the system did not let it open a node.
+fn refusal(driver: &Dropped) -> Option<&String> {
+    const WORDS: [&str; 2] = ["Permission denied", "Operation not permitted"];
+    let refuses = |line: &&String| line.contains("/dev/") && WORDS.iter().any(|words| line.contains(words));
+    driver.findings.iter().find(refuses)
+}
+
+/// Returns the usual remedy for a driver that lists no device.
+fn to_update(library: &str, report: &Report) -> String {
     let owner = installed::owner(library);
     let update = owner.as_ref().map_or("the Vulkan driver".into(), |owner| {
         owner.replace("package ", "the package ")
     });
-    Some(Dropped {
-        findings: vec![format!("{library} lists no device")],
-        advice: format!(
-            "Update {update}, because the card may be newer than its Vulkan driver; look in dmesg for messages of the kernel driver."
-        ),
-        ..codes::HARDWARE_NOT_USED.about(card.to_string())
-    })
+    let in_container = report
+        .surroundings
+        .iter()
+        .any(|word| CONTAINERS.contains(&word.as_str()));
+    let first = match in_container {
+        true => {
+            "Hand the node to the container with --device /dev/dri, because a volume is not enough. If that was done: update"
+        }
+        false => "Update",
+    };
+    format!(
+        "{first} {update}, because the card may be newer than its Vulkan driver, or older than any; look in dmesg for messages of the kernel \
+         driver."
+    )
+}
+
+fn row_of(kernel_driver: &str) -> Option<&'static Row> {
+    PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver))
 }
 
 /// Returns `true` if a library is meant for the cards of a kernel driver, and does not only pass on another system's card.
@@ -134,7 +259,7 @@ pub(super) fn is_meant_for(library: &str, kernel_driver: &str) -> bool {
 
 /// Returns the libraries that are meant for the cards of a kernel driver.
 fn libraries_of(kernel_driver: &str) -> Vec<&'static str> {
-    match PACKAGED.iter().find(|row| row.kernel_drivers.contains(&kernel_driver)) {
+    match row_of(kernel_driver) {
         Some(row) => row.libraries.into(),
         None => hardware::TABLE
             .iter()
@@ -164,6 +289,12 @@ fn is_unknown_and_broken(dropped: &Dropped) -> bool {
     is_driver(dropped) && is_broken && names.into_iter().flatten().all(|name| known(name).is_none())
 }
 
+/// Returns `true` for a driver of WSL that opened, and then failed.
+pub(super) fn is_of_windows(dropped: &Dropped) -> bool {
+    let is_meant = known(&dropped.name) == Some("libvulkan_dzn");
+    is_meant && dropped.rank == rank::BROKEN && dropped.code != "driver.not-opened"
+}
+
 /// Returns the known driver that a path leads to; a path of a manifest leads to the library that the manifest names.
 fn known(path: &str) -> Option<&'static str> {
     hardware::of(other::library_of(path).as_bytes()).map(|row| row.library)
@@ -179,7 +310,10 @@ mod tests {
             for library in row.libraries {
                 let known = hardware::of(format!("{library}.so").as_bytes()).expect("a known library");
                 let serves = |driver: &&str| known.kernel_drivers.contains(driver);
-                assert!(row.kernel_drivers.iter().any(serves), "{library}");
+                assert!(
+                    row.kernel_drivers.iter().any(serves) || !known.nodes.is_empty(),
+                    "{library}"
+                );
             }
         }
         for driver in WITHOUT_VULKAN {

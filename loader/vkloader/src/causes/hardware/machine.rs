@@ -1,5 +1,6 @@
 //! Graphics hardware as the operating system lists it. No device node is opened, so no device is woken.
 
+use crate::causes::elf;
 use crate::report::Card;
 use rustix::fs::{Access, access};
 use std::fs;
@@ -7,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// PCI class of displays, as the kernel writes it.
 const DISPLAY: &str = "0x03";
+/// Kernel driver by which Windows shows its card to WSL, and its device node.
+pub(super) const WINDOWS_DRIVER: &str = "dxgkrnl";
+pub(super) const WINDOWS_NODE: &str = "/dev/dxg";
 /// Device nodes of drivers that have none in `/dev/dri`.
 const OTHER_NODES: [&str; 6] = [
     "dev/nvidiactl",
@@ -15,6 +19,17 @@ const OTHER_NODES: [&str; 6] = [
     "dev/kgsl-3d0",
     "dev/mali0",
     "dev/pvr_sync",
+];
+
+/// Folders of NVIDIA's libraries.
+const NVIDIA_FOLDERS: [&str; 7] = [
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+    "usr/lib/x86_64-linux-gnu/nvidia/current",
+    "usr/local/nvidia/lib64",
+    "run/opengl-driver/lib",
 ];
 
 /// The system whose files are below a root folder.
@@ -62,7 +77,19 @@ impl Machine {
                 .iter()
                 .filter_map(|node| self.on_platform(node)),
         );
+        cards.extend(self.of_windows().filter(|_| cards.is_empty()));
         cards
+    }
+
+    /// Returns the card of Windows that WSL shows to programs, also if the PCI bus does not list it.
+    fn of_windows(&self) -> Option<Card> {
+        self.has(WINDOWS_NODE).then(|| Card {
+            place: WINDOWS_NODE.into(),
+            vendor: 0,
+            device: 0,
+            kernel_driver: Some(WINDOWS_DRIVER.into()),
+            node: Some(WINDOWS_NODE.into()),
+        })
     }
 
     fn on_pci(&self, place: &str) -> Option<Card> {
@@ -75,14 +102,11 @@ impl Machine {
             place: place.into(),
             vendor: number("vendor"),
             device: number("device"),
+            node: match driver_of(&folder).as_deref() {
+                Some(WINDOWS_DRIVER) => Some(WINDOWS_NODE.into()),
+                _ => render_node(&folder),
+            },
             kernel_driver: driver_of(&folder),
-            node: fs::read_dir(folder.join("drm"))
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.file_name().to_string_lossy().into_owned())
-                .find(|name| name.starts_with("renderD"))
-                .map(|name| format!("/dev/dri/{name}")),
         })
     }
 
@@ -124,19 +148,32 @@ impl Machine {
 
     /// Returns the version of NVIDIA's installed libraries, from the name of one.
     pub(super) fn nvidia_library(&self) -> Option<String> {
-        let folders = [
-            "usr/lib/x86_64-linux-gnu",
-            "usr/lib/aarch64-linux-gnu",
-            "usr/lib64",
-            "usr/lib",
-            "usr/lib/x86_64-linux-gnu/nvidia/current",
-            "usr/local/nvidia/lib64",
-        ];
+        let mut folders: Vec<String> = NVIDIA_FOLDERS.map(String::from).into();
+        // Flatpak has a folder for each version of the driver.
+        for folder in ["usr/lib/x86_64-linux-gnu/GL", "usr/lib/aarch64-linux-gnu/GL"] {
+            let names = self
+                .names(folder)
+                .into_iter()
+                .filter(|name| name.starts_with("nvidia-"));
+            folders.extend(names.map(|name| format!("{folder}/{name}/lib")));
+        }
         folders.iter().find_map(|folder| {
             let names = self.names(folder);
             let version = |name: &String| name.strip_prefix("libnvidia-glcore.so.").map(String::from);
             names.iter().filter_map(version).find(|version| is_version(version))
         })
+    }
+
+    /// Returns the path of an installed library with this name, followed by `.so` or `.so.0`.
+    pub(super) fn library(&self, name: &str) -> Option<PathBuf> {
+        let names = [format!("{name}.so"), format!("{name}.so.0")];
+        if self.root == Path::new("/") {
+            let own = elf::Identity::of_this_process();
+            return names.iter().find_map(|name| elf::locate(name, own));
+        }
+        let folders = elf::usual_folders().map(|folder| self.path(folder));
+        let mut paths = folders.flat_map(|folder| names.clone().map(|name| folder.join(name)));
+        paths.find(|path| path.exists())
     }
 
     /// Returns the surroundings of the program, such as a container or virtual machine. There may be several.
@@ -190,6 +227,14 @@ fn text(path: &Path) -> String {
     let is_file = fs::metadata(path).is_ok_and(|status| status.is_file());
     let text = is_file.then(|| fs::read_to_string(path).ok()).flatten();
     text.unwrap_or_default().trim().to_owned()
+}
+
+/// Returns the render node of a device of the PCI bus.
+fn render_node(folder: &Path) -> Option<String> {
+    let entries = fs::read_dir(folder.join("drm")).into_iter().flatten().flatten();
+    let mut names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let name = names.find(|name| name.starts_with("renderD"))?;
+    Some(format!("/dev/dri/{name}"))
 }
 
 fn driver_of(folder: &Path) -> Option<String> {

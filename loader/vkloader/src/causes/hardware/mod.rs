@@ -1,11 +1,13 @@
 //! Finds why a driver could not reach its hardware: cards, kernel drivers, device nodes, their permissions, and limits of a container.
 
 mod drivers;
+mod idle;
+mod kernel;
 mod machine;
 
 use super::linker;
-use crate::report::{Card, Dropped, Report, codes, rank};
-use machine::{Machine, is_open_to_us};
+use crate::report::{Card, Device, Dropped, Report, codes, rank};
+use machine::{Machine, WINDOWS_NODE, is_open_to_us};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,12 @@ const CAPABILITIES: &str = "NVIDIA_DRIVER_CAPABILITIES";
 /// Remedy for missing device nodes of NVIDIA's driver.
 const NVIDIA_NODES: &str = "In a container, hand in the card: docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=all IMAGE, or podman run \
     --device nvidia.com/gpu=all IMAGE; elsewhere, install NVIDIA's libraries with nvidia-modprobe, which makes the nodes.";
+/// Remedy for WSL without the card of Windows.
+const NO_WINDOWS: &str = "In Windows: wsl --update, then wsl --shutdown. WSL 1 has no graphics: wsl --set-version DISTRIBUTION 2. In a container, \
+    hand in the card: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl IMAGE.";
+/// Variable that selects the cards that NVIDIA's container tools provide, and its values for no card.
+const VISIBLE: &str = "NVIDIA_VISIBLE_DEVICES";
+const NO_CARD: [&str; 2] = ["none", "void"];
 /// Group number that the kernel shows for groups that a user namespace does not map.
 const UNMAPPED: u32 = 65534;
 
@@ -34,50 +42,96 @@ fn find_below(report: &mut Report, root: &Path, wanted: Option<&str>, is_replace
     let machine = Machine::at(root);
     report.hardware = machine.cards();
     report.surroundings = machine.surroundings().into_iter().map(String::from).collect();
-    let has_hardware = report
-        .devices
-        .iter()
-        .any(|device| device.is_usable && !device.is_software());
-    if has_hardware || report.loader.is_none() {
+    if report.loader.is_none() {
         return;
     }
-    let mut closed = machine.nodes();
-    closed.retain(|node| !is_open_to_us(node));
-    let mut found: Vec<Dropped> = permissions(&machine, &closed).into_iter().collect();
+    let mut found = match report.devices.iter().any(is_hardware) {
+        true if is_replaced => return,
+        true => idle::find(&machine, report),
+        false => obstacles(&machine, report, wanted, is_replaced),
+    };
+    explain_drivers(report, &machine);
+    report.dropped.append(&mut found);
+}
+
+fn is_hardware(device: &Device) -> bool {
+    device.is_usable && !device.is_software()
+}
+
+/// Returns what keeps drivers from the hardware, on a machine where no hardware device is usable.
+fn obstacles(machine: &Machine, report: &Report, wanted: Option<&str>, is_replaced: bool) -> Vec<Dropped> {
+    let closed = closed_nodes(machine);
+    let mut found: Vec<Dropped> = permissions(machine, &closed).into_iter().collect();
     let mut reachable = Vec::new();
     for card in &report.hardware {
-        match of_card(card, &machine, report) {
+        match of_card(card, machine, report) {
             Some(one) => found.push(one),
             None => reachable.push(card),
         }
     }
-    let may_be_cause = |dropped: &Dropped| dropped.is_noise() || lacks_node(dropped, &machine, &closed);
+    if found.is_empty() && report.hardware.is_empty() {
+        found.extend(no_list(machine).or_else(|| no_windows(machine, report)));
+    }
+    let may_be_cause = |dropped: &Dropped| {
+        dropped.is_noise() || lacks_node(dropped, machine, &closed) || drivers::is_of_windows(dropped)
+    };
     if !report.dropped.iter().any(may_be_cause) {
         // No driver was opened, so missing hardware is not the first cause.
         let later = |dropped: &mut Dropped| dropped.rank = dropped.rank.max(rank::CONSEQUENCE);
         found.iter_mut().for_each(later);
     }
-    found.extend(capabilities(&machine, wanted));
-    found.extend(versions(&machine));
+    found.extend(capabilities(machine, wanted));
+    found.extend(versions(machine, report));
     if found.is_empty() {
         found.extend(reachable.iter().filter_map(|card| drivers::unused(card, report)));
     }
     if !is_replaced {
-        found.extend(reachable.iter().filter_map(|card| drivers::missing(card, report)));
+        found.extend(
+            reachable
+                .iter()
+                .filter_map(|card| drivers::missing(card, machine, report)),
+        );
     }
     if found.is_empty() {
-        found.extend(no_card(report));
+        found.extend(no_card(report, machine));
     }
-    explain_drivers(report, &machine);
-    report.dropped.append(&mut found);
+    found
+}
+
+/// Returns the device nodes that this user may not open.
+fn closed_nodes(machine: &Machine) -> Vec<PathBuf> {
+    let mut closed = machine.nodes();
+    closed.retain(|node| !is_open_to_us(node));
+    closed
+}
+
+/// Returns a finding for a system without the kernel's list of devices.
+fn no_list(machine: &Machine) -> Option<Dropped> {
+    (!machine.has("sys/bus") && !machine.has("sys/class")).then(|| codes::HARDWARE_NO_SYS.about("/sys"))
+}
+
+/// Returns a finding for WSL without the card of Windows.
+fn no_windows(machine: &Machine, report: &Report) -> Option<Dropped> {
+    let is_wsl = report.surroundings.iter().any(|word| word == "wsl");
+    (is_wsl && !machine.has(WINDOWS_NODE)).then(|| Dropped {
+        reason: "WSL shows no graphics card of Windows here.".into(),
+        findings: vec![format!("{WINDOWS_NODE} is not there")],
+        advice: NO_WINDOWS.into(),
+        ..codes::HARDWARE_NO_NODE.about(WINDOWS_NODE)
+    })
 }
 
 /// Returns a finding if NVIDIA's libraries and kernel module have different versions.
-fn versions(machine: &Machine) -> Option<Dropped> {
+fn versions(machine: &Machine, report: &Report) -> Option<Dropped> {
     let (module, library) = (machine.nvidia_module()?, machine.nvidia_library()?);
+    let row = codes::HARDWARE_NVIDIA_VERSIONS;
     (module != library).then(|| Dropped {
+        advice: match report.surroundings.iter().any(|word| word == "flatpak") {
+            true => drivers::for_flatpak(&module),
+            false => row.remedy.into(),
+        },
         findings: vec![format!("kernel module {module}, user libraries {library}")],
-        ..codes::HARDWARE_NVIDIA_VERSIONS.about("NVIDIA")
+        ..row.about("NVIDIA")
     })
 }
 
@@ -111,11 +165,14 @@ fn permissions(machine: &Machine, closed: &[PathBuf]) -> Option<Dropped> {
     })
 }
 
-/// Returns `true` if a driver was opened and gave no functions or devices, and one of its nodes is among those that this user may not open.
+/// Returns `true` if a driver was opened and gave no functions or devices, because its nodes are missing or closed.
 fn lacks_node(dropped: &Dropped, machine: &Machine, closed: &[PathBuf]) -> bool {
     let row = catalogue::hardware::of(dropped.name.as_bytes());
     let row = row.filter(|_| linker::was_opened(dropped));
-    row.is_some_and(|row| row.nodes.iter().any(|node| closed.contains(&machine.path(node))))
+    row.is_some_and(|row| {
+        let is_gone = !row.nodes.is_empty() && row.nodes.iter().all(|node| !machine.has(node));
+        is_gone || row.nodes.iter().any(|node| closed.contains(&machine.path(node)))
+    })
 }
 
 /// Returns the remedy for a node that this user may not open, from the number of its group and its mode.
@@ -141,14 +198,7 @@ fn to_open(node: &Path, (group, mode): (u32, u32), machine: &Machine, user: &str
 /// Returns a finding about the cause that keeps drivers from a card.
 fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
     let Some(driver) = card.kernel_driver.as_deref() else {
-        let command_line = machine.text("proc/cmdline");
-        let is_off = command_line.split_whitespace().any(|word| word == "nomodeset");
-        let row = if is_off {
-            codes::HARDWARE_NOMODESET
-        } else {
-            codes::HARDWARE_NO_KERNEL_DRIVER
-        };
-        return Some(row.about(card.to_string()));
+        return Some(kernel::missing(card, machine));
     };
     if FOR_GUESTS.contains(&driver) {
         return Some(codes::HARDWARE_FOR_GUESTS.about(card.to_string()));
@@ -165,25 +215,27 @@ fn of_card(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
         true => ("/dev/nvidiactl", NVIDIA_NODES),
         false => (card.node.as_deref()?, row.remedy),
     };
+    let value = std::env::var(VISIBLE)
+        .ok()
+        .filter(|value| NO_CARD.contains(&value.as_str()));
+    let hidden = value.filter(|_| card.vendor == NVIDIA);
     (!machine.has(node)).then(|| Dropped {
-        findings: vec![format!("{node} is not there")],
+        findings: [format!("{node} is not there")]
+            .into_iter()
+            .chain(hidden.map(|value| format!("{VISIBLE} is {value}, so the container gets no card")))
+            .collect(),
         advice: advice.into(),
         ..row.about(card.to_string())
     })
 }
 
 /// Returns a finding for a system that lists no card.
-fn no_card(report: &Report) -> Option<Dropped> {
+fn no_card(report: &Report, machine: &Machine) -> Option<Dropped> {
     let is_bare = report.hardware.is_empty();
-    let advice = match report
-        .surroundings
-        .iter()
-        .find(|word| ADVICE.iter().any(|(known, _)| known == word))
-    {
-        Some(word) => ADVICE
-            .iter()
-            .find(|(known, _)| known == word)
-            .map_or("", |(_, advice)| advice),
+    let known = |word: &String| ADVICE.iter().find(|(known, _)| known == word);
+    let advice = match report.surroundings.iter().find_map(known) {
+        Some((_, advice)) => advice,
+        None if machine.text(MODEL).starts_with("Raspberry Pi") => RASPBERRY,
         None => codes::HARDWARE_NONE.remedy,
     };
     is_bare.then(|| Dropped {
@@ -196,6 +248,12 @@ fn no_card(report: &Report) -> Option<Dropped> {
         ..codes::HARDWARE_NONE.about("this machine")
     })
 }
+
+/// File with the name of a machine that is described by a device tree.
+const MODEL: &str = "sys/firmware/devicetree/base/model";
+/// Remedy for a Raspberry Pi whose kernel shows no card.
+const RASPBERRY: &str = "Turn on the kernel driver of the card: dtoverlay=vc4-kms-v3d in /boot/firmware/config.txt or /boot/config.txt, and start \
+    the machine again. Models before the Raspberry Pi 4 have no Vulkan driver.";
 
 /// Remedies for surroundings in which a program sees no card.
 const ADVICE: [(&str, &str); 7] = [

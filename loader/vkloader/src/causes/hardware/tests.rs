@@ -1,3 +1,5 @@
+mod more;
+
 use super::*;
 use crate::report::Loader;
 use std::os::unix::fs::symlink;
@@ -7,6 +9,12 @@ struct System(tempfile::TempDir);
 
 impl System {
     fn new() -> Self {
+        let system = Self::without_sys();
+        fs::create_dir_all(system.0.path().join("sys/bus")).expect("folders");
+        system
+    }
+
+    fn without_sys() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
 
@@ -348,6 +356,10 @@ fn a_closed_node_is_the_cause_for_a_driver_without_functions() {
     let closed = [machine.path("/dev/nvidiactl")];
     let mut dropped = without_device("libGLX_nvidia.so.0").dropped.remove(0);
     dropped.code = "driver.no-global-function".into();
+    assert!(lacks_node(&dropped, &machine, &[]), "no node of the driver is there");
+    // A container may have the nodes of some cards.
+    system.file("dev/nvidiactl", "");
+    assert!(!lacks_node(&dropped, &machine, &[]));
     assert!(lacks_node(&dropped, &machine, &closed));
     assert!(!lacks_node(&dropped, &machine, &[machine.path("/dev/dri/renderD128")]));
     dropped.code = "driver.not-opened".into();

@@ -1,6 +1,7 @@
 //! Environment variables that take a driver or layer out of a program.
 
 use crate::events::{Event, Record};
+use crate::manifests::{found, layers, named, own_switch, read as manifest};
 use crate::report::decided::Manifests;
 use serde::Serialize;
 use serde_json::Value;
@@ -39,13 +40,8 @@ pub(in crate::report) fn driver_switch(library: &str, records: &[&Record]) -> Op
 
 /// Returns the variable that the layer's manifest names for disabling the layer.
 pub(super) fn own(path: &Path, name: &str) -> Option<Switch> {
-    let content = manifest(path)?;
-    let layer = layers(&content).find(|layer| layer.get("name").and_then(Value::as_str) == Some(name))?;
-    let (variable, value) = layer.get("disable_environment")?.as_object()?.iter().next()?;
-    Some(Switch {
-        variable: variable.clone(),
-        value: value.as_str().filter(|value| !value.is_empty()).unwrap_or("1").into(),
-    })
+    let (variable, value) = own_switch(path, name)?;
+    Some(Switch { variable, value })
 }
 
 /// Returns the layers of a manifest, each with its library.
@@ -62,27 +58,6 @@ pub(super) fn layers_of(path: &Path) -> Vec<(String, PathBuf)> {
 
 /// Returns `true` if a manifest names this driver library.
 fn names_driver(path: &Path, library: &str) -> bool {
-    let content = manifest(path);
-    let named = content
-        .as_ref()
-        .and_then(|content| content.get("ICD")?.get("library_path")?.as_str());
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
-    named.is_some_and(|named| named == library || real(&found(path, named)) == real(Path::new(library)))
-}
-
-/// Returns the path of a library that a manifest names. A relative path starts at the manifest's folder; a bare file name stays.
-fn found(manifest: &Path, library: &str) -> PathBuf {
-    match library.contains('/') {
-        true => manifest.parent().unwrap_or(Path::new("/")).join(library),
-        false => library.into(),
-    }
-}
-
-fn layers(content: &Value) -> impl Iterator<Item = &Value> {
-    let several = content.get("layers").and_then(Value::as_array).into_iter().flatten();
-    content.get("layer").into_iter().chain(several)
-}
-
-fn manifest(path: &Path) -> Option<Value> {
-    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
+    named(path).is_some_and(|named| named == library || real(&found(path, &named)) == real(Path::new(library)))
 }

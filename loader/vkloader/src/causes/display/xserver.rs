@@ -1,0 +1,94 @@
+//! The first requests of a client to an X server.
+
+use std::env;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+/// Name of the authorization that X servers of this machine use.
+const COOKIE: &[u8] = b"MIT-MAGIC-COOKIE-1";
+/// Limit on each wait for the server.
+const LIMIT: Duration = Duration::from_millis(200);
+
+/// Returns `true` if an X server accepts a program with this authorization; `None` if it does not answer.
+pub(super) fn accepts(server: &mut UnixStream, cookie: Option<&[u8]>) -> Option<bool> {
+    let (name, data) = match cookie {
+        Some(cookie) => (COOKIE, cookie),
+        None => (&b""[..], &b""[..]),
+    };
+    // Byte order and version 11, then the lengths of the authorization.
+    let mut hello = vec![b'l', 0, 11, 0, 0, 0];
+    for part in [name, data] {
+        hello.extend(u16::try_from(part.len()).ok()?.to_le_bytes());
+    }
+    hello.extend([0, 0]);
+    for part in [name, data] {
+        hello.extend(part);
+        hello.resize(hello.len().next_multiple_of(4), 0);
+    }
+    let mut answer = [0];
+    server.set_read_timeout(Some(LIMIT)).ok()?;
+    server.set_write_timeout(Some(LIMIT)).ok()?;
+    server.write_all(&hello).ok()?;
+    server.read_exact(&mut answer).ok()?;
+    Some(answer == [1])
+}
+
+/// Returns `true` if the X server of a display has the extension DRI3; `None` if it cannot be asked.
+pub(super) fn has_dri3(number: &str) -> Option<bool> {
+    let mut server = UnixStream::connect(format!("/tmp/.X11-unix/X{number}")).ok()?;
+    if !accepts(&mut server, cookie(number).as_deref())? {
+        return None;
+    }
+    let mut head = [0; 7];
+    server.read_exact(&mut head).ok()?;
+    // The rest of the answer describes the server, in units of four bytes.
+    let units = u16::from_le_bytes([head[5], head[6]]);
+    let mut rest = vec![0; usize::from(units) * 4];
+    server.read_exact(&mut rest).ok()?;
+    // QueryExtension, whose length is three units.
+    server.write_all(b"\x62\0\x03\0\x04\0\0\0DRI3").ok()?;
+    let mut reply = [0; 32];
+    server.read_exact(&mut reply).ok()?;
+    (reply[0] == 1).then_some(reply[8] == 1)
+}
+
+/// Returns `true` if this user may read a file with authorizations.
+pub(super) fn has_cookies() -> bool {
+    !cookies().is_empty()
+}
+
+fn cookies() -> Vec<u8> {
+    let file = match env::var_os("XAUTHORITY") {
+        Some(file) => file.into(),
+        None => Path::new(&env::var_os("HOME").unwrap_or_default()).join(".Xauthority"),
+    };
+    std::fs::read(file).unwrap_or_default()
+}
+
+/// Returns the authorization for a display of this machine.
+fn cookie(number: &str) -> Option<Vec<u8>> {
+    let bytes = cookies();
+    let mut rest = &bytes[..];
+    loop {
+        // The kind of the address. Entries for other machines are rare, and the server refuses their authorization.
+        take(&mut rest, 2)?;
+        let mut parts = [&[][..]; 4];
+        for part in &mut parts {
+            let length = take(&mut rest, 2)?;
+            *part = take(&mut rest, usize::from(u16::from_be_bytes([length[0], length[1]])))?;
+        }
+        let [_, of, name, data] = parts;
+        if name == COOKIE && (of.is_empty() || of == number.as_bytes()) {
+            return Some(data.into());
+        }
+    }
+}
+
+/// Returns the first bytes and removes them; `None` if there are fewer.
+fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
+    let (first, rest) = bytes.split_at_checked(count)?;
+    *bytes = rest;
+    Some(first)
+}

@@ -1,0 +1,43 @@
+//! Cards that no usable device belongs to, on a machine where another card works, such as the second card of a laptop.
+
+use super::machine::Machine;
+use super::{closed_nodes, drivers, is_hardware, of_card, permissions, versions};
+use crate::report::{Card, Dropped, Report, rank};
+use std::path::PathBuf;
+
+/// PCI vendors whose cards can draw. Cards of others, such as those of servers, often only show pictures.
+const DRAWING: [u32; 3] = [0x1002, 0x10DE, 0x8086];
+
+/// Returns one finding for each such card. It explains no failure, because another card works.
+pub(super) fn find(machine: &Machine, report: &Report) -> Vec<Dropped> {
+    let cards = report.hardware.iter().filter(|card| DRAWING.contains(&card.vendor));
+    let idle = cards.filter(|card| !is_used(card, report));
+    let found = idle.filter_map(|card| of_idle(card, machine, report));
+    found
+        .map(|one| Dropped {
+            rank: one.rank.max(rank::ASIDE),
+            ..one
+        })
+        .collect()
+}
+
+/// Returns `true` if a device of the report belongs to a card. Numbers are compared, because not every driver reports the place.
+fn is_used(card: &Card, report: &Report) -> bool {
+    let mut devices = report.devices.iter().filter(|device| is_hardware(device));
+    devices.any(|device| match &device.pci {
+        Some(place) => *place == card.place,
+        None => (device.vendor, device.device) == (card.vendor, card.device),
+    })
+}
+
+fn of_idle(card: &Card, machine: &Machine, report: &Report) -> Option<Dropped> {
+    let is_of_card = |node: &PathBuf| card.node.as_ref().is_some_and(|own| machine.path(own) == *node);
+    let mut closed = closed_nodes(machine);
+    closed.retain(is_of_card);
+    let of_nvidia = || versions(machine, report).filter(|_| card.vendor == super::NVIDIA);
+    permissions(machine, &closed)
+        .or_else(|| of_card(card, machine, report))
+        .or_else(of_nvidia)
+        .or_else(|| drivers::unused(card, report))
+        .or_else(|| drivers::missing(card, machine, report))
+}

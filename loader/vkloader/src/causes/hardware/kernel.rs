@@ -1,0 +1,92 @@
+//! Cards without a kernel driver.
+
+use super::machine::Machine;
+use crate::report::{Card, Dropped, codes};
+
+/// The kernel drivers for the cards of a PCI vendor, and the remedy for a card without one.
+struct Row {
+    vendor: u32,
+    modules: &'static [&'static str],
+    remedy: &'static str,
+}
+
+const ROWS: [Row; 3] = [
+    Row {
+        vendor: 0x1002,
+        modules: &["amdgpu"],
+        remedy: "Load the kernel module of the card: modprobe amdgpu. If that does not help, look in dmesg: the firmware may be missing \
+                 (firmware-amd-graphics in Debian, linux-firmware elsewhere), or the kernel may be older than the card.",
+    },
+    Row {
+        vendor: 0x8086,
+        modules: &["i915", "xe"],
+        remedy: "Load the kernel module of the card: modprobe i915, or modprobe xe. If that does not help, look in dmesg: the firmware may be \
+                 missing (linux-firmware), or the kernel may be older than the card.",
+    },
+    Row {
+        vendor: super::NVIDIA,
+        modules: &["nouveau", "nvidia"],
+        remedy: "Install NVIDIA's driver: nvidia-driver (Debian), ubuntu-drivers install (Ubuntu), akmod-nvidia (RPM Fusion) or nvidia-open \
+                 (Arch); or load the free kernel driver: modprobe nouveau.",
+    },
+];
+
+/// Remedy for a card of NVIDIA whose libraries are installed.
+const NVIDIAS_OWN: &str = "Load the kernel module of the card: modprobe nvidia. If that does not help, build it for this kernel (dkms status), and \
+    sign it if Secure Boot is on (mokutil --sb-state).";
+
+/// Remedy for a card of NVIDIA whose kernel module a file forbids.
+const FORBIDDEN_BY_TOOL: &str = "Remove what forbids it from the file, and start the machine again. A tool that switches the card off may have written it: prime-select \
+    on-demand (Ubuntu), envycontrol -s hybrid, supergfxctl -m Hybrid.";
+
+/// Folders with files that forbid kernel modules.
+const FORBIDDING: [&str; 3] = ["etc/modprobe.d", "usr/lib/modprobe.d", "run/modprobe.d"];
+
+/// Returns the finding about a card without a kernel driver.
+pub(super) fn missing(card: &Card, machine: &Machine) -> Dropped {
+    let command_line = machine.text("proc/cmdline");
+    if command_line.split_whitespace().any(|word| word == "nomodeset") {
+        return codes::HARDWARE_NOMODESET.about(card.to_string());
+    }
+    let mut found = codes::HARDWARE_NO_KERNEL_DRIVER.about(card.to_string());
+    let Some(row) = ROWS.iter().find(|row| row.vendor == card.vendor) else {
+        return found;
+    };
+    let is_nvidias = card.vendor == super::NVIDIA && machine.nvidia_library().is_some();
+    found.advice = if is_nvidias { NVIDIAS_OWN } else { row.remedy }.into();
+    let wanted: &[&str] = if is_nvidias { &["nvidia"] } else { row.modules };
+    found.findings = forbidden(machine, wanted);
+    if !found.findings.is_empty() {
+        found.advice = match card.vendor {
+            super::NVIDIA => FORBIDDEN_BY_TOOL.into(),
+            _ => "Remove what forbids it from the file, and start the machine again.".into(),
+        };
+    }
+    found
+}
+
+/// Returns a sentence for each line of a configuration that forbids one of these kernel modules.
+fn forbidden(machine: &Machine, modules: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for folder in FORBIDDING {
+        for name in machine.names(folder) {
+            let path = format!("{folder}/{name}");
+            let text = machine.text(&path);
+            let lines = text
+                .lines()
+                .filter(|line| modules.iter().any(|module| forbids(line, module)));
+            found.extend(lines.map(|line| format!("/{path} forbids its kernel module: {}", line.trim())));
+        }
+    }
+    found
+}
+
+/// Returns `true` for the lines `blacklist MODULE`, `alias MODULE off` and `install MODULE /bin/false`.
+fn forbids(line: &str, module: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words[..] {
+        ["blacklist", name] | ["alias", name, "off"] => name == module,
+        ["install", name, command, ..] => name == module && (command.ends_with("/false") || command.ends_with("/true")),
+        _ => false,
+    }
+}

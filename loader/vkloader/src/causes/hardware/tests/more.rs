@@ -1,0 +1,301 @@
+//! Sandboxes, second cards, and drivers that are installed and not found.
+
+use super::*;
+
+#[test]
+fn a_system_without_the_kernels_list_of_devices_is_said_as_that() {
+    let system = System::without_sys();
+    system.file("dev/dri/renderD128", "");
+    let found = system.found(without_device("libvulkan_radeon.so"));
+    let own = found
+        .dropped
+        .iter()
+        .find(|one| one.subject == "hardware")
+        .expect("a finding");
+    assert_eq!((own.code.as_str(), own.rank), ("hardware.no-sys", rank::HARDWARE));
+    // No driver looked for a device, so this explains nothing.
+    assert_eq!(system.found(report()).dropped[0].rank, rank::CONSEQUENCE);
+}
+
+#[test]
+fn each_vendors_card_without_a_kernel_driver_has_its_own_remedy() {
+    for (vendor, library, advice) in [
+        ("0x1002", false, "modprobe amdgpu"),
+        ("0x8086", false, "modprobe i915"),
+        ("0x10de", false, "modprobe nouveau"),
+        ("0x10de", true, "modprobe nvidia"),
+        ("0x1234", false, "Load the kernel module of the card (amdgpu"),
+    ] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", vendor, None);
+        if library {
+            system.file("usr/lib64/libnvidia-glcore.so.550.54.14", "");
+        }
+        let found = system.found(report());
+        assert!(found.dropped[0].advice.contains(advice), "{}", found.dropped[0].advice);
+        assert!(found.dropped[0].findings.is_empty());
+    }
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", None);
+    system.file(
+        "etc/modprobe.d/gpu.conf",
+        "# blacklist amdgpu\nblacklist i915\n blacklist amdgpu",
+    );
+    system.file("usr/lib/modprobe.d/vendor.conf", "install amdgpu /bin/false");
+    assert_eq!(
+        system.found(report()).dropped[0].findings,
+        [
+            "/etc/modprobe.d/gpu.conf forbids its kernel module: blacklist amdgpu",
+            "/usr/lib/modprobe.d/vendor.conf forbids its kernel module: install amdgpu /bin/false"
+        ]
+    );
+}
+
+#[test]
+fn an_installed_driver_without_a_manifest_is_named() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+    system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+    system.file("usr/lib/x86_64-linux-gnu/libGLX_nvidia.so.0", "");
+    let found = |report: Report| system.found(report).dropped.pop().expect("a finding");
+    let one = found(idle(&["libvulkan_lvp.so"]));
+    assert_eq!((one.code.as_str(), one.rank), ("hardware.no-manifest", rank::HARDWARE));
+    assert!(
+        one.advice.contains("\"library_path\": \"libGLX_nvidia.so.0\""),
+        "{}",
+        one.advice
+    );
+    assert!(
+        one.advice.ends_with(">/etc/vulkan/icd.d/nvidia_icd.json"),
+        "{}",
+        one.advice
+    );
+    // A manifest that does not count, or a folder that is not searched, explains more.
+    system.file("usr/share/vulkan/icd.d/nvidia_icd.disabled", "libGLX_nvidia.so.0");
+    let advice = found(idle(&["libvulkan_lvp.so"])).advice;
+    assert!(
+        advice.ends_with(
+            "mv /usr/share/vulkan/icd.d/nvidia_icd.disabled /usr/share/vulkan/icd.d/nvidia_icd.disabled.json"
+        ),
+        "{advice}"
+    );
+    system.file("etc/vulkan/icd.d/nvidia_icd.json", "libGLX_nvidia.so.0");
+    let advice = found(idle(&["libvulkan_lvp.so"])).advice;
+    assert!(
+        advice.starts_with("Name the manifest: VK_ADD_DRIVER_FILES=/etc/vulkan/icd.d/nvidia_icd.json"),
+        "{advice}"
+    );
+    assert_eq!(found(idle(&["libGLX_nvidia.so.0"])).code, "hardware.not-used");
+}
+
+#[test]
+fn nvidias_libraries_come_from_the_host_in_a_sandbox() {
+    for (file, advice) in [
+        (
+            ".flatpak-info",
+            "flatpak install org.freedesktop.Platform.GL.nvidia-535-183-01",
+        ),
+        (".dockerenv", "docker run --runtime=nvidia --gpus all"),
+        ("etc/hostname", "nvidia-vulkan-icd (Debian)"),
+    ] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"));
+        system
+            .file("dev/nvidiactl", "")
+            .file("dev/dri/renderD128", "")
+            .file(file, "");
+        system.file(
+            "proc/driver/nvidia/version",
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun",
+        );
+        let found = system
+            .found(idle(&["libvulkan_lvp.so"]))
+            .dropped
+            .pop()
+            .expect("a finding");
+        assert_eq!(found.code, "hardware.no-driver");
+        assert!(found.advice.contains(advice), "{}", found.advice);
+    }
+    // The folder of Flatpak has libraries of another version.
+    let system = System::new();
+    system
+        .card("0000:01:00.0", "0x030000", "0x10de", Some("nvidia"))
+        .file(".flatpak-info", "");
+    system.file(
+        "proc/driver/nvidia/version",
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.183.01  Sun",
+    );
+    system.file(
+        "usr/lib/x86_64-linux-gnu/GL/nvidia-550-54-14/lib/libnvidia-glcore.so.550.54.14",
+        "",
+    );
+    let found = system.found(report()).dropped;
+    let versions = found
+        .iter()
+        .find(|one| one.code == "hardware.nvidia-versions")
+        .expect("a finding");
+    assert!(versions.advice.ends_with("nvidia-535-183-01"), "{}", versions.advice);
+}
+
+#[test]
+fn the_card_of_windows_is_hardware_in_wsl() {
+    let system = System::new();
+    system
+        .file("dev/dxg", "")
+        .file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2");
+    let found = system.found(idle(&["libvulkan_lvp.so"]));
+    assert_eq!(found.hardware[0].to_string(), "/dev/dxg (dxgkrnl)");
+    let own = found.dropped.last().expect("a finding");
+    assert_eq!(own.code, "hardware.no-driver");
+    assert!(own.advice.contains("libvulkan_dzn.so"), "{}", own.advice);
+    // The PCI bus may list it too.
+    let folder = "sys/bus/pci/devices/1111:00:00.0";
+    system
+        .file(&format!("{folder}/class"), "0x030200")
+        .file(&format!("{folder}/vendor"), "0x1414");
+    symlink(
+        "/sys/bus/pci/drivers/dxgkrnl",
+        system.0.path().join(folder).join("driver"),
+    )
+    .expect("a link");
+    let found = system.found(idle(&["libvulkan_dzn.so"]));
+    assert_eq!(found.hardware.len(), 1);
+    let own = found
+        .dropped
+        .iter()
+        .find(|one| one.subject == "hardware")
+        .expect("a finding");
+    assert_eq!(own.code, "hardware.not-used");
+    assert!(own.advice.contains("wsl --update"), "{}", own.advice);
+}
+
+/// Returns a report with a usable card of AMD.
+fn with_first_card() -> Report {
+    let seen = crate::probe::Device {
+        kind: "integrated".into(),
+        vendor: 0x1002,
+        device: 0x2684,
+        created: Some(0),
+        ..crate::probe::Device::default()
+    };
+    let mut report = idle(&["libvulkan_radeon.so"]);
+    report.dropped.clear();
+    report.devices.push(crate::report::of_other(&seen, ""));
+    report.devices[0].is_usable = true;
+    report
+}
+
+#[test]
+fn a_second_card_that_nothing_uses_comes_last_with_its_reason() {
+    for (vendor, driver, code) in [
+        ("0x10de", None, Some("hardware.no-kernel-driver")),
+        ("0x10de", Some("nvidia"), Some("hardware.no-driver")),
+        ("0x10de", Some("nouveau"), Some("hardware.no-driver")),
+        ("0x8086", Some("vfio-pci"), Some("hardware.for-guests")),
+        ("0x1002", Some("amdgpu"), None),
+        ("0x1a03", Some("ast"), None),
+    ] {
+        let system = System::new();
+        system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+        system.card("0000:02:00.0", "0x030000", vendor, driver);
+        system.file("dev/nvidiactl", "").file("dev/dri/renderD128", "");
+        let found = system.found(with_first_card()).dropped;
+        let codes: Vec<&str> = found.iter().map(|one| one.code.as_str()).collect();
+        assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{vendor} {driver:?}");
+        assert!(
+            found
+                .iter()
+                .all(|one| one.rank >= rank::ASIDE && one.name.contains("0000:02"))
+        );
+        let mut replaced = with_first_card();
+        find_below(&mut replaced, system.0.path(), None, true);
+        assert!(replaced.dropped.is_empty(), "a variable chooses the drivers");
+    }
+}
+
+#[test]
+fn the_card_of_windows_that_wsl_does_not_show_comes_first() {
+    let system = System::new();
+    system.file("proc/sys/kernel/osrelease", "5.15.90-microsoft-standard-WSL2");
+    let mut failed = report();
+    failed.dropped.push(Dropped {
+        rank: rank::BROKEN,
+        code: "device.enumeration-failed".into(),
+        ..codes::DRIVER_NONE_HAS_DEVICE.about("/usr/lib/libvulkan_dzn.so")
+    });
+    let found = system.found(failed).dropped.pop().expect("a finding");
+    assert_eq!((found.code.as_str(), found.rank), ("hardware.no-node", rank::HARDWARE));
+    assert!(found.advice.contains("wsl --update"), "{}", found.advice);
+    system.file("dev/dxg", "");
+    assert!(system.found(report()).dropped.iter().all(|one| one.name != "/dev/dxg"));
+}
+
+#[test]
+fn a_raspberry_pi_without_a_card_comes_with_the_line_for_its_configuration() {
+    let system = System::new();
+    system.file("sys/firmware/devicetree/base/model", "Raspberry Pi 4 Model B Rev 1.4\0");
+    let found = system.found(idle(&["libvulkan_broadcom.so"])).dropped.pop();
+    let found = found.expect("a finding");
+    assert_eq!(found.code, "hardware.none");
+    assert!(found.advice.contains("dtoverlay=vc4-kms-v3d"), "{}", found.advice);
+}
+
+#[test]
+fn a_tool_that_switches_a_card_off_is_found_by_its_file() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x10de", None);
+    system.file("usr/lib64/libnvidia-glcore.so.550.54.14", "");
+    system.file(
+        "etc/modprobe.d/blacklist-nvidia.conf",
+        "alias nvidia off\nalias x nvidia\n",
+    );
+    let found = system.found(report()).dropped.remove(0);
+    assert_eq!(
+        found.findings,
+        ["/etc/modprobe.d/blacklist-nvidia.conf forbids its kernel module: alias nvidia off"]
+    );
+    assert!(found.advice.contains("envycontrol -s hybrid"), "{}", found.advice);
+}
+
+#[test]
+fn a_node_that_the_system_refuses_despite_its_permissions_is_named() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+    system.file("dev/dri/renderD128", "");
+    let line =
+        "it printed: Could not get the kernel driver version for device /dev/dri/renderD128: Operation not permitted";
+    for (line, code) in [
+        (line, "hardware.no-permission"),
+        ("it printed: Permission denied", "hardware.not-used"),
+        ("it printed: no firmware for /dev/dri/renderD128", "hardware.not-used"),
+    ] {
+        let mut printed = idle(&["libvulkan_radeon.so"]);
+        printed.dropped[0].findings.push(line.into());
+        let found = system.found(printed).dropped.pop().expect("a finding");
+        assert_eq!(found.code, code, "{line}");
+        assert_eq!(
+            found.advice.contains("--device /dev/dri"),
+            code == "hardware.no-permission"
+        );
+    }
+}
+
+#[test]
+fn a_driver_that_was_left_behind_by_another_card_is_not_the_cause() {
+    let system = System::new();
+    system.card("0000:01:00.0", "0x030000", "0x1002", Some("amdgpu"));
+    system.file("dev/dri/renderD128", "");
+    let mut left = report();
+    left.dropped.push(Dropped {
+        rank: rank::BROKEN,
+        subject: "driver".into(),
+        code: "driver.not-opened".into(),
+        ..codes::DRIVER_NONE_HAS_DEVICE.about("libGLX_nvidia.so.0")
+    });
+    let found = system.found(left).dropped.pop().expect("a finding");
+    assert_eq!(
+        (found.code.as_str(), found.rank),
+        ("hardware.no-driver", rank::HARDWARE)
+    );
+    assert!(found.advice.contains("libvulkan_radeon (openSUSE)"), "{}", found.advice);
+}

@@ -1,0 +1,215 @@
+//! Remedies that consist of a variable: adapted to the loader that programs use, and tried.
+
+use crate::beside::leave_out;
+use crate::child;
+use crate::commands::Library;
+use crate::events::{Event, Record};
+use crate::explain::{KEPT, of_probe};
+use crate::manifests;
+use crate::other::Other;
+use crate::probe::{self, Seen};
+use crate::report::{self, Dropped, Report, WITHOUT_LAYERS};
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+/// Variable that disables drivers. Loaders before 1.3.234 know neither this one nor that for layers.
+const WITHOUT_DRIVERS: &str = "VK_LOADER_DRIVERS_DISABLE";
+/// Variable that replaces the search for drivers in all versions of the loader.
+const ONLY_DRIVERS: &str = "VK_ICD_FILENAMES";
+
+/// Upper bound on the parts that are left out together.
+const MOST: usize = 4;
+
+/// A variable, and the word that a remedy adds to it.
+type Set = (String, String);
+
+/// Replaces the variables in remedies that the loader of programs does not know.
+pub(crate) fn for_loader(report: &mut Report, records: &[Record], other: &Other) {
+    type Alternative = fn(&str, &[Record]) -> Option<Set>;
+    let rows: [(&str, Alternative); 2] = [(WITHOUT_DRIVERS, other_drivers), (WITHOUT_LAYERS, own_variable)];
+    for (variable, alternative) in rows.into_iter().filter(|(variable, _)| !other.knows(variable)) {
+        for dropped in &mut report.dropped {
+            let Some(value) = value_in(&dropped.advice, variable) else {
+                continue;
+            };
+            let found = alternative(&value, records);
+            let old = format!("{variable}={value}");
+            match &found {
+                Some((name, value)) => {
+                    let new = format!("{name}={value} PROGRAM");
+                    let advice = dropped.advice.replace(&format!("{old} PROGRAM"), &new);
+                    dropped.advice = advice.replace(&format!("{new}, or {new}"), &new);
+                }
+                None => without_command(dropped, &old),
+            }
+            if dropped.set.as_ref().is_some_and(|(name, _)| name == variable) {
+                dropped.set = found;
+            }
+        }
+    }
+}
+
+/// Returns the value of a variable in a remedy.
+fn value_in(advice: &str, variable: &str) -> Option<String> {
+    let (_, rest) = advice.split_once(&format!("{variable}="))?;
+    rest.split(' ').next().map(String::from)
+}
+
+/// Removes the command that sets a variable from a remedy.
+fn without_command(dropped: &mut Dropped, set: &str) {
+    match dropped.advice.find(&format!("; {}{set}", report::UNTIL_THEN)) {
+        Some(at) => dropped.advice.truncate(at),
+        None if dropped.advice.contains(set) => dropped.advice = format!("Update or remove {}.", dropped.name),
+        None => {}
+    }
+}
+
+/// Returns the variable with the manifests of all drivers but these.
+fn other_drivers(files: &str, records: &[Record]) -> Option<Set> {
+    let mut paths: Vec<&str> = Vec::new();
+    for record in records {
+        let Event::Decision(decision) = &record.event else {
+            continue;
+        };
+        let file = decision.name.rsplit('/').next().unwrap_or_default();
+        let is_other = decision.name.starts_with('/') && !files.split(',').any(|one| one == file);
+        if decision.subject == "driver-manifest"
+            && decision.is_kept()
+            && is_other
+            && !paths.contains(&decision.name.as_str())
+        {
+            paths.push(&decision.name);
+        }
+    }
+    (!paths.is_empty()).then(|| (ONLY_DRIVERS.into(), paths.join(":")))
+}
+
+/// Returns the variable by which the manifest of a layer lets users switch it off.
+fn own_variable(layer: &str, records: &[Record]) -> Option<Set> {
+    let manifest = records.iter().find_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == "layer" && decision.name == layer => Some(&decision.path),
+        _ => None,
+    });
+    manifests::own_switch(Path::new(manifest?), layer)
+}
+
+impl Library {
+    /// Runs the probe with the first remedy that a variable makes, and adds the result to the report. If another driver or layer ends the
+    /// probe then, it is left out too. Without a program of the user, a remedy that does not help leaves the report.
+    ///
+    /// # Errors
+    /// The probe cannot be run.
+    pub(crate) fn try_remedy(&self, report: &mut Report, other: Option<&Other>, of_program: bool) -> io::Result<()> {
+        let Some(first) = report.dropped.first().and_then(|first| first.set.clone()) else {
+            return Ok(());
+        };
+        let of_programs = other.is_some_and(|other| other.seen.not_opened.is_none());
+        let mut tried = None;
+        if of_programs {
+            // Programs use the other loader, and the remedy is for them.
+            tried = self.try_all(&probe::library(None), &first)?;
+        }
+        if tried.is_none() {
+            tried = self.try_all(&self.path(), &first)?;
+        }
+        let old = joined(&[first]);
+        let first = &mut report.dropped[0];
+        match tried {
+            Some((sets, words)) => {
+                if sets.len() > 1 {
+                    first
+                        .findings
+                        .push("without it alone, another driver or layer ends the program".into());
+                    first.advice = first.advice.replace(&old, &joined(&sets));
+                }
+                first.findings.push(format!("this was tried: {words}"));
+            }
+            None => {
+                first
+                    .findings
+                    .push(format!("{old} was tried, and no device can be used with it"));
+                if !of_program {
+                    without_command(first, &old);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the probe under a loader with one variable, and then with those that leave out the next drivers and layers too. Returns the variables
+    /// with a sentence about the devices that can be used; `None` if no device can.
+    fn try_all(&self, loader: &Path, first: &Set) -> io::Result<Option<(Vec<Set>, String)>> {
+        let mut sets = vec![first.clone()];
+        loop {
+            let tried = self.try_with(loader, &sets)?;
+            if let Some(words) = tried.usable {
+                return Ok(Some((sets, words)));
+            }
+            match tried.next.filter(|next| sets.len() < MOST && !sets.contains(next)) {
+                Some(next) => sets.push(next),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Runs the probe under a loader with these variables.
+    fn try_with(&self, loader: &Path, sets: &[Set]) -> io::Result<Tried> {
+        let mut command = Command::new(crate::itself::path()?);
+        command.arg(probe::ARGUMENT).arg(loader);
+        for (name, value) in sets {
+            match name == ONLY_DRIVERS {
+                true => drop(command.env(name, value)),
+                false => leave_out(&mut command, name, value),
+            }
+        }
+        let finished = child::run(command, self.limit(), KEPT)?;
+        let seen = Seen::last(&finished.output);
+        let count = seen.as_ref().map_or(0, |seen| seen.usable().count());
+        let report = of_probe(self, &finished, seen.as_ref())?;
+        let words = match report.loader.is_some() {
+            true => report.usable(),
+            false => format!("{count} {} can be used.", if count == 1 { "device" } else { "devices" }),
+        };
+        Ok(Tried {
+            usable: (count > 0).then_some(words),
+            next: report.dropped.into_iter().find_map(|dropped| dropped.set),
+        })
+    }
+}
+
+/// Result of the probe with some variables.
+struct Tried {
+    /// A sentence about the devices that can be used; `None` if there are none.
+    usable: Option<String>,
+    /// The variable that leaves out the next driver or layer that ended the probe.
+    next: Option<Set>,
+}
+
+/// Returns the variables as a shell expects them before a command. Words for one variable become one value.
+fn joined(sets: &[Set]) -> String {
+    let mut values: Vec<(&str, String)> = Vec::new();
+    for (name, value) in sets {
+        match values.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = format!("{known},{value}"),
+            None => values.push((name, value.clone())),
+        }
+    }
+    let words: Vec<String> = values
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_one_variable_are_one_value() {
+        let set = |name: &str, value: &str| (name.into(), value.into());
+        let sets = [set("A", "one"), set("B", "two"), set("A", "three")];
+        assert_eq!(joined(&sets), "A=one,three B=two");
+    }
+}

@@ -1,0 +1,39 @@
+//! Settings files that the loader of programs does not read, because it is older than such files.
+
+use super::{Difference, Report};
+use crate::events::{Event, Record};
+use crate::other::Other;
+
+/// Name of the settings file.
+const FILE: &str = "vk_loader_settings.json";
+
+/// Kind of the difference.
+const WHAT: &str = "settings";
+
+/// Removes findings about a settings file that the loader of programs does not read. Returns the difference.
+pub(super) fn forget_unread(report: &mut Report, records: &[Record], other: &Other) -> Option<Difference> {
+    let path = records.iter().find_map(|record| match &record.event {
+        Event::Decision(decision) if decision.subject == WHAT && decision.is_kept() => Some(decision.name.clone()),
+        _ => None,
+    })?;
+    if other.knows(FILE) {
+        return None;
+    }
+    let is_of_file = |source: &Option<String>| source.as_deref() == Some(WHAT);
+    report.dropped.retain(|dropped| !is_of_file(&dropped.source));
+    Some(Difference {
+        what: WHAT,
+        only: Some("asked"),
+        text: format!("{path} decides here, and the loader that programs get does not read such a file."),
+        because: None,
+        name: path,
+    })
+}
+
+impl Report {
+    /// Returns `true` if the loader of programs does not read the settings file that is there.
+    pub(crate) fn ignores_settings(&self) -> bool {
+        let other = self.other_loader.as_ref();
+        other.is_some_and(|other| other.differences.iter().any(|one| one.what == WHAT))
+    }
+}

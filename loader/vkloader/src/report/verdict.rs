@@ -1,0 +1,119 @@
+//! The verdict of a report: its first sentences.
+
+use super::{Dropped, Report, Verdict, codes, rank};
+
+/// Codes of findings about a program that did not end as it should, each with the first words of a verdict.
+const ENDINGS: [(&codes::Row, &str); 12] = [
+    (codes::PROGRAM_WORD_SIZE, "The program does not run under this library"),
+    (codes::PROGRAM_CRASHED, "The program crashed"),
+    (codes::PROGRAM_HUNG, "The program did not end in time"),
+    (
+        codes::PROGRAM_EXITED,
+        "The program ended itself in the middle of a call",
+    ),
+    (codes::PROGRAM_KILLED, "The program was killed"),
+    (codes::INSTANCE_LAYER_MISSING, "The program got no instance"),
+    (codes::INSTANCE_EXTENSION_MISSING, "The program got no instance"),
+    (codes::DISPLAY_MISSING, "The program has no display"),
+    (codes::DISPLAY_WITHOUT_DRI3, "The program failed"),
+    (codes::PROGRAM_CALL_FAILED, "The program failed"),
+    (codes::PROGRAM_FAILED, "The program failed"),
+    (codes::PROGRAM_NO_INSTANCE, "The program created no instance"),
+];
+
+/// Number of the first rows of [`ENDINGS`] that explain more than a graphics card that cannot be used.
+const BEFORE_HARDWARE: usize = 8;
+
+impl Dropped {
+    /// Returns `true` if the finding may be the reason why no graphics card can be used, although a software driver works.
+    fn explains_missing_card(&self) -> bool {
+        let is_of_layer =
+            self.subject.starts_with("layer") || self.subject == "variable" && self.name.contains("LAYER");
+        !is_of_layer && self.subject != "program" && !self.is_noise() && self.rank < rank::ASIDE
+    }
+}
+
+impl Report {
+    /// Returns `true` if a program can use a device.
+    pub(crate) fn is_usable(&self) -> bool {
+        self.verdict != Verdict::Nothing
+    }
+
+    /// Returns the verdict as one sentence: how a program of the user failed, and what can be used.
+    pub(crate) fn headline(&self) -> String {
+        let usable = self.usable();
+        match (self.failure(), self.verdict) {
+            (None, _) => usable,
+            (Some((_, words)), Verdict::Nothing) if self.devices.is_empty() => format!("{words}."),
+            (Some((_, words)), _) => {
+                let mut rest = usable.chars();
+                let first: String = rest.next().into_iter().flat_map(char::to_lowercase).collect();
+                format!("{words}; {first}{}", rest.as_str())
+            }
+        }
+    }
+
+    /// Returns a sentence about the devices that can be used.
+    pub(crate) fn usable(&self) -> String {
+        let count = self.devices.iter().filter(|device| device.is_usable).count();
+        match (self.verdict, self.devices.is_empty()) {
+            (Verdict::Nothing, true) => "No device can be used.".into(),
+            (Verdict::Nothing, false) => "No device can be used: devices are listed, and none can be created.".into(),
+            (Verdict::SoftwareOnly, _) => {
+                let first = self.devices.iter().find(|device| device.is_usable);
+                let name = first.map_or("", |device| device.name.as_str());
+                format!("Only software draws here ({name}): no graphics card can be used.")
+            }
+            (Verdict::Hardware, _) if count == 1 => "1 device can be used.".into(),
+            (Verdict::Hardware, _) => format!("{count} devices can be used."),
+        }
+    }
+
+    /// Returns the finding that says how the program failed, with the first words of the verdict. Returns `None` if the program did not fail, or if
+    /// another cause explains more.
+    fn failure(&self) -> Option<(&Dropped, &'static str)> {
+        let find = |(row, words): &(&codes::Row, &'static str)| {
+            let found = self.dropped.iter().find(|found| found.code == row.name)?;
+            Some((found, *words))
+        };
+        match self.verdict {
+            Verdict::Hardware => ENDINGS.iter().find_map(find),
+            Verdict::SoftwareOnly => ENDINGS[..BEFORE_HARDWARE].iter().find_map(find),
+            Verdict::Nothing => {
+                let first = self.dropped.first()?;
+                ENDINGS
+                    .iter()
+                    .filter_map(find)
+                    .find(|(found, _)| found.code == first.code)
+            }
+        }
+    }
+
+    /// Returns `true` if the verdict begins with a failure of the program.
+    pub(crate) fn is_failure(&self) -> bool {
+        self.failure().is_some()
+    }
+
+    /// Returns `true` if a layer changed the list of devices.
+    pub(crate) fn is_changed_by_layer(&self) -> bool {
+        self.hidden.iter().any(|hidden| hidden.by_what == "layer")
+            || self.devices.iter().any(|device| device.moved_by.is_some())
+    }
+
+    /// Returns `true` if the other report has the same active layers in the same order.
+    pub(crate) fn has_layers_of(&self, other: &Self) -> bool {
+        let names = |report: &Self| -> Vec<String> { report.layers.iter().map(|layer| layer.name.clone()).collect() };
+        names(self) == names(other)
+    }
+
+    /// Returns the first finding with a remedy that explains the verdict; `None` if hardware can be used and the program did not fail.
+    pub(crate) fn first_cause(&self) -> Option<&Dropped> {
+        let mut with_remedy = self.dropped.iter().filter(|dropped| !dropped.advice.is_empty());
+        match (self.verdict, self.failure()) {
+            (Verdict::Nothing, _) => with_remedy.next(),
+            (_, Some((failure, _))) => Some(failure),
+            (Verdict::SoftwareOnly, None) => with_remedy.find(|dropped| dropped.explains_missing_card()),
+            (Verdict::Hardware, None) => None,
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Programs that leave no trace, because they do not use the library that writes one.
+
+use crate::carried;
+use crate::causes::elf::{Closure, Identity, folders, interpreter, locate, read};
+use crate::events::{Event, Record};
+use crate::itself;
+use crate::manifests;
+use crate::report::{Dropped, codes};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Name by which programs open their loader.
+const LOADER: &str = "libvulkan.so.1";
+
+/// Words in the file of a program that contains a Vulkan loader.
+const OF_LOADERS: [&str; 2] = ["vk_icdGetInstanceProcAddr", "VK_ICD_FILENAMES"];
+
+/// Bits of a file's mode that raise privileges.
+const SET_USER: u32 = 0o4000;
+const SET_GROUP: u32 = 0o2000;
+
+/// Programs that start others as another user, with an example.
+const CHANGING_USER: [(&str, &str); 5] = [
+    ("sudo", "sudo vkloader explain -- PROGRAM"),
+    ("doas", "doas vkloader explain -- PROGRAM"),
+    ("pkexec", "pkexec vkloader explain -- PROGRAM"),
+    ("su", "su USER -c 'vkloader explain -- PROGRAM'"),
+    ("runuser", "runuser -u USER -- vkloader explain -- PROGRAM"),
+];
+
+/// Programs that start others in a sandbox, a container or on another machine, with an example.
+const ENTERING: [(&str, &str); 8] = [
+    (
+        "flatpak",
+        "flatpak run --command=sh --filesystem=home APPLICATION, and there vkloader as one file: ./vkloader explain",
+    ),
+    (
+        "snap",
+        "snap run --shell APPLICATION, and there vkloader as one file: ./vkloader explain",
+    ),
+    (
+        "docker",
+        "docker exec CONTAINER /vkloader explain, after docker cp vkloader CONTAINER:/ with vkloader as one file",
+    ),
+    (
+        "podman",
+        "podman exec CONTAINER /vkloader explain, after podman cp vkloader CONTAINER:/ with vkloader as one file",
+    ),
+    (
+        "distrobox",
+        "distrobox enter NAME -- ./vkloader explain, with vkloader as one file",
+    ),
+    ("toolbox", "toolbox run ./vkloader explain, with vkloader as one file"),
+    ("ssh", "ssh MACHINE vkloader explain -- PROGRAM"),
+    ("systemd-run", "systemd-run --pipe --wait vkloader explain -- PROGRAM"),
+];
+
+/// Packages for 32-bit programs of x86 systems: the loader, and drivers.
+const LOADER_32: &str = "libvulkan1:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), vulkan-loader.i686 (Fedora) or \
+    lib32-vulkan-icd-loader (Arch)";
+const DRIVERS_32: &str = "mesa-vulkan-drivers:i386 (Debian, Ubuntu; first: dpkg --add-architecture i386 && apt update), mesa-vulkan-drivers.i686 \
+    (Fedora), lib32-vulkan-radeon, lib32-vulkan-intel or lib32-nvidia-utils (Arch)";
+
+/// Returns the loader in a folder of a program, which the dynamic linker opens for it.
+pub(crate) fn own_loader(program: &OsStr) -> Option<PathBuf> {
+    let program = itself::find(program)?;
+    let program = std::fs::canonicalize(&program).ok()?;
+    let paths = folders(&program, &read(&program)?);
+    let mut paths = paths.iter().map(|folder| Path::new(folder).join(LOADER));
+    paths.find(|path| path.exists())
+}
+
+/// Returns the reason why a program wrote no trace, with a remedy.
+pub(crate) fn why(command: &[OsString]) -> String {
+    let brings = || has_loader(command.first()?);
+    known(command).or_else(brings).unwrap_or_else(|| {
+        "the program did not load this loader, or runs with raised privileges, where no trace is written, or in a sandbox, where --descriptor \
+         helps; vkloader explain without a program tells which devices there are"
+            .into()
+    })
+}
+
+/// Returns the reason why a program wrote no trace, with a remedy, if its name or file shows the reason.
+pub(crate) fn known(command: &[OsString]) -> Option<String> {
+    let name = command.first()?;
+    let file = Path::new(name).file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let of = |table: &[(&str, &'static str)]| {
+        table
+            .iter()
+            .find(|(known, _)| *known == file)
+            .map(|(_, example)| *example)
+    };
+    if let Some(example) = of(&CHANGING_USER) {
+        return Some(format!(
+            "{file} starts the program as another user and without this user's variables, so it writes no trace; start vkloader as that user: {example}"
+        ));
+    }
+    if let Some(example) = of(&ENTERING) {
+        return Some(format!(
+            "{file} starts the program where it has a loader and drivers of its own, so it writes no trace; start vkloader there: {example}"
+        ));
+    }
+    let program = itself::find(name)?;
+    if let Some(why) = privileges(&program) {
+        return Some(why);
+    }
+    if Identity::of(&program).is_some() && interpreter(&program).is_none() {
+        return Some(is_static(&program));
+    }
+    let missing = Closure::of(&program, Identity::of(&program)?).missing;
+    let (library, by) = missing.iter().find(|(library, _)| library != LOADER)?;
+    Some(format!(
+        "{} does not start: {library} is missing, which {} needs; install the package that brings it",
+        program.display(),
+        by.display()
+    ))
+}
+
+/// Returns the reason for a file that runs with raised privileges, in which no loader of a variable is opened and no trace is written.
+fn privileges(program: &Path) -> Option<String> {
+    let mode = std::fs::metadata(program).map_or(0, |status| status.mode());
+    let has = match mode & (SET_USER | SET_GROUP) {
+        0 => has_capabilities(program).then_some("capabilities (getcap)")?,
+        _ => "a set-user-ID or set-group-ID bit",
+    };
+    let name = program.display();
+    let file = program.file_name().unwrap_or_default().display();
+    Some(format!(
+        "{name} has {has}, so it runs with raised privileges and writes no trace; a copy has none: cp {name} /tmp/{file} && vkloader explain -- \
+         /tmp/{file}"
+    ))
+}
+
+/// Returns `true` if the system gives a program capabilities when it starts the file.
+fn has_capabilities(program: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::fs::getxattr(program, "security.capability", &mut [0_u8; 64]).is_ok();
+    #[cfg(not(target_os = "linux"))]
+    return false;
+}
+
+/// Returns the reason for a program that brings a loader.
+fn has_loader(program: &OsStr) -> Option<String> {
+    let loader = own_loader(program)?;
+    Some(format!(
+        "{} brings a Vulkan loader of its own, {}, which writes no trace; vkloader explain --library LIBRARY -- PROGRAM runs it under a library of \
+         this project",
+        Path::new(program).display(),
+        loader.display()
+    ))
+}
+
+/// Returns the reason for a program that opens no libraries.
+fn is_static(program: &Path) -> String {
+    let bytes = std::fs::read(program).unwrap_or_default();
+    let contains = |word: &str| bytes.windows(word.len()).any(|part| part == word.as_bytes());
+    let what = match OF_LOADERS.into_iter().all(contains) {
+        true => "contains a Vulkan loader of its own, which writes no trace",
+        false => "uses no Vulkan loader",
+    };
+    format!(
+        "{} is linked statically, so it opens no library, and {what}; vkloader explain without a program tells which devices there are",
+        program.display()
+    )
+}
+
+/// Executes the 32-bit `vkloader` for a 32-bit program, if it is installed. Returns if it is not, or if this machine cannot run it.
+pub(crate) fn become_32_bits(program: &OsStr) {
+    let is_32 = itself::find(program)
+        .and_then(|program| Identity::of(&program))
+        .is_some_and(Identity::is_x86_32);
+    let is_other = is_32 && !Identity::of_this_process().is_x86_32();
+    if let Some(vkloader) = carried::program_of_32_bits().filter(|_| is_other) {
+        // An error means that this machine cannot run 32-bit programs.
+        let _ = Command::new(vkloader).args(std::env::args_os().skip(1)).exec();
+    }
+}
+
+/// Returns `true` for a program that is for another processor or word size than this program.
+pub(crate) fn is_of_other_size(program: &OsStr) -> bool {
+    let its = itself::find(program).and_then(|program| Identity::of(&program));
+    its.is_some_and(|its| its != Identity::of_this_process())
+}
+
+/// Returns the finding about a program for another processor or word size than this program. `records` is the trace of the probe.
+pub(crate) fn of_other_size(program: &OsStr, records: &[Record]) -> Option<Dropped> {
+    let program = itself::find(program)?;
+    let its = Identity::of(&program)?;
+    let mut found = codes::PROGRAM_WORD_SIZE.about(program.display().to_string());
+    found.findings.push(format!(
+        "it is for {its}, and vkloader for {}",
+        Identity::of_this_process()
+    ));
+    let Some(loader) = locate(LOADER, its) else {
+        found.reason = format!("The program is for {its}, and no Vulkan loader for such programs is installed.");
+        found.advice = for_32_bits(its, LOADER_32);
+        return Some(found);
+    };
+    found.findings.push(format!("its loader: {}", loader.display()));
+    let drivers = drivers(records, its);
+    if drivers.is_empty() {
+        found.reason = format!("The program is for {its}, and no Vulkan driver for such programs is installed.");
+        found.advice = for_32_bits(its, DRIVERS_32);
+        return Some(found);
+    }
+    for (manifest, library) in drivers {
+        let missing = Closure::of(&library, its).missing;
+        let library = library.display();
+        found.findings.push(match missing.first() {
+            Some((name, by)) => format!(
+                "{library} of {manifest} does not open: {name} is missing, which {} needs",
+                by.display()
+            ),
+            None => format!("its driver: {library} of {manifest}"),
+        });
+    }
+    Some(found)
+}
+
+/// Returns the remedy that installs packages for 32-bit programs; the usual one for other programs.
+fn for_32_bits(its: Identity, packages: &str) -> String {
+    match its.is_x86_32() {
+        true => format!("Install {packages}."),
+        false => codes::PROGRAM_WORD_SIZE.remedy.into(),
+    }
+}
+
+/// Returns the manifests in a trace whose driver is a library for these programs, each with the library.
+fn drivers(records: &[Record], its: Identity) -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for record in records {
+        let Event::Decision(decision) = &record.event else {
+            continue;
+        };
+        let is_known = found.iter().any(|(known, _)| *known == decision.name);
+        if decision.subject != "driver-manifest" || is_known {
+            continue;
+        }
+        let path = Path::new(&decision.name);
+        let library = manifests::named(path).map(|named| manifests::found(path, &named));
+        let library = library.and_then(|library| locate(&library.display().to_string(), its));
+        if let Some(library) = library.filter(|library| Identity::of(library) == Some(its)) {
+            found.push((decision.name.clone(), library));
+        }
+    }
+    found
+}
