@@ -1,4 +1,4 @@
-//! The behaviour cases, each with the code that it uses.
+//! The behaviour tests, each with the code that it uses.
 
 use crate::rust::{Source, Tokens, is_test};
 use crate::tree::Tree;
@@ -21,7 +21,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// A case that is known by its name alone.
+    /// Creates a test of which only the name is known.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -43,7 +43,7 @@ struct Part {
     is_case: bool,
 }
 
-/// All cases, each with the helpers of its file that it uses, directly or through others.
+/// Returns all cases, each with the helpers of its file that it uses, directly or through others.
 ///
 /// # Errors
 /// A file of cases cannot be read.
@@ -66,7 +66,7 @@ pub fn cases(tree: &Tree) -> Result<Vec<Case>, String> {
     Ok(found)
 }
 
-/// The part with this name and all that it uses, other cases not included.
+/// Returns the part with this name and everything that it uses, except other tests.
 fn used(parts: &BTreeMap<String, Part>, name: &str) -> Vec<Rc<Tokens>> {
     let mut seen = BTreeSet::from([name]);
     let mut waiting = vec![name];
@@ -83,7 +83,7 @@ fn used(parts: &BTreeMap<String, Part>, name: &str) -> Vec<Rc<Tokens>> {
     found
 }
 
-/// The functions, constants and structures of a file, and the cases in its tables.
+/// Returns the functions, constants and structures of a file, and the cases in its tables.
 fn parts(source: &Source) -> BTreeMap<String, Part> {
     let mut found = BTreeMap::new();
     for item in &source.file.items {
@@ -109,7 +109,7 @@ fn parts(source: &Source) -> BTreeMap<String, Part> {
     found
 }
 
-/// The cases that a table inside a macro lists, each with the comment before it: a name that begins with a number, and a colon.
+/// Returns the tests in a table inside a macro, each with the comment before it. An entry is a name that begins with a number, and a colon.
 fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     let all: Vec<TokenTree> = stream.clone().into_iter().collect();
     let is_head = |at: usize| match (&all[at], all.get(at + 1)) {
@@ -137,7 +137,7 @@ fn table(source: &Source, stream: &TokenStream) -> Vec<(String, Part)> {
     found.collect()
 }
 
-/// Returns the start of the comment before a place: a comment is an attribute per line, which is a sign and a group in brackets.
+/// Returns the start of the comment before a place. In tokens, each line of a comment is an attribute: a sign and a group in brackets.
 fn with_comment(all: &[TokenTree], mut place: usize) -> usize {
     while let Some([TokenTree::Punct(mark), TokenTree::Group(_)]) = place.checked_sub(2).map(|first| &all[first..place])
         && mark.as_char() == '#'

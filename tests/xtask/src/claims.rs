@@ -1,5 +1,5 @@
-//! Claims of documents about all code, as far as the sources can show them: the length of files and functions, and the only modules that name
-//! something. `claims.toml` has the bounds and the exceptions.
+//! Claims of documents about all code that the sources can show: the length of files and functions, and the modules that alone may use a
+//! name. `claims.toml` has the bounds and the exceptions.
 
 use crate::rust::{Source, attributes, is_for_tests};
 use crate::tree::Tree;
@@ -21,9 +21,9 @@ pub struct Claims {
     /// Upper bounds on the lines of a function, and of a file.
     function_lines: usize,
     file_lines: usize,
-    /// Functions that are longer: the end of a file's path without `src`, two colons, the name.
+    /// Longer functions: the end of a file's path without `src`, two colons, and the name.
     long_functions: BTreeSet<String>,
-    /// Files that are longer: the end of a path.
+    /// Longer files: the end of a path.
     long_files: BTreeSet<String>,
     #[serde(default)]
     only: Vec<Only>,
@@ -37,7 +37,7 @@ struct Only {
     claim: String,
     /// Beginnings of the restricted paths, and names of restricted macros.
     names: Vec<String>,
-    /// Ends of the paths of files that may use them, or beginnings of folders.
+    /// Files that may use the names: the ends of their paths, or the beginnings of folders.
     files: BTreeSet<String>,
     /// Folder whose files are examined.
     within: String,
@@ -48,11 +48,11 @@ struct Only {
 struct Facts {
     /// Name and lines of each function.
     functions: Vec<(String, usize)>,
-    /// Paths that it names.
+    /// Paths that the file names.
     paths: BTreeSet<String>,
 }
 
-/// A line for each claim that does not hold, and each exception that nothing needs.
+/// Returns a line for each false claim, and for each unused exception.
 ///
 /// # Errors
 /// The claims or a source cannot be read.
@@ -68,7 +68,7 @@ pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(claims.judged(&files))
 }
 
-/// Returns `true` if only tests have a file.
+/// Returns `true` if a file exists only for tests.
 fn is_test(path: &str) -> bool {
     ["/tests/", "/testing/", "/golden/"]
         .iter()

@@ -1,7 +1,8 @@
 //! Checks the commands that documents show.
 //!
-//! Every command has a row in `commands.toml`. The row names a file of the tests that runs the command and the words with which it does so,
-//! or the reason why no test runs it. Errors are a command without a row, a row that no document needs, and a row whose words are gone.
+//! Every command has a row in `commands.toml`. The row names a test file that runs the command, and the words in that file that do so.
+//! Otherwise it gives the reason why no test runs the command. Errors are a command without a row, a row that no document needs, and a row
+//! whose words are gone.
 
 use crate::tree::Tree;
 use crate::words::line;
@@ -17,9 +18,9 @@ const SHELLS: [&str; 4] = ["", "sh", "bash", "console"];
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rows {
-    /// Programs with which a command begins, after settings of variables, beside scripts.
+    /// Programs with which a command may begin, after assignments of variables, in addition to scripts.
     programs: Vec<String>,
-    /// Names of programs and files that prose speaks of.
+    /// Names of programs and files that prose mentions.
     names: BTreeSet<String>,
     run: Vec<Run>,
     not_run: Vec<NotRun>,
@@ -43,10 +44,10 @@ struct NotRun {
 }
 
 impl Rows {
-    /// The rows of the project.
+    /// Reads the rows of the project.
     ///
     /// # Errors
-    /// They cannot be read, or a reason is empty.
+    /// The file cannot be read, or a reason is empty.
     pub fn read(tree: &Tree) -> Result<Self, String> {
         let rows: Self = toml::from_str(&tree.read(FILE)?).map_err(|error| format!("{FILE}: {error}"))?;
         match rows.not_run.iter().find(|row| row.why.trim().is_empty()) {
@@ -55,7 +56,7 @@ impl Rows {
         }
     }
 
-    /// The commands of a document, each with its line: in indented and fenced lines, and in code within prose.
+    /// Returns the commands of a document, each with its line: in indented and fenced lines, and in code within prose.
     pub fn shown(&self, text: &str) -> Vec<(usize, String)> {
         let (mut found, mut prose) = (Vec::new(), String::new());
         let mut fence: Option<String> = None;
@@ -69,7 +70,7 @@ impl Rows {
             } else if fence.is_some() || whole.starts_with("    ") {
                 if fence.as_deref().is_none_or(|kind| SHELLS.contains(&kind)) {
                     let code = whole.trim();
-                    // Columns are divided by three blanks, and each may hold a command.
+                    // Three blanks divide columns, and each column may hold a command.
                     let parts = code.strip_prefix("$ ").unwrap_or(code).split("   ");
                     found.extend(
                         parts
@@ -112,7 +113,7 @@ impl Rows {
             return false;
         };
         match first {
-            // Text mentions the program of this name too, without meaning a command.
+            // Prose also mentions this program without meaning a command.
             "vkloader" | "target/release/vkloader" => words.next().is_some(),
             first if first.starts_with("make/") => first.len() > 5,
             first if first.starts_with("registry/") || first.starts_with("tests/") => first.ends_with(".sh"),
@@ -167,7 +168,7 @@ fn is_setting(word: &str) -> bool {
     !name.is_empty() && name.bytes().all(|it| it.is_ascii_uppercase() || it == b'_')
 }
 
-/// Code within prose, with its place. It may go on in the next line of its paragraph.
+/// Returns the code within prose, with its place. The code may continue on the next line of its paragraph.
 fn code_of(prose: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut begin = 0;

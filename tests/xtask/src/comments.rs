@@ -1,13 +1,13 @@
-//! Comments of sources, as a small lexer finds them: the parser drops plain comments.
+//! Finds comments of sources with a small lexer, because the parser drops plain comments.
 
 /// A comment, or several line comments of one kind that follow each other.
 #[derive(Debug, PartialEq)]
 pub struct Comment {
-    /// Line of its beginning, from 1.
+    /// Line on which the comment begins, from 1.
     pub line: usize,
-    /// Documentation of an item or module, instead of a plain comment.
+    /// `true` for documentation of an item or module, `false` for a plain comment.
     pub documents: bool,
-    /// The text without the marks; its lines are those of the source.
+    /// The text without the marks, with the same lines as the source.
     pub text: String,
 }
 
@@ -28,7 +28,7 @@ pub fn of_rust(text: &str) -> Vec<Comment> {
             add(&mut found, text, place, "/*", body.trim());
             length
         } else {
-            // A name is skipped whole: its last letter may look like the prefix of a text.
+            // Skips a whole name, because its last letter may look like the prefix of a string.
             literal(rest).unwrap_or_else(|| name(rest).max(rest.chars().next().map_or(1, char::len_utf8)))
         };
     }
@@ -88,12 +88,12 @@ fn add(found: &mut Vec<Comment>, text: &str, place: usize, mark: &str, body: &st
     }
 }
 
-/// Returns `true` for a documentation comment; four slashes begin a plain one.
+/// Returns `true` for a documentation comment. Four slashes begin a plain comment.
 fn is_documentation(rest: &str) -> bool {
     rest.starts_with("//!") || (rest.starts_with("///") && !rest.starts_with("////"))
 }
 
-/// Length of a block comment, in which others may be nested.
+/// Returns the length of a block comment, in which other comments may be nested.
 fn block(rest: &str) -> usize {
     let mut depth = 0;
     let mut place = 0;
@@ -114,7 +114,7 @@ fn block(rest: &str) -> usize {
     rest.len()
 }
 
-/// Length of a text or character with its prefix, if `rest` begins with one.
+/// Returns the length of a string or character with its prefix, if `rest` begins with one.
 fn literal(rest: &str) -> Option<usize> {
     let prefix = ["br", "cr", "r", "b", "c", ""].into_iter().find(|prefix| {
         rest.strip_prefix(prefix).is_some_and(|rest| {
@@ -138,7 +138,7 @@ fn literal(rest: &str) -> Option<usize> {
     is_character.then(|| rest.len() - mark.len() + quoted(mark, '\''))
 }
 
-/// Length of a text that begins and ends with `mark`, in which a backslash protects the next character.
+/// Returns the length of a string that begins and ends with `mark`. In the string, a backslash protects the next character.
 fn quoted(rest: &str, mark: char) -> usize {
     let mut protected = false;
     for (place, character) in rest.char_indices().skip(1) {
@@ -152,7 +152,7 @@ fn quoted(rest: &str, mark: char) -> usize {
     rest.len()
 }
 
-/// Length of a raw text after its `r`.
+/// Returns the length of a raw string after the letter `r`.
 fn raw(rest: &str) -> usize {
     let marks = rest.len() - rest.trim_start_matches('#').len();
     let end = format!("\"{}", "#".repeat(marks));
@@ -162,7 +162,7 @@ fn raw(rest: &str) -> usize {
         .map_or(rest.len(), |length| body + length + end.len())
 }
 
-/// Length of the name or number that `rest` begins with.
+/// Returns the length of the name or number at the start of `rest`.
 fn name(rest: &str) -> usize {
     rest.find(|character: char| !crate::words::is_word(character))
         .unwrap_or(rest.len())

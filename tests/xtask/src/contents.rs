@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Packages that are installed on systems. Users run the crates in them.
+/// Packages that are installed on systems. Their crates run on users' machines.
 const SHIPPED: [&str; 3] = ["vulkan-loader", "vkloader", "vk-loader-service"];
 /// Copyright line of the registry's XML.
 const REGISTRY: &str = "Copyright 2015-2026 The Khronos Group Inc.";
@@ -20,7 +20,7 @@ const UNKNOWN: &str = "NOASSERTION";
 /// Prints the list with the time `epoch`, in seconds since 1970.
 ///
 /// # Errors
-/// The time is not a number, or cargo or a file cannot be asked.
+/// The time is not a number, cargo fails, or a file cannot be read.
 pub fn print(tree: &Tree, epoch: &str) -> Result<(), String> {
     let epoch: u64 = epoch
         .parse()
@@ -72,7 +72,7 @@ fn contents(tree: &Tree, known: &Metadata, epoch: u64) -> Result<Value, String> 
     for package in &known.packages {
         let own = identifier(&package.name, &package.version);
         if !shipped.contains(package.id.as_str()) {
-            // The generator and the tests: in the source archive, in nothing that is installed.
+            // The generator and the tests are in the source archive, but in nothing that is installed.
             relate(&own, "DEV_TOOL_OF", &whole);
         }
         rows.insert(own, row(package, &checksums));
@@ -120,7 +120,7 @@ fn identifier(name: &str, version: &str) -> String {
     format!("SPDXRef-{}", plain.collect::<String>())
 }
 
-/// The checksum of each package of a lock file, by name and version.
+/// Returns the checksum of each package of a lock file, by name and version.
 fn checksums(lock: &toml::Table) -> BTreeMap<(String, String), String> {
     let text = |row: &toml::Value, key: &str| row.get(key).and_then(toml::Value::as_str).map(str::to_owned);
     let rows = lock
@@ -132,7 +132,7 @@ fn checksums(lock: &toml::Table) -> BTreeMap<(String, String), String> {
         .collect()
 }
 
-/// A crate as a package of the list.
+/// Returns a crate as a package of the list.
 fn row(package: &Package, checksums: &BTreeMap<(String, String), String>) -> Value {
     let mut entry = json!({
         "SPDXID": identifier(&package.name, &package.version),
@@ -155,7 +155,7 @@ fn row(package: &Package, checksums: &BTreeMap<(String, String), String>) -> Val
     entry
 }
 
-/// The XML from which `generated/` and the snapshot were made: facts of others.
+/// Returns the XML files from which `generated/` and the snapshot were made, as packages of another project.
 fn registry(tree: &Tree) -> Result<Vec<Value>, String> {
     let (pin, header) = (tree.toml("registry/pin.toml")?, tree.header()?);
     let sums = pin
@@ -179,10 +179,10 @@ fn registry(tree: &Tree) -> Result<Vec<Value>, String> {
     Ok(rows.collect())
 }
 
-/// A time as the list writes it: the date of the Gregorian calendar, and the time of day in Greenwich.
+/// Returns a time in the form of the list: a date of the Gregorian calendar, and a time of day in Greenwich.
 fn time(epoch: u64) -> String {
     let (days, seconds) = (epoch / 86_400, epoch % 86_400);
-    // Years begin in March here, so that a leap day ends one; an era has 400 of them.
+    // In this calculation, years begin in March, so that a leap day is the last day of a year. An era has 400 years.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

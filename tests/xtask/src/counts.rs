@@ -1,14 +1,14 @@
-//! Counts of cases in documents, both of all cases and of passed ones.
+//! Checks counts of tests in documents: of all tests, and of passed ones.
 //!
-//! Each added case makes such counts stale, so prose must not contain them. They are allowed in the tables that `make documents` writes, and in a
-//! paragraph that names the commit of the run which printed them.
+//! Each added test makes such counts stale, so prose must not contain them. They are allowed in the tables that `make documents` writes,
+//! and in a paragraph that names the commit of the run.
 
 use crate::words::{is_word, line, without_tables};
 
 const NOUNS: [&str; 5] = ["cases", "tests", "statements", "scenes", "mutants"];
 const GROUPS: [&str; 6] = ["applications", "drivers", "layers", "`app`", "`drivers`", "`layers`"];
 
-/// A line for each count in a document without the commit of its run.
+/// Returns a line for each count in a document without the commit of its run.
 pub fn problems(path: &str, text: &str) -> Vec<String> {
     let plain = without_tables(text);
     let mut wrong = Vec::new();
@@ -35,7 +35,7 @@ fn is_blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
-/// The counts in a paragraph, with their places.
+/// Returns the counts in a paragraph, with their places.
 fn counts(text: &str) -> Vec<(usize, &str)> {
     let mut found: Vec<(usize, &str)> = Vec::new();
     for (place, _) in text.match_indices(|it: char| it.is_ascii_digit()) {
@@ -48,8 +48,8 @@ fn counts(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the length of the count at the start of a text. A count is a number, perhaps `of` another one, up to two words, and a counted noun; or a
-/// number out of a group of cases.
+/// Returns the length of the count at the start of a text. A count is a number, perhaps `of` another number, up to two words, and a counted
+/// noun; or a number out of a group of tests.
 fn count(text: &str) -> Option<usize> {
     let first = number(text)?;
     let second = first
@@ -94,7 +94,7 @@ fn one_of<'a>(words: &[&str], text: &'a str) -> Option<&'a str> {
         .find_map(|word| text.strip_prefix(word).filter(|rest| !rest.starts_with(is_word)))
 }
 
-/// Returns `true` if a text names a commit: digits and letters from a to f, and both of them.
+/// Returns `true` if a text names a commit: a word of digits and letters from a to f, with at least one of each.
 fn has_commit(text: &str) -> bool {
     text.split(|it| !is_word(it)).any(|word| {
         let is_hexadecimal = word

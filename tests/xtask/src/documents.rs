@@ -13,7 +13,7 @@ const MATRIX: &str = "target/MATRIX.md";
 
 /// Documents and matrix, made from the sources.
 struct Made {
-    /// The documents as they should be.
+    /// The expected text of each document.
     documents: BTreeMap<String, String>,
     matrix: String,
 }
@@ -23,7 +23,7 @@ type Errors = Vec<String>;
 /// Writes the documents and the matrix.
 ///
 /// # Errors
-/// Something in them does not hold.
+/// A statement in a document is wrong.
 pub fn write(tree: &Tree) -> Result<(), Errors> {
     let made = made(tree)?;
     let put = |path: &str, text: &str| {
@@ -81,9 +81,9 @@ fn made(tree: &Tree) -> Result<Made, Errors> {
     }
 }
 
-/// Returns a line for each wrong statement in the documents (commands, counts, links, claims about all code), and for English to rewrite.
+/// Returns a line for each wrong statement in the documents (commands, counts, links, claims about all code), and for each text to rewrite.
 fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
-    // The reference quotes messages and names of the registry; it shows no commands.
+    // The reference quotes messages and names of the registry, but shows no commands.
     let texts = paths.iter().filter(|path| !path.starts_with(reference::FOLDER));
     let texts: Result<Vec<_>, String> = texts
         .map(|path| Ok((path.clone(), tree.read(path)?.to_string())))
@@ -99,7 +99,7 @@ fn said(tree: &Tree, paths: &[String]) -> Result<Errors, String> {
     Ok(wrong)
 }
 
-/// A document with its tables, the header, and the places that its numbers lead to.
+/// Returns a document with its tables, the header, and the targets of its numbers.
 fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &mut Errors) -> Result<String, String> {
     let mut text = tree.read(path)?.to_string();
     for (_, name, lines) in TABLES.iter().filter(|(document, ..)| *document == path) {
@@ -109,7 +109,7 @@ fn made_document(tree: &Tree, path: &str, entries: &[reference::Entry], wrong: &
         Ok(with_header) => text = with_header,
         Err(error) => wrong.push(error),
     }
-    // The pages of the reference name the page with each link, since their numbers lead to each other.
+    // The pages of the reference name the page in each link, because their numbers refer to each other.
     if !path.starts_with(reference::FOLDER) {
         let (with_places, bad) = reference::with_places(path, &text, entries);
         text = with_places;

@@ -2,7 +2,8 @@
 
 use crate::words::version;
 
-/// Places where a document names the current header: the document, `true` if a line begins so, the text before the number, and the text after it.
+/// Places where a document names the current header. Each has the document, `true` if the text is at the start of a line, the text before
+/// the number, and the text after it.
 const NAMED: [(&str, bool, &str, &str); 3] = [
     ("README.md", true, "Header ", "."),
     ("docs/packaging.md", true, "| `libvulkan.so.", "`"),
@@ -55,7 +56,7 @@ pub fn with_header(path: &str, text: &str, header: &str) -> Result<String, Strin
     }
 }
 
-/// Returns `true` if a line names the header, and not a longer number that has it in it.
+/// Returns `true` if a line names the header, and not a longer number that contains it.
 fn names(line: &str, header: &str) -> bool {
     line.match_indices(header).any(|(place, _)| {
         let after = line[place + header.len()..].trim_start_matches('.');

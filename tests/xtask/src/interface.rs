@@ -1,7 +1,7 @@
 //! The binary interface of a built library.
 //!
-//! Its exported names are those of `generated/exports` and of the last release, without symbol versions, and it needs no newer libc than
-//! `docs/packaging.md` says.
+//! Checks the binary interface of a built library. Its exported names are those of `generated/exports` and of the last release, without
+//! symbol versions. It needs no newer libc than `docs/packaging.md` states.
 
 use crate::tree::Tree;
 use crate::words::digits;
@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::process::ExitCode;
 
-/// The oldest glibc that has all that is needed. By another compiler or linker it can be a lower one, and never a higher one.
+/// The oldest glibc that has everything the library needs. Another compiler or linker may need an older version, but never a newer one.
 const GLIBC: [u32; 2] = [2, 34];
 const EXPORTS: &str = "generated/exports/linux.txt";
-/// Programs that were built with the library depend on it by this list, in Debian.
+/// List by which Debian programs that were built with the library depend on it.
 const RELEASED: &str = "packaging/debian/libvulkan1-rs.symbols";
 
 type Names = BTreeSet<String>;
@@ -25,11 +25,11 @@ struct Interface {
     exported: Names,
     /// Exported names that have a version.
     versioned: Names,
-    /// Versions of the C library that the dynamic linker looks for, with the symbols that have them.
+    /// Versions of the C library that the dynamic linker looks for, each with its symbols.
     libc: BTreeMap<String, Names>,
 }
 
-/// Prints for each promise whether the library keeps it.
+/// Prints each promise, and says if the library keeps it.
 pub fn run(tree: &Tree, library: &str) -> ExitCode {
     let found = fs::read(library)
         .map_err(|error| format!("{library}: {error}"))
@@ -156,7 +156,7 @@ fn judged(tree: &Tree, interface: &Interface) -> Result<Vec<(String, Names)>, St
     ])
 }
 
-/// Returns the parts of a version that can be compared; a version without a number counts as newer than all known ones.
+/// Returns the parts of a version for comparison. A version without a number counts as newer than all known versions.
 fn number(version: &str) -> Vec<u32> {
     let parts = version
         .trim_start_matches("GLIBC_")
@@ -178,7 +178,7 @@ fn listed(tree: &Tree) -> Result<Names, String> {
         .collect())
 }
 
-/// The names of the last release.
+/// Returns the names of the last release.
 fn released(tree: &Tree) -> Result<Names, String> {
     let text = tree.read(RELEASED)?;
     let names = text
@@ -188,7 +188,7 @@ fn released(tree: &Tree) -> Result<Names, String> {
 }
 
 /// Adds the names of a new header to the list of released names. The header's version is the first one from which programs may ask for
-/// them. Names that are gone stay in the list, because programs may still ask for them.
+/// these names. Removed names stay in the list, because programs may still ask for them.
 ///
 /// # Errors
 /// A list cannot be read or written.

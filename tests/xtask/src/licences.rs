@@ -1,8 +1,8 @@
 //! The crates of an unpacked source archive as paragraphs of `debian/copyright`.
 //!
-//! If a crate offers a choice of licences, only the two of this project are named, under which every archive may be passed on. Other licences follow
-//! with their texts, from the crates that have them. All crates of the lock file are included, even those that no feature uses. A licence that
-//! `deny.toml` does not allow is an error.
+//! If a licence of this project satisfies the choice that a crate offers, the paragraph names only such licences. Every archive may be
+//! passed on under the licences of this project. For other licences, the texts come from the crates that have them. All crates of the lock
+//! file are included, even those that no feature uses. A licence that `deny.toml` does not allow is an error.
 
 use crate::metadata::{Metadata, Package};
 use crate::tree::Tree;
@@ -10,16 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The licences of the project, and how Debian calls them.
+/// The licences of the project, and Debian's names for them.
 const COMMON: [(&str, &str); 2] = [("Apache-2.0", "Apache-2.0"), ("MIT", "Expat")];
 
-/// The licence of crates that no feature takes and cargo-deny does not see, but that the archive has, as it has all of `Cargo.lock`.
+/// The licence of crates that no feature uses and that cargo-deny does not see. The archive contains them, because it contains all of
+/// `Cargo.lock`.
 const ARCHIVED: &str = "MIT-0";
 
 /// Prints the paragraphs.
 ///
 /// # Errors
-/// A licence is not allowed, or cargo or a file cannot be asked.
+/// A licence is not allowed, cargo fails, or a file cannot be read.
 pub fn print(tree: &Tree) -> Result<(), String> {
     let rules = tree.toml("deny.toml")?;
     let (mut groups, mut texts) = (BTreeMap::new(), BTreeMap::new());
@@ -69,7 +70,7 @@ fn authors(package: &Package) -> String {
     }
 }
 
-/// The first file of a crate with the text of a licence.
+/// Returns the first file of a crate with the text of a licence.
 fn licence_file(folder: &Path, of_several: bool) -> Option<PathBuf> {
     let begin = if of_several { "LICENSE-UNICODE" } else { "LICENSE" };
     let names = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
@@ -81,7 +82,7 @@ fn licence_file(folder: &Path, of_several: bool) -> Option<PathBuf> {
         .min()
 }
 
-/// The licences that `deny.toml` allows a crate.
+/// Returns the licences that `deny.toml` allows a crate.
 fn allowed(rules: &toml::Table, name: &str) -> BTreeSet<String> {
     let list = |value: Option<&toml::Value>| {
         value
@@ -104,7 +105,7 @@ fn allowed(rules: &toml::Table, name: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns a licence expression as Debian writes it: the project's own licences if they suffice, otherwise the whole expression.
+/// Returns a licence expression in Debian's form: the project's own licences if they suffice, otherwise the whole expression.
 fn chosen(expression: &str) -> String {
     let will_do = COMMON
         .iter()
@@ -126,7 +127,7 @@ fn chosen(expression: &str) -> String {
         .filter(|word| !["AND", "OR"].contains(word));
     match words.collect::<Vec<_>>().as_slice() {
         [one] => debian(one),
-        // One licence of each choice, with all that are joined to it by AND.
+        // One licence of each choice, with all licences that AND joins to it.
         _ => {
             let parts = expression.split(" AND ").map(|part| {
                 part.split(" OR ")
@@ -139,7 +140,7 @@ fn chosen(expression: &str) -> String {
     }
 }
 
-/// The lines of a licence as a field holds them.
+/// Returns the lines of a licence in the form of a field.
 fn paragraph(text: &str) -> String {
     let lines: Vec<&str> = text.trim_matches('\n').lines().map(str::trim_end).collect();
     let indents = lines
@@ -157,7 +158,7 @@ fn paragraph(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns `true` if one may have something under licences that are allowed. What cannot be read is not.
+/// Returns `true` if allowed licences satisfy the expression. Returns `false` for an invalid expression.
 fn satisfied(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<&str> = spaced.split_whitespace().collect();

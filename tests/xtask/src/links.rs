@@ -1,4 +1,4 @@
-//! Targets of the links of documents.
+//! Checks the targets of links in documents.
 
 use crate::tree::Tree;
 use crate::words::{line, links, without_code};
@@ -35,7 +35,7 @@ pub fn problems(tree: &Tree, documents: &[String]) -> Result<Vec<String>, String
     Ok(wrong)
 }
 
-/// Returns the possible anchors of a page: its headings, and the places that it names itself.
+/// Returns the possible anchors of a page: its headings, and the anchors that it defines itself.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut fenced = false;
@@ -54,7 +54,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A heading as a link writes it.
+/// Returns a heading in the form that links use.
 fn slug(heading: &str) -> String {
     let kept = heading
         .chars()
@@ -62,7 +62,7 @@ fn slug(heading: &str) -> String {
     kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
 }
 
-/// The path that a link of a document leads to.
+/// Returns the path that a link of a document leads to.
 fn joined(document: &str, link: &str) -> String {
     let mut parts: Vec<&str> = document.split('/').collect();
     parts.pop();
@@ -76,7 +76,7 @@ fn joined(document: &str, link: &str) -> String {
     parts.join("/")
 }
 
-/// The path of a folder, as a link of the document writes it.
+/// Returns the path of a folder in the form that a link of the document has.
 pub fn relative(document: &str, folder: &str) -> String {
     let from: Vec<&str> = document
         .rsplit_once('/')

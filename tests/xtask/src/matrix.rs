@@ -1,8 +1,8 @@
-//! Promises of the library, row by row, and the cases that show them.
+//! Promises of the library, row by row, and the tests that show them.
 //!
-//! The rows come from their definitions: the exported symbols, the table of variables, the members of JSON files that the parsers read, the interface
-//! versions, and the numbers of `docs/reference/`. A case belongs to a row if it, or a helper of its file, mentions the row's subject or has the
-//! number. A row without a case is an error, except for numbers whose entry says why there is none.
+//! The rows come from their definitions: the exported symbols, the table of variables, the members of JSON files that the parsers read, the
+//! interface versions, and the numbers of `docs/reference/`. A test belongs to a row if the test, or a helper of its file, mentions the
+//! row's subject or has the number. A row without a test is an error, except for numbers whose entry gives a reason.
 
 use crate::cases::Case;
 use crate::reference::{self, Entry, FOLDER, Shown};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprLit, ExprMethodCall, Item, Lit};
 
-/// Upper bound on the cases that a row names. Cases that show the fewest other rows come first.
+/// Upper bound on the tests that a row names. Tests that show the fewest other rows come first.
 const NAMED: usize = 3;
 
 const HEAD: &str = "\
@@ -31,15 +31,15 @@ called in `app::trampolines::app_159_every_trampoline_reaches_its_function`. Lay
 `tests/abi`. The table names cases beyond these.
 ";
 
-/// Form in which a case mentions the subject of a row.
+/// Form in which a test mentions the subject of a row.
 enum Mention {
     /// A name, or a word of a text.
     Word(String),
-    /// A text, or a part of one between quotes.
+    /// A string, or a part of a string between quotes.
     Quoted(String),
     /// Part of a name.
     Part(&'static str),
-    /// Tokens in a row; all of several.
+    /// Sequences of tokens; the test must have all of them.
     Rows(Vec<Vec<String>>),
 }
 
@@ -61,11 +61,11 @@ impl Mention {
 /// A promise.
 struct Row {
     title: String,
-    /// Text that makes a case one about the row; any of it suffices.
+    /// Mentions by which a test belongs to the row. One of them suffices.
     mentions: Vec<Mention>,
-    /// The numbers of its cases.
+    /// The numbers of the row's tests.
     cases: Vec<usize>,
-    /// Reason why no case shows it.
+    /// Reason why no test shows the row.
     reason: Option<String>,
 }
 
@@ -84,14 +84,14 @@ impl Row {
 struct Section {
     title: String,
     prose: String,
-    /// Prefixes of the names of its cases.
+    /// Prefixes of the names of the section's tests.
     within: &'static [&'static str],
     rows: Vec<Row>,
-    /// `true` if tables of cases show the rows, which no single case shows.
+    /// `true` if tables of tests show the rows, which no single test shows.
     by_table: bool,
 }
 
-/// The text of the matrix, and the rows that no case shows.
+/// Returns the text of the matrix, and the rows that no test shows.
 ///
 /// # Errors
 /// A source cannot be read.
@@ -108,7 +108,7 @@ pub fn matrix(
     Ok(written(&sections, &found))
 }
 
-/// Finds the cases of each row. Each shared helper is examined only once for a row.
+/// Finds the tests of each row. Examines each shared helper only once for a row.
 fn connect(sections: &mut [Section], found: &[Case]) {
     let mut places: HashMap<*const Tokens, usize> = HashMap::new();
     let mut parts: Vec<&Tokens> = Vec::new();
@@ -149,7 +149,7 @@ fn sections(tree: &Tree) -> Result<Vec<Section>, String> {
         by_table: title == "Exported symbols",
     };
     let layer = ["file", "one", "functions", "extensions"].map(|name| format!("manifest/layer/{name}.rs"));
-    // Accepted and ignored: the loader never asks for it (APP-245).
+    // The loader accepts and ignores this member (APP-245), so it never asks for it.
     let settings = [
         members(
             tree,
@@ -215,7 +215,7 @@ fn variables() -> Vec<Row> {
         .collect()
 }
 
-/// A member of a JSON file: its name in quotes, or how the builders of the tests write it.
+/// Returns the row for a member of a JSON file. Tests mention its name in quotes, or in the form that their builders use.
 fn member(name: &str) -> Row {
     let mut mentions = vec![Mention::Quoted(name.to_owned())];
     mentions.extend(match name {
@@ -231,7 +231,7 @@ fn member(name: &str) -> Row {
     Row::new(name, mentions)
 }
 
-/// The members that the parsers in these modules of the loader ask for, in their order, without those in `except`.
+/// Returns the members that the parsers in these modules of the loader ask for, in their order, without those in `except`.
 fn members(tree: &Tree, modules: &[String], except: &[&str]) -> Result<Vec<Row>, String> {
     let mut names = Asked(Vec::new());
     for module in modules {
@@ -246,7 +246,7 @@ fn members(tree: &Tree, modules: &[String], except: &[&str]) -> Result<Vec<Row>,
         .collect())
 }
 
-/// Names of members, as calls of the parsers have them.
+/// Collects names of members from calls of the parsers.
 struct Asked(Vec<String>);
 
 impl Asked {
@@ -269,7 +269,7 @@ impl<'ast> Visit<'ast> for Asked {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        // In the text, the receiver of a call comes first.
+        // In the source text, the receiver of a call comes first.
         self.visit_expr(&call.receiver);
         if ["get", "text", "object", "array", "all"]
             .iter()
@@ -296,7 +296,8 @@ impl<'ast> Visit<'ast> for Asked {
     }
 }
 
-/// Interface 0 is a library without any function of the interface. The newest version is the default of the mock drivers.
+/// Returns the rows for the driver interface versions. Interface 0 is a library without any function of the interface. The newest version
+/// is the default of the mock drivers.
 fn driver_interfaces() -> Vec<Row> {
     let latest = promises::DRIVER_INTERFACE;
     let rows = (0..=latest).map(|version| {
@@ -321,7 +322,8 @@ fn driver_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// Interface 0 is a library without a negotiation function, or one that negotiates version 0.
+/// Returns the rows for the layer interface versions. Interface 0 is a library without a negotiation function, or one that negotiates
+/// version 0.
 fn layer_interfaces() -> Vec<Row> {
     let rows = (0..=promises::LAYER_INTERFACE).map(|version| {
         let mut mentions = vec![
@@ -343,7 +345,7 @@ fn layer_interfaces() -> Vec<Row> {
     rows.collect()
 }
 
-/// Returns a section for each page of the reference: its numbers, and the cases that show each.
+/// Returns a section for each page of the reference: its numbers, and the tests that show each.
 fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown) -> Result<Vec<Section>, String> {
     let mut known: BTreeMap<String, usize> = found
         .iter()
@@ -392,7 +394,7 @@ fn numbers(tree: &Tree, found: &mut Vec<Case>, entries: &[Entry], shown: &Shown)
     Ok(sections.into_iter().map(|(_, section)| section).collect())
 }
 
-/// The text, and the rows that no case shows.
+/// Returns the text, and the rows that no test shows.
 fn written(sections: &[Section], found: &[Case]) -> (String, Vec<String>) {
     let mut counts = vec![0_usize; found.len()];
     for index in sections
@@ -432,7 +434,7 @@ fn written(sections: &[Section], found: &[Case]) -> (String, Vec<String>) {
     (text, missing)
 }
 
-/// Returns `true` if a case has the row's number in its name.
+/// Returns `true` if the name of a test contains the row's number.
 fn is_named_for(row: &Row, case: &Case) -> bool {
     let number = row
         .title

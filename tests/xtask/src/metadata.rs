@@ -1,11 +1,11 @@
-//! Data of cargo about the packages of the lock file.
+//! Cargo's data about the packages of the lock file.
 
 use crate::tree::Tree;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// The answer of `cargo metadata`, as far as it is asked for.
+/// The used parts of the output of `cargo metadata`.
 #[derive(Debug, Deserialize)]
 pub struct Metadata {
     /// All packages.
@@ -16,16 +16,16 @@ pub struct Metadata {
 /// A package.
 #[derive(Debug, Deserialize)]
 pub struct Package {
-    /// Identifier by which other packages refer to it.
+    /// Identifier by which other packages refer to this one.
     pub id: String,
     /// Name of the package.
     pub name: String,
     /// Version of the package.
     pub version: String,
-    /// Origin of the package; `None` for those of this project.
+    /// Origin of the package; `None` for packages of this project.
     pub source: Option<String>,
     license: Option<String>,
-    /// The file that describes it.
+    /// The file that describes the package.
     pub manifest_path: String,
     /// Authors of the package.
     pub authors: Vec<String>,
@@ -61,7 +61,7 @@ impl Package {
 }
 
 impl Metadata {
-    /// Asks cargo, without a network if it can.
+    /// Runs `cargo metadata`, without a network if possible.
     ///
     /// # Errors
     /// Cargo fails.
@@ -92,7 +92,8 @@ impl Metadata {
         serde_json::from_slice(&done.stdout).map_err(|error| format!("{cargo} metadata: {error}"))
     }
 
-    /// Returns the packages that the package with this identifier consists of, without those that only its tests need.
+    /// Returns the packages that the package with this identifier depends on, directly or through others. Excludes packages that only its
+    /// tests need.
     pub fn closure<'a>(&'a self, start: &'a str) -> BTreeSet<&'a str> {
         let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
         let (mut seen, mut waiting) = (BTreeSet::new(), vec![start]);

@@ -1,4 +1,4 @@
-//! The English of comments and pages: beginnings, words and long sentences that they must not have. `prose.toml` has the rules, the limit of
+//! Checks the English of comments and pages: forbidden beginnings and words, and long sentences. `prose.toml` has the rules, the limit of
 //! each folder, and the exceptions.
 
 use crate::comments::{self, Comment};
@@ -16,9 +16,9 @@ pub const FILE: &str = "tests/xtask/prose.toml";
 struct Rules {
     /// Beginnings of paths that are not read.
     skipped: Vec<String>,
-    /// First words that documentation must not have.
+    /// First words that are forbidden in documentation.
     beginnings: BTreeSet<String>,
-    /// First words that no comment of a source or script must have.
+    /// First words that are forbidden in all comments of sources and scripts.
     anywhere: BTreeSet<String>,
     /// Upper bound on the words of a sentence.
     sentence: usize,
@@ -27,7 +27,7 @@ struct Rules {
     words: Vec<Word>,
     #[serde(default, rename = "exception")]
     exceptions: Vec<Exception>,
-    /// Limits by folder; the longest path that a file begins with counts.
+    /// Limits by folder. The longest path at the start of a file's path counts.
     limits: BTreeMap<String, Counts>,
 }
 
@@ -48,7 +48,7 @@ struct Word {
     find: Vec<String>,
     /// Advice that the message repeats.
     write: String,
-    /// Words that may stand before or after the phrase.
+    /// Words before or after the phrase that make it acceptable.
     #[serde(default)]
     unless: BTreeSet<String>,
     /// Beginnings of paths in which the word is a term.
@@ -139,7 +139,7 @@ pub fn problems(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(wrong)
 }
 
-/// Returns the rules with the limits that the findings need, if they are lower.
+/// Returns the rules with lower limits where there are fewer findings.
 ///
 /// # Errors
 /// The rules or a file cannot be read.
@@ -210,7 +210,7 @@ impl Rules {
         Ok((found, unused.collect()))
     }
 
-    /// The folder whose limits count for a file.
+    /// Returns the folder whose limits count for a file.
     fn folder(&self, path: &str) -> String {
         let folders = self.limits.keys().filter(|folder| path.starts_with(folder.as_str()));
         folders.max_by_key(|folder| folder.len()).cloned().unwrap_or_default()
@@ -298,7 +298,7 @@ impl Rules {
 }
 
 impl Word {
-    /// Returns `true` if the words contain the phrase, and none of its exceptions is beside it.
+    /// Returns `true` if the words contain the phrase without one of its exceptions beside it.
     fn is_in(&self, phrase: &str, words: &[String]) -> bool {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         let is_allowed = |place: Option<usize>| {
@@ -311,7 +311,8 @@ impl Word {
     }
 }
 
-/// Returns the text of a comment after the labels in front of it: numbers of promises, `SAFETY`, or the name and parameters of a script's function.
+/// Returns the text of a comment without the labels before it: numbers of promises, `SAFETY`, or the name and parameters of a script's
+/// function.
 fn subject(text: &str) -> &str {
     let mut rest = text.trim_start();
     while let Some((label, after)) = rest.split_once(':') {
@@ -323,7 +324,7 @@ fn subject(text: &str) -> &str {
     rest
 }
 
-/// Returns `true` for a label in front of a comment.
+/// Returns `true` for a label before a comment.
 fn is_label(text: &str) -> bool {
     let words = text.split([' ', ',']).filter(|word| !word.is_empty());
     let is_number = |word: &str| {
@@ -348,7 +349,7 @@ fn is_upper(text: &str) -> bool {
             .all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')
 }
 
-/// Returns a word with a capital letter at its beginning.
+/// Returns a word with a capital first letter.
 fn capitalised(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -366,7 +367,7 @@ fn reader(path: &str) -> Option<fn(&str) -> Vec<Comment>> {
     }
 }
 
-/// Returns the paragraphs, items and cells of a page, without the tables that are written by `make documents`.
+/// Returns the paragraphs, items and cells of a page, without the tables that `make documents` writes.
 fn page(text: &str) -> Vec<Comment> {
     let plain = without_tables(text);
     let mut found = Vec::new();
@@ -374,7 +375,7 @@ fn page(text: &str) -> Vec<Comment> {
     for (place, line) in plain.lines().enumerate() {
         let is_fence = line.trim_start().starts_with("```");
         fenced ^= is_fence;
-        // Four blanks after an empty line begin code; within a paragraph or item they do not.
+        // Four blanks begin code only after an empty line, and not within a paragraph or item.
         let is_code = fenced
             || is_fence
             || (line.starts_with("    ") && found.last().is_none_or(|it: &Comment| it.text.is_empty()));
@@ -412,7 +413,7 @@ fn is_start(line: &str) -> bool {
         || (item.len() < line.len() && item.starts_with(". "))
 }
 
-/// Returns the sentences of a text. A paragraph, an item and a heading end one too.
+/// Returns the sentences of a text. The end of a paragraph, an item or a heading also ends a sentence.
 fn sentences(text: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut fenced = false;
@@ -431,7 +432,7 @@ fn sentences(text: &str) -> Vec<String> {
     found.iter().flat_map(|part| split(&without_spans(part))).collect()
 }
 
-/// Returns the sentences of a paragraph: one ends at a mark that blanks and no small letter follow.
+/// Returns the sentences of a paragraph. A sentence ends at a mark that is followed by blanks and not by a small letter.
 fn split(paragraph: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut begin = 0;
@@ -462,7 +463,7 @@ fn without_spans(text: &str) -> String {
     joined
 }
 
-/// Returns the words of a sentence without the marks around them, in lower case but for names in capitals.
+/// Returns the words of a sentence without the marks around them. All words are in lower case, except names in capitals.
 fn words(sentence: &str) -> Vec<String> {
     let parts = sentence.split_whitespace();
     let bare = parts.map(|part| part.trim_matches(|it: char| !it.is_alphanumeric()));

@@ -1,7 +1,7 @@
-//! The numbers of `docs/reference/`: the definition of each, the places that cite it, and the cases that show it.
+//! The numbers of `docs/reference/`: the definition of each, the places that cite it, and the tests that show it.
 //!
 //! A page defines a number with an anchor. Code, tests and documents cite numbers. Errors are a cited number without a definition, a number
-//! with neither a case nor a reason in its entry, and a number with both.
+//! with neither a test nor a reason in its entry, and a number with both.
 
 use crate::tree::Tree;
 use crate::words::{digits, is_word, line, links, without_code};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The folder of the pages.
 pub const FOLDER: &str = "docs/reference";
-/// Start of the part of a document that has the targets of its numbers.
+/// Comment that starts the part of a document with the targets of its numbers.
 const BEGIN: &str = "<!-- written by make documents: numbers -->";
 const END: &str = "<!-- end -->";
 const KINDS: [&str; 6] = ["APP", "DRV", "LAY", "BI", "GEN", "LSV"];
-/// Files that may cite a number: those of these kinds, below these folders and at the root.
+/// Files that may cite a number: files of these kinds, below these folders and at the root.
 const FOLDERS: [&str; 8] = [
     "docs",
     "generated",
@@ -25,7 +25,7 @@ const FOLDERS: [&str; 8] = [
     "tests",
 ];
 const KINDS_OF_FILES: [&str; 11] = ["c", "h", "html", "in", "json", "md", "py", "rs", "sh", "toml", "txt"];
-/// Fetched, recorded or written from the rest, or about numbers themselves.
+/// Files that do not count: they were fetched, recorded or generated, or are about numbers themselves.
 const BESIDE: [&str; 4] = [
     "registry/snapshot/",
     "tests/bench-runs/",
@@ -49,19 +49,19 @@ pub struct Found<'a> {
 pub struct Entry {
     /// The number.
     pub number: String,
-    /// The name of its page.
+    /// The name of the page that defines the number.
     pub page: String,
-    /// The line at which it begins.
+    /// The line at which the entry begins.
     pub line: usize,
-    /// Reason why no case shows the number, if the page gives one.
+    /// Reason why no test shows the number, if the page gives one.
     pub reason: Option<String>,
     anchor: String,
 }
 
-/// The names of cases, by the numbers that they show.
+/// The names of tests, by the numbers that they show.
 pub type Shown = BTreeMap<String, Vec<String>>;
 
-/// The numbers that a text writes as such.
+/// Returns the numbers that a text contains, such as APP-1.
 pub fn written(text: &str) -> Vec<Found<'_>> {
     let found = text.match_indices('-').filter_map(|(dash, _)| {
         if !text.as_bytes().get(dash + 1).is_some_and(u8::is_ascii_digit) {
@@ -82,7 +82,7 @@ pub fn written(text: &str) -> Vec<Found<'_>> {
     found.collect()
 }
 
-/// The numbers in the names of cases, which begin with those they show: `drv_131_...`, `app_194a_...`.
+/// Iterates over the numbers in the names of tests. A name begins with the numbers that the test shows: `drv_131_...`, `app_194a_...`.
 fn named(text: &str) -> impl Iterator<Item = String> + '_ {
     text.match_indices('_').filter_map(|(mark, _)| {
         if !text.as_bytes().get(mark + 1).is_some_and(u8::is_ascii_digit) {
@@ -101,7 +101,7 @@ fn named(text: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The numbers that a text cites, ranges with all that is defined between their ends.
+/// Returns the numbers that a text cites. A range includes all defined numbers between its ends.
 pub fn cited(text: &str, defined: &BTreeSet<String>) -> BTreeSet<String> {
     let plain = written(text);
     let mut found: BTreeSet<String> = plain.iter().map(|it| it.text.to_owned()).collect();
@@ -120,7 +120,7 @@ pub fn cited(text: &str, defined: &BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// The pages of the reference.
+/// Returns the pages of the reference.
 pub fn pages(tree: &Tree) -> Vec<String> {
     tree.files(FOLDER)
         .into_iter()
@@ -162,7 +162,7 @@ pub fn entries(tree: &Tree) -> Result<Vec<Entry>, String> {
     Ok(found)
 }
 
-/// Begin, end, anchor and number of each definition in a page.
+/// Iterates over the definitions in a page, each as begin, end, anchor and number.
 fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     text.match_indices("<a id=\"").filter_map(|(begin, mark)| {
         let (anchor, rest) = text[begin + mark.len()..].split_once('"')?;
@@ -172,7 +172,7 @@ fn definitions(text: &str) -> impl Iterator<Item = (usize, usize, &str, &str)> {
     })
 }
 
-/// Returns the reason why no case shows an entry: the text in parentheses at the end of one of its lines.
+/// Returns the reason why no test shows an entry: the text in parentheses at the end of one of its lines.
 fn reason(part: &str) -> Option<String> {
     const MARK: &str = " (no case: ";
     part.match_indices(MARK).find_map(|(place, _)| {
@@ -181,7 +181,7 @@ fn reason(part: &str) -> Option<String> {
     })
 }
 
-/// The files that may cite numbers.
+/// Returns the files that may cite numbers.
 pub fn citing(tree: &Tree) -> Vec<String> {
     let mut found: Vec<String> = FOLDERS.iter().flat_map(|folder| tree.files(folder)).collect();
     found.extend(tree.root_documents());
@@ -193,7 +193,7 @@ pub fn citing(tree: &Tree) -> Vec<String> {
     found
 }
 
-/// For each number the names of the cases that show it: those of the loader first, then tests of parts and scripts.
+/// Returns for each number the names of the tests that show it: behaviour tests first, then tests of parts and scripts.
 ///
 /// # Errors
 /// A file with tests cannot be read.
@@ -225,7 +225,7 @@ pub fn shown(tree: &Tree, cases: &[(String, String)], defined: &BTreeSet<String>
     Ok(found)
 }
 
-/// A text with its numbers in brackets, so that they are links.
+/// Returns a text with its numbers in brackets, so that they are links.
 pub fn bracketed(text: &str) -> String {
     let mut out = String::new();
     let mut rest = 0;
@@ -237,8 +237,8 @@ pub fn bracketed(text: &str) -> String {
     out + &text[rest..]
 }
 
-/// Returns the text of a document that ends with link targets for the numbers that it cites. The list has an error for each citation without a
-/// link.
+/// Returns the text of a document, with link targets at its end for the numbers that it cites. The list has an error for each citation
+/// without a link.
 pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<String>) {
     let mut text = match text.split_once(&format!("\n{BEGIN}\n")) {
         Some((before, rest)) => before.to_owned() + rest.split_once(&format!("{END}\n")).map_or("", |(_, after)| after),
@@ -291,7 +291,8 @@ pub fn with_places(path: &str, text: &str, entries: &[Entry]) -> (String, Vec<St
     (text, wrong)
 }
 
-/// Returns the cases that show each number, and a line for each number that is cited without a definition or defined without a case.
+/// Returns the tests that show each number. Also returns a line for each number that is cited without a definition, or defined without a
+/// test.
 ///
 /// # Errors
 /// A file cannot be read.

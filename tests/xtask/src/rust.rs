@@ -1,4 +1,4 @@
-//! Rust sources, as a parser reads them.
+//! Rust sources, parsed.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::HashSet;
@@ -24,7 +24,7 @@ pub struct Test {
 }
 
 impl Source {
-    /// The file with this text.
+    /// Parses a file with this text.
     ///
     /// # Errors
     /// The text is not Rust.
@@ -37,18 +37,18 @@ impl Source {
         })
     }
 
-    /// The lines from one to another, both included.
+    /// Returns the lines from `first` to `last`, including both.
     pub fn text(&self, first: usize, last: usize) -> String {
         self.lines[first - 1..last.min(self.lines.len())].join("\n")
     }
 
-    /// The lines of something with its attributes.
+    /// Returns the lines of an item, including its attributes.
     pub fn text_of(&self, attributes: &[Attribute], span: Span) -> String {
         let starts = attributes.iter().map(|attribute| attribute.span().start().line);
         self.text(starts.fold(span.start().line, usize::min), span.end().line)
     }
 
-    /// The tests of the file, wherever it has them.
+    /// Returns the tests of the file, at any depth.
     pub fn tests(&self) -> Vec<Test> {
         let mut tests = Tests {
             source: self,
@@ -84,7 +84,7 @@ pub fn is_test(attributes: &[Attribute]) -> bool {
         .any(|attribute| matches!(&attribute.meta, Meta::Path(path) if path.is_ident("test")))
 }
 
-/// Returns `true` if something with these attributes is only there in tests.
+/// Returns `true` if an item with these attributes exists only for tests.
 pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     let names_test = |tokens: &TokenStream| Tokens::new(tokens.clone()).words.contains("test");
     attributes.iter().any(|attribute| match &attribute.meta {
@@ -96,7 +96,7 @@ pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The attributes of an item, where it may have some.
+/// Returns the attributes of an item. The list is empty for kinds of items without attributes.
 pub fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
@@ -130,23 +130,23 @@ pub fn comment(attributes: &[Attribute]) -> String {
 /// A piece of code as a list of tokens, which can be searched for names.
 #[derive(Default)]
 pub struct Tokens {
-    /// The tokens in a row; a literal of a text has quotes around it.
+    /// The tokens in their order. A string literal has quotes around it.
     row: Vec<String>,
-    /// Names, and the words of texts.
+    /// Names, and the words of strings.
     pub words: HashSet<String>,
-    /// Texts, and parts of texts between quotes.
+    /// Strings, and parts of strings between quotes.
     pub quoted: HashSet<String>,
 }
 
 impl Tokens {
-    /// The tokens of a stream.
+    /// Creates the list of the tokens of a stream.
     pub fn new(stream: TokenStream) -> Self {
         let mut tokens = Self::default();
         tokens.take(stream);
         tokens
     }
 
-    /// The tokens of a piece of Rust without its brackets.
+    /// Returns the tokens of a piece of Rust without its brackets.
     pub fn of(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
@@ -198,7 +198,7 @@ impl Tokens {
         self.quoted.insert(text);
     }
 
-    /// Returns `true` if the list has these tokens in a row.
+    /// Returns `true` if the list has these tokens one after the other.
     pub fn has_row(&self, wanted: &[String]) -> bool {
         self.row.windows(wanted.len()).any(|row| row == wanted)
     }

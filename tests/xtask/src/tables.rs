@@ -24,10 +24,10 @@ pub const TABLES: [(&str, &str, Write); 9] = [
     ("docs/reference/drivers.md", "closed", closed),
 ];
 
-/// Types of statics that never change after the library is loaded, and so are not state.
+/// Types of statics that never change after the library is loaded, and therefore are not state.
 const CONSTANT: [&str; 4] = ["u8", "ProcessHeap", "[Row;ROW_COUNT]", "[(Gate,DeviceGate);MOST_GATES]"];
 
-/// The text of a document with the lines between the two comments of a table replaced.
+/// Returns the text of a document in which the lines between the two comments of a table are replaced.
 ///
 /// # Errors
 /// The document has no such table.
@@ -45,7 +45,7 @@ fn table(head: &str, rows: impl Iterator<Item = String>) -> Vec<String> {
     [head.to_owned(), rule].into_iter().chain(rows).collect()
 }
 
-/// The variables, for users.
+/// Returns the table of variables, for users.
 fn variables(_: &Tree) -> Result<Vec<String>, String> {
     let rows = promises::variable::DOCUMENTED.iter().map(|documented| {
         let row = documented.row;
@@ -84,7 +84,7 @@ fn layer_kinds(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| kind | layers |", rows))
 }
 
-/// The orders of layers that have a disadvantage.
+/// Returns the table of layer orders that have a disadvantage.
 fn layer_rules(_: &Tree) -> Result<Vec<String>, String> {
     let rows = RULES.iter().map(|rule| {
         let (above, below) = (rule.below.words(), rule.above.words());
@@ -93,7 +93,7 @@ fn layer_rules(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| order | disadvantage | source |", rows))
 }
 
-/// The reasons for leaving something out, for users.
+/// Returns the table of reasons why something is left out, for users.
 fn codes(_: &Tree) -> Result<Vec<String>, String> {
     let rows = reasons::TABLE
         .iter()
@@ -101,7 +101,7 @@ fn codes(_: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| code | what it means | what to do |", rows))
 }
 
-/// The limits with their values.
+/// Returns the table of limits with their values.
 fn limits(_: &Tree) -> Result<Vec<String>, String> {
     let rows = promises::limits::TABLE.iter().map(|row| {
         let most = match row.value >> 20 {
@@ -147,7 +147,8 @@ fn bench(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(lines)
 }
 
-/// Returns the behaviour of a closed driver's commands: the loader's table names those that are answered or kept; all others open the driver.
+/// Returns the table of a closed driver's commands. The loader's table names the commands that are answered or kept. All others open the
+/// driver.
 fn closed(tree: &Tree) -> Result<Vec<String>, String> {
     let named = tree.read("loader/src/unopened/lazy/table.rs")?;
     let all = tree.read("generated/dispatch/driver.rs")?;
@@ -160,7 +161,7 @@ fn closed(tree: &Tree) -> Result<Vec<String>, String> {
             None => "opens",
         }
     };
-    // The type of a long name is in the next line.
+    // A long name has its type on the next line.
     let names = all.lines().filter_map(|line| line.trim().split_once(':'));
     let names = names.map(|(name, _)| name);
     let names: Vec<&str> = names.filter(|name| name.starts_with("vk")).collect();
@@ -200,7 +201,7 @@ fn state(tree: &Tree) -> Result<Vec<String>, String> {
     Ok(table("| static | in | holds |", rows.into_iter()))
 }
 
-/// The first sentence, without brackets around names of Rust.
+/// Returns the first sentence, without the brackets around Rust names.
 fn sentence(words: &str) -> String {
     let end = words
         .match_indices(". ")

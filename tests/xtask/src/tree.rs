@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Folders that hold nothing of the project itself, beside those that git ignores.
+/// Folders that contain nothing of the project itself, in addition to those that git ignores.
 const BESIDE: [&str; 3] = ["vendor", ".git", "__pycache__"];
 
 /// A checkout or an unpacked archive.
@@ -15,13 +15,13 @@ pub struct Tree {
     root: PathBuf,
     /// Folders that were built or fetched.
     ignored: Vec<String>,
-    /// Texts that were read, which several checks look at.
+    /// Texts that were read, kept because several checks use them.
     texts: RefCell<BTreeMap<String, Rc<str>>>,
     sources: RefCell<BTreeMap<String, Rc<Source>>>,
 }
 
 impl Tree {
-    /// The tree below `root`.
+    /// Creates the tree below `root`.
     pub fn new(root: &Path) -> Self {
         let ignored = fs::read_to_string(root.join(".gitignore")).unwrap_or_default();
         let ignored = ignored
@@ -47,7 +47,7 @@ impl Tree {
             .ok_or_else(|| format!("{}: not in the project", folder.display()))
     }
 
-    /// The folder of the tree.
+    /// Returns the folder of the tree.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -57,7 +57,7 @@ impl Tree {
         self.root.join(path).exists()
     }
 
-    /// The text of a file; its path is relative to the tree.
+    /// Returns the text of a file. The path is relative to the tree.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -71,7 +71,7 @@ impl Tree {
         Ok(text)
     }
 
-    /// A file as Rust.
+    /// Parses a file as Rust.
     ///
     /// # Errors
     /// The file cannot be read, or is not Rust.
@@ -112,7 +112,7 @@ impl Tree {
         }
     }
 
-    /// The documents: those of the root that users read, and the pages of `docs/`.
+    /// Returns the documents: those of the root that users read, and the pages of `docs/`.
     pub fn documents(&self) -> Vec<String> {
         let mut found = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
         found.retain(|path| self.has(path));
@@ -120,14 +120,14 @@ impl Tree {
         found
     }
 
-    /// The documents beside the manifest.
+    /// Returns the documents beside the manifest.
     pub fn root_documents(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.filter(|name| name.ends_with(".md")).collect()
     }
 
-    /// A file as TOML.
+    /// Parses a file as TOML.
     ///
     /// # Errors
     /// The file cannot be read, or holds something else.
@@ -135,7 +135,7 @@ impl Tree {
         self.read(path)?.parse().map_err(|error| format!("{path}: {error}"))
     }
 
-    /// The folders of the crates of the workspace.
+    /// Returns the folders of the crates of the workspace.
     ///
     /// # Errors
     /// The manifest cannot be read.
@@ -153,7 +153,7 @@ impl Tree {
             .collect())
     }
 
-    /// The Rust files of the crates whose folders begin with `folder`, sorted.
+    /// Returns the Rust files of the crates whose folders begin with `folder`, sorted.
     ///
     /// # Errors
     /// The manifest cannot be read.
@@ -169,7 +169,7 @@ impl Tree {
         Ok(found)
     }
 
-    /// The file of a module, by the end of its path without `src`: `manifest/driver.rs` may be part of any crate.
+    /// Returns the file of a module, by the end of its path without `src`. For example, `manifest/driver.rs` may be part of any crate.
     ///
     /// # Errors
     /// There is no such module below the folder, or more than one.
@@ -183,7 +183,7 @@ impl Tree {
         }
     }
 
-    /// The header that is pinned.
+    /// Returns the header that is pinned.
     ///
     /// # Errors
     /// There is no pin.

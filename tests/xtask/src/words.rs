@@ -5,7 +5,7 @@ pub fn is_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || character == '_'
 }
 
-/// The number of the line of a place in a text, from 1.
+/// Returns the line number of a place in a text, from 1.
 pub fn line(text: &str, place: usize) -> usize {
     text[..place].matches('\n').count() + 1
 }
@@ -16,7 +16,7 @@ pub fn has_word(text: &str, word: &str) -> bool {
         .any(|(place, _)| !text[..place].ends_with(is_word) && !text[place + word.len()..].starts_with(is_word))
 }
 
-/// The digits that a text begins with, and the rest.
+/// Returns the digits at the start of a text, and the rest.
 pub fn digits(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|character: char| !character.is_ascii_digit())
@@ -24,7 +24,7 @@ pub fn digits(text: &str) -> Option<(&str, &str)> {
     (end > 0).then(|| text.split_at(end))
 }
 
-/// The version that a text begins with, three numbers with dots between them, and the rest.
+/// Returns the version at the start of a text (three numbers with dots between them), and the rest.
 pub fn version(text: &str) -> Option<(&str, &str)> {
     let mut rest = digits(text)?.1;
     for _ in 0..2 {
@@ -77,7 +77,7 @@ pub fn without_tables(text: &str) -> String {
 fn blank(character: char) -> char {
     match character {
         '\n' => '\n',
-        // Places count bytes, and the blanked text rarely contains other characters.
+        // Places count bytes, and blanked text rarely contains characters of several bytes.
         _ if character.len_utf8() == 1 => ' ',
         other => other,
     }

@@ -1,11 +1,11 @@
-//! Tests of the numbers of the reference: each is defined once and has a case or a reason, and every cited number is defined.
+//! Tests of the numbers of the reference: each number is defined once and has a test or a reason, and every cited number is defined.
 
 use std::fs;
 use std::path::Path;
 use xtask::reference::{entries, problems, with_places};
 use xtask::tree::Tree;
 
-/// A valid page: an entry with a case, one in two lines with a reason, and a row.
+/// A valid page: an entry with a test, an entry of two lines with a reason, and a row.
 const ENTRIES: &str = "\
 # What is seen
 
@@ -44,7 +44,7 @@ fn all(page: &str, code: &str, cases: &[(String, String)]) -> Vec<String> {
         .1
 }
 
-/// Fails unless one line is said, with these words.
+/// Checks that exactly one message is printed, with these words.
 fn said(words: &str, page: &str, code: &str) {
     let lines = all(page, code, &[]);
     assert!(lines.len() == 1 && lines[0].contains(words), "{words}: {lines:?}");
@@ -72,7 +72,7 @@ fn a_number_that_no_page_defines_is_told_with_its_place() {
         ENTRIES,
         &format!("{CODE}// As BI-4 and ABI-5 say.\n"),
     );
-    // The number may be in the name of a case, with zeros before it.
+    // The number may be in the name of a test, with zeros before it.
     let code = CODE.replace("app_001_a_thing", "app_001_a_thing_and_app_005_another");
     said("cites APP-5, which no page", ENTRIES, &code);
     said(

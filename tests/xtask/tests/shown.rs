@@ -1,4 +1,4 @@
-//! A command that a document shows needs a row, and a row needs a document and a test.
+//! Tests that a command in a document needs a row, and that a row needs a document and a test.
 
 use std::path::Path;
 use xtask::commands::Rows;
@@ -9,7 +9,8 @@ fn rows() -> Rows {
     Rows::read(&tree).expect("rows")
 }
 
-/// Returns the messages about a document with this text. Messages about the rows are removed, because the text shows none and no tests are read.
+/// Returns the messages about a document with this text. Messages about the rows are removed, because the text shows no commands of rows,
+/// and no tests are read.
 fn found(text: &str) -> Vec<String> {
     let mut lines = rows().problems(&[("a.md".to_owned(), text.to_owned())], |_| None);
     lines.retain(|line| line.starts_with("a.md"));
