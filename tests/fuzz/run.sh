@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs each of them, all if
-# none is named, two at a time. With 0 seconds it only builds. `run.sh lint` checks their source instead.
+# run.sh SECONDS [TARGET...]: builds the fuzz targets of tests/fuzz with AddressSanitizer and runs them, two at a time. Without names, all
+# targets run. With 0 seconds, the script only builds. `run.sh lint` checks the source of the targets instead.
 #
-# FUZZ_PROFILE names another profile of tests/fuzz/Cargo.toml than `release`. cargo-fuzz does the same, but needs a nightly toolchain and has
-# to be built first. Its options for the compiler are copied below. Finds stay in target/fuzz/finds/TARGET, what was learned in
-# target/fuzz/corpus/TARGET.
+# FUZZ_PROFILE names a profile of tests/fuzz/Cargo.toml other than `release`. cargo-fuzz does the same work, but needs a nightly toolchain
+# and must be built first. Its options for the compiler are copied below. Inputs that fail stay in target/fuzz/finds/TARGET, and inputs that
+# reached new code in target/fuzz/corpus/TARGET.
 . "$(dirname "$0")/../../make/common.sh"
 
 seconds=${1:-60}
@@ -17,7 +17,7 @@ TRIPLE=$(rustc -vV | sed -n 's/^host: //p')
 FLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0"
-# The sanitizer's runtime comes with toolchains of rustup, stable ones too, and with few others.
+# The sanitizer's runtime is part of rustup's toolchains, including stable ones, and of few others.
 if compgen -G "$(rustc --print sysroot)/lib/rustlib/$TRIPLE/lib/librustc*_rt.asan.a" >/dev/null; then
     FLAGS="-Zsanitizer=address $FLAGS"
 else
@@ -32,13 +32,13 @@ fuzz_cargo() {
         --locked --quiet --profile "$PROFILE" --manifest-path tests/fuzz/Cargo.toml --target "$TRIPLE" "$@"
 }
 
-# run TARGET: prints the line that counts as its case, and the end of its output when it failed.
+# run TARGET: runs a target, and prints a line with the result. If the target failed, prints the end of its output too.
 run() {
     local target=$1 log=$FUZZ/$1.log status=0 folder
     mkdir -p "$FUZZ/corpus/$target" "$FUZZ/finds/$target"
     folder=$(mktemp -d "$scratch/XXXXXX")
-    # A file of more than 4 KiB says nothing that a shorter one could not; large ones are for the behaviour cases. An
-    # input that takes five seconds counts as a hang. In the foreground, so that it ends with the stage that it is part of.
+    # A file of more than 4 KiB shows nothing that a shorter file could not. Behaviour tests use large files. An input that takes five
+    # seconds counts as a hang. The command stays in the foreground, so that it ends with its stage.
     TMPDIR=$folder timeout --foreground --kill-after=10 $((seconds + 60)) \
         "$FUZZ/$TRIPLE/$PROFILE/$target" "$FUZZ/corpus/$target" "$ROOT/tests/fuzz/seeds/$target" \
         -max_total_time="$seconds" -max_len=4096 -timeout=5 -rss_limit_mb=2048 -print_final_stats=1 \

@@ -1,4 +1,4 @@
-//! The text of a driver catalogue, or the beginning of a library.
+//! Fuzzes the text of a driver catalogue, or the beginning of a library.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| vulkan::fuzzed::catalogue(input));

@@ -1,5 +1,5 @@
-//! Filters: patterns of names and ranges of numbers, compared with slow and simple implementations of the same rules. The input is the
-//! value of a variable, a null byte, and the tested name or number.
+//! Fuzzes filters, which are patterns of names and ranges of numbers. Compares them with slow and simple implementations of the same rules.
+//! The input is the value of a variable, a null byte, and the tested name or number.
 #![no_main]
 
 use discovery::env::Environment;
@@ -29,7 +29,7 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
     })
 }
 
-/// The items of a list as far as they count, in lower case.
+/// Returns the items of a list that count, in lower case.
 fn items(value: &[u8]) -> Vec<Vec<u8>> {
     let items = value.split(|&byte| byte == b',').filter(|item| !item.is_empty());
     items.map(<[u8]>::to_ascii_lowercase).collect()
@@ -37,7 +37,7 @@ fn items(value: &[u8]) -> Vec<Vec<u8>> {
 
 fn check_globs(value: &[u8], name: &[u8]) {
     let items = items(value);
-    // A longer item is cut, which the simple reading does not know.
+    // The loader cuts a longer item, but the simple implementation does not.
     if items.iter().any(|item| item.len() > 255) {
         return;
     }
@@ -119,7 +119,7 @@ fn check_numbers(value: &[u8], name: &[u8]) {
             decimal(value),
         )
     });
-    // A list is bounded when it is kept, and each of its first items is there.
+    // The kept list has a bounded length, and contains each of the first items.
     let select = DeviceWords::select(value);
     let items = value
         .split(|&byte| byte == b',')

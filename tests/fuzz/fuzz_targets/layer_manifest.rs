@@ -1,5 +1,5 @@
-//! Layer manifests, read by the rules of implicit and of explicit layers. A valid layer beside them is found, names fit into their place in the API,
-//! and the activation returns each layer once.
+//! Fuzzes layer manifests, read by the rules of implicit and of explicit layers. A valid layer beside them is found, names fit into their
+//! fields in the API, and the activation returns each layer once.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     files
 });
 
-/// All there is to know about a scan and about an instance that asks for every layer.
+/// All results of a scan, and of an instance that asks for every layer.
 type Scan = (DiscoveredLayers, Activation, Vec<Decision>, Vec<(LogBits, Vec<u8>)>);
 
 fn scan() -> Scan {

@@ -1,5 +1,5 @@
-//! Lists of paths in the environment: the resulting places, and the manifests in them. The input has a byte of switches and the values of
-//! the variables, divided by newlines. `@` means the scratch folder.
+//! Fuzzes lists of paths in the environment: the resulting places, and the manifests in them. The input has a byte of switches and the
+//! values of the variables, divided by newlines. `@` means the scratch folder.
 #![no_main]
 
 use std::collections::BTreeSet;
@@ -44,7 +44,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     files
 });
 
-/// A value in which no item leaves the scratch folder.
+/// Returns a value in which no item leaves the scratch folder.
 fn value_of(text: &[u8]) -> Vec<u8> {
     let mut value = Vec::new();
     for item in text.split_inclusive(|&byte| byte == b':') {

@@ -1,4 +1,4 @@
-//! The two texts of a package, with a null byte between them. Whatever they contain, nothing outside of the package is read, and the
+//! Fuzzes the two texts of a package, with a null byte between them. Whatever they contain, nothing outside of the package is read, and the
 //! published text is a manifest with a key.
 #![no_main]
 

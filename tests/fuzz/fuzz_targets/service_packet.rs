@@ -1,4 +1,5 @@
-//! Packets of a client to the driver service: each is a request, is refused, or ends the connection, and every answer is a packet.
+//! Fuzzes packets of a client to the driver service. Each packet is a request, is refused, or ends the connection. Every answer is a
+//! packet.
 #![no_main]
 
 use std::collections::BTreeMap;

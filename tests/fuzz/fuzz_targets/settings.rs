@@ -1,5 +1,5 @@
-//! The settings file: it is used as a whole or not at all, and the number of its layers and drivers is bounded. `/self` in the text means
-//! the running executable.
+//! Fuzzes the settings file: it is used as a whole or not at all, and the number of its layers and drivers is bounded. `/self` in the text
+//! means the running executable.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -55,7 +55,7 @@ fn read(environment: &Environment<'_>) -> (Option<Settings>, Vec<(LogBits, Vec<u
     (settings, lines.take())
 }
 
-/// The layers that follow: in the file's order, without those that are off.
+/// Checks the resulting layers: they are in the file's order, without those that are off.
 fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = LayerScan {
@@ -87,7 +87,7 @@ fn check_layers(environment: &Environment<'_>, settings: Option<&Settings>) {
     }
 }
 
-/// The drivers that follow: the good one too, unless the file wants its own alone.
+/// Checks the resulting drivers: the valid driver is among them, unless the file asks for its own drivers alone.
 fn check_drivers(environment: &Environment<'_>, settings: Option<&Settings>) {
     let lines = Lines::default();
     let scan = DriverScan {

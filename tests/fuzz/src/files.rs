@@ -4,23 +4,22 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// An empty folder, in `TMPDIR`. libFuzzer leaves the process without running destructors, so the script that set that
-/// variable removes the folder.
+/// An empty folder in `TMPDIR`. libFuzzer ends the process without running destructors, so the script that set `TMPDIR` removes the folder.
 #[derive(Debug)]
 pub struct Files(PathBuf);
 
 impl Files {
-    /// A folder for this process.
+    /// Creates a folder for this process.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// Panics if the folder cannot be created.
     pub fn create() -> Self {
         let root = std::env::temp_dir().join(format!("vk-loader-fuzz-{}", std::process::id()));
         fs::create_dir_all(&root).expect("a folder for the files of the target");
         Self(root)
     }
 
-    /// The path of something in it.
+    /// Returns the path of a file or folder in this folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
@@ -30,20 +29,20 @@ impl Files {
         self.path(name).display().to_string()
     }
 
-    /// The folder itself.
+    /// Returns the path of this folder.
     pub fn root(&self) -> &Path {
         &self.0
     }
 
-    /// The bytes of its path.
+    /// Returns the bytes of this folder's path.
     pub fn root_bytes(&self) -> &[u8] {
         self.0.as_os_str().as_bytes()
     }
 
-    /// Writes a file, and makes the folders above when they are missing.
+    /// Writes a file, and creates missing folders above it.
     ///
     /// # Panics
-    /// When that fails.
+    /// Panics if the file cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) {
         let path = self.path(name);
         if fs::write(&path, content).is_err() {

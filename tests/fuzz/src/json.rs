@@ -1,14 +1,15 @@
-//! Checks that must hold for any text that may be JSON.
+//! Checks of any text that may be JSON.
 
 use discovery::manifest::json::{Document, Value};
 
-/// Levels of a tree that are compared, so that the comparison needs no deep stack.
+/// Upper bound on the levels of a tree that are compared, so that the comparison needs no deep stack.
 const LEVELS: usize = 8;
 
-/// Parses a text alone, and as an element of an array after a string with an escape. Compares the results: neither may lose or add a value.
+/// Parses a text alone, and as an element of an array after a string with an escape. Compares the two results, which must have the same
+/// values.
 ///
 /// # Panics
-/// The results differ.
+/// Panics if the results differ.
 pub fn check_json(text: &[u8]) {
     let alone = Document::parse(text.to_vec());
     let wrapped = Document::parse([b"[\"\\/\",", text, b"]"].concat());

@@ -1,4 +1,4 @@
-//! The log lines of one question.
+//! Log lines of a scan.
 
 use std::cell::RefCell;
 

@@ -1,10 +1,10 @@
-//! An environment that is not that of the process.
+//! An environment that is separate from that of the process.
 
 use std::ffi::CStr;
 
 use discovery::env::Source;
 
-/// Names and values.
+/// Names and values of variables.
 #[derive(Debug, Default)]
 pub struct Variables(Vec<(&'static str, Vec<u8>)>);
 
@@ -14,7 +14,7 @@ impl Variables {
         Self::default()
     }
 
-    /// Returns the variables with one more. A null byte ends its value, as in a process.
+    /// Returns the environment with one more variable. A null byte ends the value, as in a process.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Vec<u8>>) -> Self {
         let mut value = value.into();

@@ -4,8 +4,8 @@ use std::fmt;
 
 use ash::vk;
 
-/// Prints `alloc=null`, or the user data of the callbacks and a sum over the five functions. A test identifies its allocators by the user data, and
-/// sees from the sum that every function arrived in its place.
+/// Prints `alloc=null`, or the user data of the callbacks and a checksum of the five functions. A test identifies its allocators by the
+/// user data. The checksum shows that every function arrived in its place.
 pub(crate) struct Allocator(pub(crate) *const vk::AllocationCallbacks<'static>);
 
 impl fmt::Display for Allocator {

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use ash::vk;
 
-/// The structures of a chain, first to last.
+/// Iterates over the structures of a chain, first to last.
 pub(crate) fn links(first: *const c_void) -> impl Iterator<Item = *const vk::BaseInStructure<'static>> {
     let mut next = first.cast::<vk::BaseInStructure<'static>>();
     std::iter::from_fn(move || {
@@ -18,21 +18,21 @@ pub(crate) fn links(first: *const c_void) -> impl Iterator<Item = *const vk::Bas
     })
 }
 
-/// The structure of type `kind` in the chain.
+/// Returns the structure of type `kind` in the chain.
 pub(crate) fn find<T>(first: *const c_void, kind: vk::StructureType) -> Option<*mut T> {
     // SAFETY: `links` returns only valid structures.
     let hit = links(first).find(|link| unsafe { (**link).s_type } == kind)?;
     Some(hit.cast::<T>().cast_mut())
 }
 
-/// The beginning of the two structures by which loaders and layers talk: type, next, and which function it has.
+/// The beginning of the two structures that loaders and layers exchange: the type, the next structure, and the function.
 #[repr(C)]
 struct LoaderInfo {
     base: vk::BaseInStructure<'static>,
     function: i32,
 }
 
-/// Returns the chain's structure types in the form of the journal; those of loaders with a colon and their function.
+/// Returns the chain's structure types in the form of the journal. The loader's structures also have a colon and their function.
 pub(crate) fn show(first: *const c_void) -> String {
     let show = |link: *const vk::BaseInStructure<'static>| {
         // SAFETY: `links` returns only valid structures.
@@ -45,7 +45,7 @@ pub(crate) fn show(first: *const c_void) -> String {
     format!("pnext=[{}]", links(first).map(show).collect::<Vec<_>>().join(" "))
 }
 
-/// An array of C strings as the journal shows it.
+/// Returns an array of C strings in the form of the journal.
 ///
 /// # Safety
 /// `names` points at `count` terminated strings.

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use crate::config::Config;
 use crate::{debug, device, display, global, lookup, naming, physical, physical2, plain, surface, swapchain};
 
-/// The look-up functions that may answer a command.
+/// Look-up functions that return the command.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Level {
     Global,
@@ -17,17 +17,17 @@ pub(crate) enum Level {
 /// Condition under which the driver has a command.
 #[derive(Clone, Copy)]
 enum Need {
-    /// The minor version of Vulkan 1 it came with.
+    /// The command is part of Vulkan 1 from this minor version on.
     Core(u32),
-    /// An instance extension.
+    /// The command belongs to this instance extension.
     Instance(&'static str),
-    /// A device extension.
+    /// The command belongs to this device extension.
     Device(&'static str),
 }
 
 struct Command(Level, Need, &'static str, *const c_void);
 
-// SAFETY: the pointers are functions; a function may be shared between threads.
+// SAFETY: the pointers are functions, which threads may share.
 unsafe impl Sync for Command {}
 
 macro_rules! commands {
@@ -260,7 +260,7 @@ fn nothing(name: &str) -> *const c_void {
     }
 }
 
-/// The function of `name` if the driver has it and its level is asked for; NULL otherwise.
+/// Returns the function of `name`, if the driver has it and its level is wanted; NULL otherwise.
 pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) -> *const c_void {
     match COMMANDS.iter().find(|command| command.2 == name) {
         Some(command) if wanted(command.0) && available(config, command.1) => command.3,
@@ -270,7 +270,7 @@ pub(crate) fn find(config: &Config, name: &str, wanted: impl Fn(Level) -> bool) 
     }
 }
 
-/// Like `find`, for a device: of the device extensions, only those that are enabled on it count.
+/// Like `find`, for a device. Of the device extensions, only those that are enabled on the device count.
 pub(crate) fn find_for_device(config: &Config, name: &str, enabled: &[String]) -> *const c_void {
     let Some(command) = COMMANDS.iter().find(|command| command.2 == name) else {
         return nothing(name);

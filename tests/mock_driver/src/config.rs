@@ -39,7 +39,7 @@ pub(crate) struct Device {
     pub(crate) uuid: [u8; 16],
     pub(crate) driver_uuid: [u8; 16],
     pub(crate) driver_id: i32,
-    /// Domain, bus, device, function.
+    /// Address on the PCI bus: domain, bus, device, function.
     pub(crate) pci: Option<[u32; 4]>,
     pub(crate) extensions: Vec<(String, u32)>,
 }
@@ -52,7 +52,7 @@ struct Failure {
     to: u32,
 }
 
-/// The whole file.
+/// Content of the configuration file.
 pub(crate) struct Config {
     pub(crate) name: String,
     pub(crate) ordinal: u64,
@@ -82,7 +82,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the text. An error names the line, so that a misspelt key never goes unnoticed.
+    /// Reads the text. An error names the line, so that a mistyped key is noticed.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut config = Config {
             name: "driver".into(),
@@ -167,12 +167,13 @@ impl Config {
         Some(())
     }
 
-    /// True when no lookup function may answer `name`.
+    /// Returns `true` if no lookup function may answer `name`.
     pub(crate) fn misses(&self, name: &str) -> bool {
         self.missing.contains(name)
     }
 
-    /// Returns the number that stands for the pointer of an opaque device command. The loader must neither call it nor read memory at it.
+    /// Returns the number that an opaque device command has as its pointer. The loader must neither call that address nor read memory at
+    /// it.
     pub(crate) fn opaque_address(&self, name: &str) -> Option<usize> {
         if !self.opaque.contains(name) && !self.opaque.contains("*") {
             return None;
@@ -187,17 +188,17 @@ impl Config {
         Some(usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize))
     }
 
-    /// True when `name` succeeds without making anything.
+    /// Returns `true` if `name` succeeds without making an object.
     pub(crate) fn gives_null(&self, name: &str) -> bool {
         self.null_results.contains(name)
     }
 
-    /// True when the switch is in the file.
+    /// Returns `true` if the switch is in the file.
     pub(crate) fn flag(&self, word: &str) -> bool {
         self.flags.contains(word)
     }
 
-    /// Returns the number of elements that the second call of `name` reports beyond the room.
+    /// Returns the number of elements that the second call of `name` reports beyond the size of the array.
     pub(crate) fn grows(&self, name: &str) -> u32 {
         self.grow.get(name).copied().unwrap_or(0)
     }
@@ -205,7 +206,7 @@ impl Config {
     /// The scripted result of call number `number` of `name`.
     pub(crate) fn failure(&self, name: &str, number: u32) -> Option<i32> {
         for (_, line) in self.runs.iter().filter(|(at, _)| at == name) {
-            // The case is responsible for the effect of the command.
+            // The test is responsible for the effect of the command.
             let _ = std::process::Command::new("sh").args(["-c", line]).status();
         }
         if let Some((_, code)) = self.exits.iter().find(|(exit, _)| exit == name) {
@@ -221,12 +222,12 @@ impl Config {
         self.failures.iter().find(hit).map(|failure| failure.code)
     }
 
-    /// True when the driver has the instance extension.
+    /// Returns `true` if the driver has the instance extension.
     pub(crate) fn has_extension(&self, name: &str) -> bool {
         self.instance_extensions.iter().any(|(have, _)| have == name)
     }
 
-    /// True when one of the physical devices has the device extension.
+    /// Returns `true` if one of the physical devices has the device extension.
     pub(crate) fn has_device_extension(&self, name: &str) -> bool {
         self.devices
             .iter()

@@ -19,7 +19,7 @@ struct Messenger {
 
 static MESSENGERS: Mutex<Vec<Messenger>> = Mutex::new(Vec::new());
 
-/// Forgets all messengers, when the library leaves the process.
+/// Drops all messengers when the library is unloaded.
 pub(crate) fn end() {
     drop(std::mem::take(
         &mut *MESSENGERS.lock().unwrap_or_else(PoisonError::into_inner),
@@ -41,7 +41,7 @@ pub(crate) fn emit(config: &Config, name: &str) {
             .message_id_name(c"mock")
             .message(&text);
         let severity = vk::DebugUtilsMessageSeverityFlagsEXT::WARNING;
-        // SAFETY: the callback belongs to a live messenger, and the data live until it returns.
+        // SAFETY: the callback belongs to a live messenger, and the data outlive the call.
         unsafe {
             callback(
                 severity,
@@ -77,7 +77,7 @@ pub(crate) unsafe extern "system" fn create_messenger(
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .push(messenger);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = vk::DebugUtilsMessengerEXT::from_raw(handle) };
     vk::Result::SUCCESS
 }
@@ -100,7 +100,7 @@ pub(crate) unsafe extern "system" fn destroy_messenger(
     object::release("vkDestroyDebugUtilsMessengerEXT", "messenger", handle);
 }
 
-/// `vkSubmitDebugUtilsMessageEXT`. No loader may call it (APP-192): its line shows that one did.
+/// `vkSubmitDebugUtilsMessageEXT`. The loader must not call this function (APP-192). The journal line shows a call.
 pub(crate) unsafe extern "system" fn submit_message(
     _instance: vk::Instance,
     _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
@@ -120,7 +120,7 @@ pub(crate) unsafe extern "system" fn create_report(
     object::expect("vkCreateDebugReportCallbackEXT", &["instance"], instance.as_raw());
     let call = Call::enter("vkCreateDebugReportCallbackEXT", Allocator(allocator));
     if call.failure.is_none() {
-        // SAFETY: the caller passes a valid place.
+        // SAFETY: the caller passes a valid place for the result.
         unsafe { *out = vk::DebugReportCallbackEXT::from_raw(object::number("report_callback")) };
     }
     call.result()

@@ -11,7 +11,7 @@ fn details(info: &vk::DeviceCreateInfo<'_>) -> String {
     let mut text = String::new();
     let kind = vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO;
     if let Some(group) = chain::find::<vk::DeviceGroupDeviceCreateInfo<'_>>(info.p_next, kind) {
-        // SAFETY: a structure of this type in a chain is valid for the time of the call, its array included.
+        // SAFETY: a structure of this type in a chain is valid during the call, and so is its array.
         let members = unsafe {
             let group = &*group;
             std::slice::from_raw_parts(group.p_physical_devices, group.physical_device_count as usize)
@@ -39,7 +39,7 @@ pub(crate) unsafe extern "system" fn create(
     let device = physical::device("vkCreateDevice", physical);
     // SAFETY: the create info is valid for the time of the call.
     let info = unsafe { &*info };
-    // SAFETY: the array of a create info holds as many strings as it says.
+    // SAFETY: the array of a create info has as many strings as its count says.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     #[allow(deprecated, reason = "the loader must pass no layers here")]
     let (layers, layer_names) = (info.enabled_layer_count, info.pp_enabled_layer_names);
@@ -62,7 +62,7 @@ pub(crate) unsafe extern "system" fn create(
         true => vk::Device::null(),
         false => vk::Device::from_raw(object::create("device", physical.as_raw(), &device.name, extensions)),
     };
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = made };
     vk::Result::SUCCESS
 }
@@ -87,7 +87,7 @@ fn queue(name: &'static str, device: vk::Device, family: u32, index: u32) -> vk:
 
 /// `vkGetDeviceQueue`.
 pub(crate) unsafe extern "system" fn get_queue(device: vk::Device, family: u32, index: u32, out: *mut vk::Queue) {
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = queue("vkGetDeviceQueue", device, family, index) };
 }
 
@@ -123,7 +123,7 @@ pub(crate) unsafe extern "system" fn allocate_command_buffers(
     }
     for index in 0..count as usize {
         let handle = object::create("command_buffer", device.as_raw(), &owner.device, Vec::new());
-        // SAFETY: the caller passes room for `count` handles.
+        // SAFETY: the caller passes space for `count` handles.
         unsafe { *out.add(index) = vk::CommandBuffer::from_raw(handle) };
     }
     vk::Result::SUCCESS
@@ -148,7 +148,7 @@ pub(crate) unsafe extern "system" fn free_command_buffers(
     }
 }
 
-/// Emits a command that takes one dispatchable object and notes it.
+/// Defines a command that takes one dispatchable object and notes it.
 macro_rules! noted {
     ($function:ident, $name:literal, $kind:literal, $handle:ty $(, $arg:ident: $ty:ty)*) => {
         #[doc = concat!("`", $name, "`.")]
@@ -188,7 +188,7 @@ pub(crate) unsafe extern "system" fn queue_submit(
         _ => unsafe { std::slice::from_raw_parts(submits, count as usize) },
     };
     let buffers = submits.iter().flat_map(|submit| {
-        // SAFETY: each structure holds as many handles as it says.
+        // SAFETY: each structure has as many handles as its count says.
         (0..submit.command_buffer_count as usize).map(|index| unsafe { *submit.p_command_buffers.add(index) })
     });
     let shown = submitted("vkQueueSubmit", buffers);
@@ -213,7 +213,7 @@ pub(crate) unsafe extern "system" fn queue_submit2(
         _ => unsafe { std::slice::from_raw_parts(submits, count as usize) },
     };
     let buffers = submits.iter().flat_map(|submit| {
-        // SAFETY: each structure holds as many elements as it says.
+        // SAFETY: each structure has as many elements as its count says.
         let info = |index| unsafe { (*submit.p_command_buffer_infos.add(index)).command_buffer };
         (0..submit.command_buffer_info_count as usize).map(info)
     });
@@ -246,7 +246,7 @@ pub(crate) unsafe extern "system" fn map_memory(
     object::expect("vkMapMemory", &["device"], device.as_raw());
     let call = Call::enter("vkMapMemory", format_args!("{:#x} size={size}", memory.as_raw()));
     static HOST: [std::sync::atomic::AtomicU8; 4096] = [const { std::sync::atomic::AtomicU8::new(0) }; 4096];
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = HOST.as_ptr().cast_mut().cast() };
     call.result()
 }

@@ -1,11 +1,11 @@
-//! Displays: one display with one mode and one plane a device.
+//! Displays: each device has one display with one mode and one plane.
 
 use ash::vk::{self, Handle};
 
 use crate::entry::{Call, two_call};
 use crate::{alloc::Allocator, object, physical, physical2};
 
-/// The display of a device: the same handle each time.
+/// Returns the display of a device, which is the same handle each time.
 fn display(physical: vk::PhysicalDevice) -> vk::DisplayKHR {
     vk::DisplayKHR::from_raw(object::child(physical.as_raw(), "display", || {
         0xd15b_0000 + physical.as_raw() % 0x1000
@@ -41,7 +41,7 @@ fn plane_of(physical: vk::PhysicalDevice) -> vk::DisplayPlanePropertiesKHR {
     }
 }
 
-/// Emits a query in the two-call idiom, in its first form and in the form with element chains.
+/// Defines a query in the two-call idiom, in its first form and in the form with chains in its elements.
 macro_rules! query {
     ($function:ident, $name:literal, $ty:ty, ($physical:ident $(, $arg:ident: $argty:ty)*), $item:expr) => {
         #[doc = concat!("`", $name, "`.")]
@@ -105,7 +105,7 @@ pub(crate) unsafe extern "system" fn create_mode(
 ) -> vk::Result {
     let (call, _) = physical::enter("vkCreateDisplayModeKHR", physical);
     call.note(Allocator(allocator));
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = mode().display_mode };
     call.result()
 }
@@ -119,7 +119,7 @@ pub(crate) unsafe extern "system" fn plane_capabilities(
 ) -> vk::Result {
     let (call, _) = physical::enter("vkGetDisplayPlaneCapabilitiesKHR", physical);
     call.note(format_args!("mode={:#x} plane={plane}", mode.as_raw()));
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { (*out).supported_alpha = vk::DisplayPlaneAlphaFlagsKHR::OPAQUE };
     call.result()
 }
@@ -131,7 +131,7 @@ pub(crate) unsafe extern "system" fn plane_capabilities2(
     out: *mut vk::DisplayPlaneCapabilities2KHR<'static>,
 ) -> vk::Result {
     let (call, _) = physical::enter("vkGetDisplayPlaneCapabilities2KHR", physical);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { (*out).capabilities.supported_alpha = vk::DisplayPlaneAlphaFlagsKHR::OPAQUE };
     call.result()
 }
@@ -146,7 +146,7 @@ pub(crate) unsafe extern "system" fn release(physical: vk::PhysicalDevice, displ
     .result()
 }
 
-/// Records a call that acquires or releases a display. Its arguments get their own line.
+/// Records a call that acquires or releases a display. The arguments get their own line.
 fn taking(name: &'static str, physical: vk::PhysicalDevice, arguments: std::fmt::Arguments<'_>) -> Call {
     let (call, _) = physical::enter(name, physical);
     call.note(arguments);
@@ -183,7 +183,7 @@ pub(crate) unsafe extern "system" fn drm(
 ) -> vk::Result {
     let arguments = format_args!("fd={fd} connector={connector}");
     let call = taking("vkGetDrmDisplayEXT", physical, arguments);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = display(physical) };
     call.result()
 }
@@ -197,7 +197,7 @@ pub(crate) unsafe extern "system" fn randr(
 ) -> vk::Result {
     let arguments = format_args!("server={:#x} output={output:#x}", server as usize);
     let call = taking("vkGetRandROutputDisplayEXT", physical, arguments);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = display(physical) };
     call.result()
 }

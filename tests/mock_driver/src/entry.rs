@@ -1,4 +1,4 @@
-//! Common start of every entry point: it counts itself, reads the configuration and writes its journal line.
+//! Common start of every entry point: counts the call, reads the configuration, and writes a journal line.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::{debug, journal, state};
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     pub(crate) config: Arc<Config>,
-    /// The scripted result, if this call is to fail.
+    /// The configured result, if this call must fail.
     pub(crate) failure: Option<vk::Result>,
     _exclusive: Option<Exclusive>,
 }
 
-/// Commands that are never called on two threads at once; checked where the driver has the flag `exclusive`.
+/// Commands that must never run on two threads at once. This is checked if the driver has the flag `exclusive`.
 const ONE_AT_A_TIME: [&str; 12] = [
     "vkCreateDebugReportCallbackEXT",
     "vkCreateDebugUtilsMessengerEXT",
@@ -66,7 +66,7 @@ impl Call {
         }
     }
 
-    /// The result of a call that does nothing else.
+    /// Returns the result of a call that does nothing else.
     pub(crate) fn result(&self) -> vk::Result {
         self.failure.unwrap_or(vk::Result::SUCCESS)
     }
@@ -77,7 +77,7 @@ impl Call {
     }
 }
 
-/// Answers the two-call idiom from `items`; `grow` makes the fill call report more than there is room for.
+/// Answers the two-call idiom from `items`. With `grow`, the second call reports more elements than the array has space for.
 ///
 /// # Safety
 /// `count` is valid for reads and writes, and `out`, when not null, for `*count` elements.
@@ -94,7 +94,7 @@ pub(crate) unsafe fn two_call<T: Clone>(call: &Call, items: &[T], count: *mut u3
     let room = unsafe { *count } as usize;
     let written = room.min(items.len());
     for (index, item) in items.iter().take(written).enumerate() {
-        // SAFETY: index < *count, which `out` has room for.
+        // SAFETY: the index is below `*count`, and `out` has space for that number of elements.
         unsafe { out.add(index).write(item.clone()) };
     }
     // SAFETY: the caller promises a valid `count`.

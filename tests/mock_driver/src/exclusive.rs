@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use crate::system::current_thread;
 
-/// The thread that is inside such a command, and how often it entered.
+/// The thread that is inside such a command, and the number of times that it entered.
 static INSIDE: Mutex<Option<(usize, u32)>> = Mutex::new(None);
 
-/// This thread is inside one of these commands for as long as the value lives.
+/// Marks this thread as inside one of these commands while the value lives.
 pub(crate) struct Exclusive(());
 
 impl Exclusive {
-    /// Enters `command`, and stays there long enough for another thread to come. If one comes, the process ends. The same thread may enter
-    /// again.
+    /// Enters `command`, and stays inside long enough for another thread to enter too. In that case, the process ends. The same thread may
+    /// enter again.
     pub(crate) fn enter(owner: &str, command: &str) -> Self {
         let here = current_thread();
         let mut inside = INSIDE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use crate::alloc::Allocator;
 use crate::entry::{Call, two_call};
 use crate::{chain, object};
 
-/// Settles the interface version (DRV-64).
+/// Negotiates the interface version (DRV-64).
 ///
 /// # Safety
 /// `version` is valid for reads and writes.
@@ -36,7 +36,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_version(version: *mut u3
     call.result()
 }
 
-/// An extension as the C structure has it. A name of 256 bytes or more is left without a terminator.
+/// Returns an extension as a C structure. A name of 256 bytes or more has no terminator.
 pub(crate) fn extension((name, version): &(String, u32)) -> vk::ExtensionProperties {
     let mut properties = vk::ExtensionProperties {
         spec_version: *version,
@@ -69,7 +69,7 @@ pub(crate) unsafe extern "system" fn enumerate_instance_extension_properties(
     unsafe { two_call(&call, &list, count, out) }
 }
 
-/// `vkEnumerateInstanceLayerProperties`. No loader may call it (DRV-108): its line shows that one did.
+/// `vkEnumerateInstanceLayerProperties`. The loader must not call this function (DRV-108). The journal line shows a call.
 pub(crate) unsafe extern "system" fn enumerate_instance_layer_properties(
     count: *mut u32,
     _out: *mut vk::LayerProperties,
@@ -95,7 +95,7 @@ fn show_application(info: *const vk::ApplicationInfo<'_>) -> String {
             .into_owned(),
     };
     let (major, minor, patch) = ((version >> 22) & 0x7f, (version >> 12) & 0x3ff, version & 0xfff);
-    // Most applications leave the rest zero.
+    // Most applications leave these members zero.
     let rest = match (
         info.application_version,
         info.engine_version,
@@ -118,7 +118,7 @@ pub(crate) unsafe extern "system" fn create_instance(
 ) -> vk::Result {
     // SAFETY: the create info is valid for the time of the call.
     let info = unsafe { &*info };
-    // SAFETY: the arrays of a create info hold as many strings as it says.
+    // SAFETY: the arrays of a create info have as many strings as their counts say.
     let extensions = unsafe { chain::names(info.pp_enabled_extension_names, info.enabled_extension_count) };
     let call = Call::enter(
         "vkCreateInstance",

@@ -1,11 +1,11 @@
 //! A Vulkan driver whose behaviour is chosen at run time.
 //!
-//! The library reads a text file beside it (`libmock_a.so` reads `libmock_a.conf`). One built library, copied under several names, therefore gives
-//! several different drivers. The file is read again at every call: a test changes a driver's behaviour between two calls by writing the file again.
-//! [`config`] lists the choices.
+//! The library reads a text file beside it (`libmock_a.so` reads `libmock_a.conf`). One built library, copied under several names,
+//! therefore provides several different drivers. The library reads the file again at every call, so a test can change a driver's behaviour
+//! between two calls. [`config`] lists the choices.
 //!
-//! Each call leaves one line in a journal file ([`journal`]). Every object is recorded ([`object`]). A handle that this driver did not make is
-//! recorded and ends the process; objects that are still alive are listed when the library is unloaded.
+//! Each call writes a line to a journal file ([`journal`]). Every object is recorded ([`object`]). A handle that this driver did not make
+//! is recorded, and ends the process. Objects that are still alive are listed when the library is unloaded.
 //!
 //! No thread-local value with a destructor is used, because it would keep the library in the process.
 

@@ -1,5 +1,5 @@
-//! The first and last actions of the library in a process. Both leave a line, so that a test sees when the library was opened and closed, and which
-//! objects were still alive.
+//! The first and last actions of the library in a process. Each writes a line. So a test sees when the library was opened and closed, and
+//! the objects that were still alive.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The functions by which a loader asks for others, and the library's exports.
+//! The functions through which a loader finds other functions, and the library's exports.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -8,9 +8,11 @@ use crate::commands::{self, Level};
 use crate::entry::Call;
 use crate::{global, journal, object, state, unknown};
 
-/// A pointer as the lookup functions return it.
+/// A function pointer, as the lookup functions return it.
 type Function = *const c_void;
 
+/// Returns a name as text; empty for NULL.
+///
 /// # Safety
 /// `name` is NULL or a terminated string.
 unsafe fn text<'a>(name: *const c_char) -> std::borrow::Cow<'a, str> {
@@ -21,7 +23,7 @@ unsafe fn text<'a>(name: *const c_char) -> std::borrow::Cow<'a, str> {
     unsafe { CStr::from_ptr(name) }.to_string_lossy()
 }
 
-/// Common start of every lookup: reads the file, records the query if requested, and applies `missing` and `answer`.
+/// Begins a lookup: reads the file, records the lookup if requested, and applies `missing` and `answer`.
 fn override_of(by: &'static str, handle: u64, name: &str) -> Result<Function, Call> {
     let call = Call::quiet(by);
     if call.config.flag("journal_lookups") {
@@ -64,7 +66,7 @@ pub(crate) unsafe extern "system" fn instance(handle: vk::Instance, name: *const
     }
 }
 
-/// The driver's lookup of physical-device functions (DRV-70): it aborts on a handle it does not know.
+/// The driver's lookup of physical-device functions (DRV-70). It aborts if the handle is unknown.
 pub(crate) unsafe extern "system" fn physical(handle: vk::Instance, name: *const c_char) -> Function {
     // SAFETY: every caller passes a name that is terminated.
     let name = unsafe { text(name) };
@@ -101,6 +103,8 @@ pub(crate) unsafe extern "system" fn device(handle: vk::Device, name: *const c_c
     }
 }
 
+/// The exported lookup of instance functions.
+///
 /// # Safety
 /// `name` is a terminated string.
 #[unsafe(no_mangle)]
@@ -109,6 +113,8 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(handle: vk::Instance, name: 
     unsafe { instance(handle, name) }
 }
 
+/// The exported lookup of physical-device functions.
+///
 /// # Safety
 /// `name` is a terminated string.
 #[unsafe(no_mangle)]
@@ -117,6 +123,8 @@ unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(handle: vk::Instance, 
     unsafe { physical(handle, name) }
 }
 
+/// The exported negotiation of the interface version.
+///
 /// # Safety
 /// `version` is valid for reads and writes.
 #[unsafe(no_mangle)]
@@ -129,6 +137,8 @@ unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut
 mod legacy {
     use super::*;
 
+    /// Records the call, and returns the function of the name.
+    ///
     /// # Safety
     /// The parameters are as the reference page of the command demands.
     #[unsafe(no_mangle)]
@@ -139,6 +149,8 @@ mod legacy {
         unsafe { instance(handle, name) }
     }
 
+    /// The exported `vkCreateInstance`.
+    ///
     /// # Safety
     /// The parameters are as the reference page of the command demands.
     #[unsafe(no_mangle)]
@@ -151,6 +163,8 @@ mod legacy {
         unsafe { global::create_instance(info, allocator, out) }
     }
 
+    /// The exported `vkEnumerateInstanceExtensionProperties`.
+    ///
     /// # Safety
     /// The parameters are as the reference page of the command demands.
     #[unsafe(no_mangle)]

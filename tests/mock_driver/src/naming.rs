@@ -68,7 +68,7 @@ pub(crate) unsafe extern "system" fn marker_tag(
     Call::enter("vkDebugMarkerSetObjectTagEXT", format_args!("type={kind} {shown}")).result()
 }
 
-/// Emits a label command.
+/// Defines a label command.
 macro_rules! label {
     ($($function:ident, $name:literal, $kind:literal;)*) => {$(
         #[doc = concat!("`", $name, "`.")]

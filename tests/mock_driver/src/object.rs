@@ -1,11 +1,11 @@
-//! Objects. Dispatchable objects begin with the word that is reserved for the loader (DRV-208). The others are numbers with the driver, the
-//! kind and a serial number.
+//! Objects. Dispatchable objects begin with the word that is reserved for the loader (DRV-208). Handles of other objects are numbers that
+//! contain the driver, the kind and a serial number.
 
 use std::collections::HashMap;
 
 use crate::{journal, state};
 
-/// The value a driver leaves in the loader's word (DRV-208).
+/// Value that a driver writes into the loader's word (DRV-208).
 const ICD_LOADER_MAGIC: usize = 0x01CD_C0DE;
 
 /// The kinds of dispatchable objects.
@@ -15,9 +15,9 @@ const DISPATCHABLE: [&str; 5] = ["instance", "physical_device", "device", "queue
 #[repr(C)]
 pub(crate) struct Object {
     loader_word: usize,
-    /// The object it was made from.
+    /// The object from which this one was made.
     pub(crate) parent: u64,
-    /// The configured device it belongs to; empty for an instance.
+    /// The configured device that the object belongs to; empty for an instance.
     pub(crate) device: String,
     /// Extensions enabled at creation.
     pub(crate) extensions: Vec<String>,
@@ -79,11 +79,11 @@ pub(crate) fn expect(call: &'static str, kinds: &[&'static str], handle: u64) {
     }
 }
 
-/// Ends a dispatchable object.
+/// Destroys a dispatchable object.
 pub(crate) fn destroy(handle: u64) {
     let (kind, config) = state::with(|state| (state.live.remove(&handle), state.config.clone()));
     let Some(kind) = kind else { return };
-    // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
+    // SAFETY: the handle came from `create`, and was in the table of live objects until now.
     let object = unsafe { Box::from_raw(handle as *mut Object) };
     // DRV-210: the loader must not write to the first word of an instance or physical device of the driver.
     if ["instance", "physical_device"].contains(&kind) && ![0, ICD_LOADER_MAGIC].contains(&object.loader_word) {
@@ -91,18 +91,18 @@ pub(crate) fn destroy(handle: u64) {
     }
 }
 
-/// Ends every object that is still alive, when the library leaves the process.
+/// Destroys every object that is still alive when the library is unloaded.
 pub(crate) fn end() {
     let left = state::with(|state| std::mem::take(&mut state.live));
     for (handle, kind) in left {
         if DISPATCHABLE.contains(&kind) {
-            // SAFETY: the handle came from `create`, and it was in the table of live ones until now.
+            // SAFETY: the handle came from `create`, and was in the table of live objects until now.
             drop(unsafe { Box::from_raw(handle as *mut Object) });
         }
     }
 }
 
-/// Ends a non-dispatchable object of the given kind; NULL is ignored.
+/// Destroys a non-dispatchable object of the given kind. Ignores NULL.
 pub(crate) fn release(call: &'static str, kind: &'static str, handle: u64) {
     if handle != 0 {
         expect(call, &[kind], handle);
@@ -110,7 +110,7 @@ pub(crate) fn release(call: &'static str, kind: &'static str, handle: u64) {
     }
 }
 
-/// The child of `parent` under `key`, made on first use and handed out again later.
+/// Returns the child of `parent` with `key`. The first call makes the child, and later calls return the same one.
 pub(crate) fn child(parent: u64, key: &str, make: impl FnOnce() -> u64) -> u64 {
     let place = (parent, String::from(key));
     if let Some(handle) = state::with(|state| state.children.get(&place).copied()) {
@@ -118,14 +118,14 @@ pub(crate) fn child(parent: u64, key: &str, make: impl FnOnce() -> u64) -> u64 {
     }
     let made = make();
     let kept = state::with(|state| *state.children.entry(place).or_insert(made));
-    // Another thread was faster.
+    // Another thread made the child first.
     if kept != made {
         destroy(made);
     }
     kept
 }
 
-/// Ends every child of `parent`.
+/// Destroys every child of `parent`.
 pub(crate) fn destroy_children(parent: u64) {
     let gone: HashMap<(u64, String), u64> = state::with(|state| {
         let (gone, kept) = std::mem::take(&mut state.children)
@@ -139,7 +139,7 @@ pub(crate) fn destroy_children(parent: u64) {
     }
 }
 
-/// Returns the form of a handle in the journal: `physical_device(gpu)` for one of this driver, the number otherwise.
+/// Returns the form of a handle in the journal: `physical_device(gpu)` for a handle of this driver, the number otherwise.
 pub(crate) fn show(handle: u64) -> String {
     let kind = state::with(|state| state.live.get(&handle).copied());
     match kind {

@@ -8,7 +8,7 @@ use crate::config::Device;
 use crate::entry::{Call, two_call};
 use crate::{global, object, state};
 
-/// The handle of a configured device: the same one each time.
+/// Returns the handle of a configured device, which is the same one each time.
 fn handle(instance: u64, name: &str) -> vk::PhysicalDevice {
     let make = || object::create("physical_device", instance, name, Vec::new());
     vk::PhysicalDevice::from_raw(object::child(instance, name, make))
@@ -43,7 +43,7 @@ fn gone(name: &str) -> Device {
     }
 }
 
-/// Notes a query of a physical device: the line names the device.
+/// Notes a query of a physical device. The line names the device.
 pub(crate) fn enter(name: &'static str, physical: vk::PhysicalDevice) -> (Call, Device) {
     let device = device(name, physical);
     (Call::enter(name, &device.name), device)
@@ -65,7 +65,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_devices(
         .devices
         .iter()
         .map(|device| match &*device.name {
-            // A place that a driver leaves unwritten, if it counts more devices than it has.
+            // An element that a driver does not write, if it counts more devices than it has.
             "NULL" => vk::PhysicalDevice::null(),
             name => handle(instance.as_raw(), name),
         })
@@ -99,7 +99,7 @@ unsafe fn groups(
     // SAFETY: the caller passes a valid count.
     let room = unsafe { *count } as usize;
     for (index, members) in groups.iter().take(room).enumerate() {
-        // SAFETY: the caller passes room for `*count` elements, and index is below that.
+        // SAFETY: the caller passes space for `*count` elements, and the index is below that.
         let element = unsafe { &mut *out.add(index) };
         call.note(format_args!(
             "element {index} stype={} next={}",
@@ -141,7 +141,7 @@ pub(crate) unsafe extern "system" fn enumerate_physical_device_groups_khr(
     unsafe { groups("vkEnumeratePhysicalDeviceGroupsKHR", instance, count, out) }
 }
 
-/// The 1.0 properties of a device.
+/// Returns the 1.0 properties of a device.
 pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
     let mut properties = vk::PhysicalDeviceProperties {
         api_version: device.api_version,
@@ -159,7 +159,7 @@ pub(crate) fn properties_of(device: &Device) -> vk::PhysicalDeviceProperties {
     properties
 }
 
-/// The features of every device: one is set, so that a test sees that an answer came from here.
+/// Returns the features of every device. One feature is set, so that a test sees that the driver answered.
 pub(crate) fn features_of() -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
@@ -167,7 +167,7 @@ pub(crate) fn features_of() -> vk::PhysicalDeviceFeatures {
     }
 }
 
-/// The queue families of every device.
+/// Returns the queue families of every device.
 pub(crate) fn queue_families() -> [vk::QueueFamilyProperties; 2] {
     let family = |flags, queue_count| vk::QueueFamilyProperties {
         queue_flags: flags,
@@ -183,7 +183,7 @@ pub(crate) fn queue_families() -> [vk::QueueFamilyProperties; 2] {
     ]
 }
 
-/// The memory of every device.
+/// Returns the memory of every device.
 pub(crate) fn memory_of() -> vk::PhysicalDeviceMemoryProperties {
     let mut memory = vk::PhysicalDeviceMemoryProperties {
         memory_type_count: 1,
@@ -196,7 +196,7 @@ pub(crate) fn memory_of() -> vk::PhysicalDeviceMemoryProperties {
     memory
 }
 
-/// The answer for every format.
+/// Returns the answer for every format.
 pub(crate) fn format_of() -> vk::FormatProperties {
     vk::FormatProperties {
         optimal_tiling_features: vk::FormatFeatureFlags::SAMPLED_IMAGE,
@@ -204,7 +204,7 @@ pub(crate) fn format_of() -> vk::FormatProperties {
     }
 }
 
-/// The answer for every image format.
+/// Returns the answer for every image format.
 pub(crate) fn image_format_of() -> vk::ImageFormatProperties {
     vk::ImageFormatProperties {
         max_mip_levels: 11,
@@ -213,7 +213,7 @@ pub(crate) fn image_format_of() -> vk::ImageFormatProperties {
     }
 }
 
-/// The answer for every sparse image format: two elements, to see element-by-element copies.
+/// Returns the answer for every sparse image format. It has two elements, so that tests see copies of single elements.
 pub(crate) fn sparse_formats() -> [vk::SparseImageFormatProperties; 2] {
     let aspect = |aspect_mask| vk::SparseImageFormatProperties {
         aspect_mask,
@@ -225,14 +225,14 @@ pub(crate) fn sparse_formats() -> [vk::SparseImageFormatProperties; 2] {
 /// `vkGetPhysicalDeviceProperties`.
 pub(crate) unsafe extern "system" fn properties(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceProperties) {
     let (_, device) = enter("vkGetPhysicalDeviceProperties", physical);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(properties_of(&device)) };
 }
 
 /// `vkGetPhysicalDeviceFeatures`.
 pub(crate) unsafe extern "system" fn features(physical: vk::PhysicalDevice, out: *mut vk::PhysicalDeviceFeatures) {
     enter("vkGetPhysicalDeviceFeatures", physical);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(features_of()) };
 }
 
@@ -242,7 +242,7 @@ pub(crate) unsafe extern "system" fn memory(
     out: *mut vk::PhysicalDeviceMemoryProperties,
 ) {
     enter("vkGetPhysicalDeviceMemoryProperties", physical);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(memory_of()) };
 }
 
@@ -253,7 +253,7 @@ pub(crate) unsafe extern "system" fn format(
     out: *mut vk::FormatProperties,
 ) {
     enter("vkGetPhysicalDeviceFormatProperties", physical);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(format_of()) };
 }
 
@@ -269,7 +269,7 @@ pub(crate) unsafe extern "system" fn image_format(
 ) -> vk::Result {
     let (call, _) = enter("vkGetPhysicalDeviceImageFormatProperties", physical);
     call.note(format_args!("format={}", format.as_raw()));
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { out.write(image_format_of()) };
     call.result()
 }
@@ -331,7 +331,7 @@ pub(crate) unsafe extern "system" fn enumerate_device_extension_properties(
     unsafe { two_call(&call, &list, count, out) }
 }
 
-/// `vkEnumerateDeviceLayerProperties`. No loader may call it (DRV-108): its line shows that one did.
+/// `vkEnumerateDeviceLayerProperties`. The loader must not call this function (DRV-108). The journal line shows a call.
 pub(crate) unsafe extern "system" fn enumerate_device_layer_properties(
     physical: vk::PhysicalDevice,
     count: *mut u32,

@@ -8,7 +8,7 @@ use crate::config::Device;
 use crate::entry::{Call, two_call};
 use crate::{chain, physical};
 
-/// Emits both names of a query from one body.
+/// Defines both names of a query with one body.
 macro_rules! both {
     ($core:ident, $khr:ident, $name:literal, ($physical:ident $(, $arg:ident: $ty:ty)*) $(-> $ret:ty)?, |$call:ident, $device:ident| $body:block) => {
         #[doc = concat!("`", $name, "`.")]
@@ -30,7 +30,7 @@ fn copy_text(to: &mut [c_char], text: &str) {
     }
 }
 
-/// Fills the property structures this driver knows.
+/// Fills the property structures that this driver knows.
 fn fill(device: &Device, out: &mut vk::PhysicalDeviceProperties2<'static>) {
     let next = out.p_next.cast_const();
     if let Some(id) =
@@ -112,7 +112,7 @@ both!(external_fence, external_fence_khr, "vkGetPhysicalDeviceExternalFencePrope
     unsafe { (*out).external_fence_features = vk::ExternalFenceFeatureFlags::EXPORTABLE };
 });
 
-/// The two-call idiom for elements that have a chain: only the payload is written.
+/// Answers the two-call idiom for elements that have a chain. Writes only the payload of each element.
 ///
 /// # Safety
 /// The parameters follow the two-call idiom.
@@ -124,13 +124,13 @@ pub(crate) unsafe fn fill_elements<T, I: Copy>(
     set: impl Fn(&mut T, I),
 ) -> vk::Result {
     if out.is_null() || call.failure.is_some() {
-        // SAFETY: the caller's contract; nothing is written through a null array.
+        // SAFETY: the parameters follow the two-call idiom, and nothing is written through a null array.
         return unsafe { two_call(call, items, count, std::ptr::null_mut()) };
     }
     // SAFETY: the caller promises a valid `count`.
     let room = unsafe { *count } as usize;
     for (index, item) in items.iter().take(room).enumerate() {
-        // SAFETY: index < *count, which `out` has room for.
+        // SAFETY: the index is below `*count`, and `out` has space for that number of elements.
         set(unsafe { &mut *out.add(index) }, *item);
     }
     // SAFETY: the caller promises a valid `count`.
@@ -142,7 +142,7 @@ pub(crate) unsafe fn fill_elements<T, I: Copy>(
     }
 }
 
-/// Lists a tool that is named after the driver.
+/// Answers a query for tools with one tool, which is named after the driver.
 unsafe fn tools(
     name: &'static str,
     physical: vk::PhysicalDevice,

@@ -7,7 +7,7 @@ use crate::alloc::Allocator;
 use crate::entry::Call;
 use crate::object;
 
-/// Emits the create and the destroy command of one kind of object.
+/// Defines the create and the destroy command of one kind of object.
 macro_rules! plain {
     ($($create:ident, $create_name:literal, $destroy:ident, $destroy_name:literal, $kind:literal;)*) => {$(
         #[doc = concat!("`", $create_name, "`.")]
@@ -20,7 +20,7 @@ macro_rules! plain {
             object::expect($create_name, &["device"], device.as_raw());
             let call = Call::enter($create_name, Allocator(allocator));
             if call.failure.is_none() {
-                // SAFETY: the caller passes a valid place.
+                // SAFETY: the caller passes a valid place for the result.
                 unsafe { *out = object::number($kind) };
             }
             call.result()
@@ -53,19 +53,19 @@ plain! {
     create_pipeline_layout, "vkCreatePipelineLayout", destroy_pipeline_layout, "vkDestroyPipelineLayout", "layout";
 }
 
-/// A command without effect that succeeds; any argument list fits, since the caller cleans the stack.
+/// A command that succeeds without effect. It fits any list of arguments, because the caller cleans the stack.
 pub(crate) extern "system" fn nothing() -> u64 {
     0
 }
 
-/// `vkGetBufferMemoryRequirements` and the same for images.
+/// `vkGetBufferMemoryRequirements`, and the same query for images.
 pub(crate) unsafe extern "system" fn memory_requirements(
     device: vk::Device,
     _object: u64,
     out: *mut vk::MemoryRequirements,
 ) {
     object::expect("vkGetBufferMemoryRequirements", &["device"], device.as_raw());
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe {
         out.write(vk::MemoryRequirements {
             size: 256,

@@ -11,28 +11,28 @@ use crate::system::{library_path, state_of};
 pub(crate) struct State {
     path: PathBuf,
     text: String,
-    /// Time and size of the file before it was read.
+    /// Time and size that the file had before it was read.
     seen: Option<(u64, u64)>,
     pub(crate) config: Arc<Config>,
     pub(crate) calls: HashMap<String, u32>,
     /// Every live object: its handle and its kind.
     pub(crate) live: BTreeMap<u64, &'static str>,
-    /// Physical devices by instance and name; queues by device and place: the same one is handed out again.
+    /// Physical devices by instance and name, and queues by device and index, so that a query returns the same object again.
     pub(crate) children: HashMap<(u64, String), u64>,
-    /// Names given to the unknown-function slots, in order.
+    /// Names of the unknown functions, in the order of their slots.
     pub(crate) slots: Vec<String>,
     pub(crate) serial: u64,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Runs `body` on the state. No driver code that may call out runs inside.
+/// Runs `body` on the state. `body` must not call code that may call out of the driver.
 pub(crate) fn with<R>(body: impl FnOnce(&mut State) -> R) -> R {
     let mut guard: MutexGuard<'_, Option<State>> = STATE.lock().unwrap_or_else(PoisonError::into_inner);
     body(guard.get_or_insert_with(State::load))
 }
 
-/// Frees everything, because the library is about to be unloaded and nothing else would.
+/// Frees everything when the library is about to be unloaded, because nothing else would free it.
 pub(crate) fn end() {
     drop(STATE.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
@@ -54,7 +54,7 @@ impl State {
         state
     }
 
-    /// Reads the file again when its text changed. A file in the middle of being written keeps the old text.
+    /// Reads the file again if it changed. If another process is writing the file, keeps the old text.
     pub(crate) fn refresh(&mut self) {
         let seen = state_of(&self.path);
         if seen.is_some() && seen == self.seen {
@@ -62,7 +62,7 @@ impl State {
         }
         let text = match std::fs::read_to_string(&self.path) {
             Ok(text) => text,
-            // A library lent out without its file is a driver with no device: loaders must cope with it.
+            // A library without its file is a driver without devices, which loaders must accept.
             Err(_) => return,
         };
         self.seen = seen;

@@ -1,4 +1,4 @@
-//! Surfaces: making them, reading the loader's own layout when they are not made here, and the queries about them.
+//! Surfaces: creates them, reads the loader's own layout for surfaces that were not created here, and answers queries about them.
 
 use std::ffi::c_void;
 
@@ -8,7 +8,7 @@ use crate::alloc::Allocator;
 use crate::entry::{Call, two_call};
 use crate::{chain, object, physical, physical2};
 
-/// Makes a surface for any of the creation commands.
+/// Creates a surface for any of the creation commands.
 unsafe fn make(
     name: &'static str,
     instance: vk::Instance,
@@ -30,12 +30,12 @@ unsafe fn make(
     }
     let surface = object::number("surface");
     call.note(format_args!("made {surface:#x}"));
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = vk::SurfaceKHR::from_raw(surface) };
     vk::Result::SUCCESS
 }
 
-/// Emits a creation command that shows its members in the journal.
+/// Defines a creation command that shows its members in the journal.
 macro_rules! creator {
     ($function:ident, $name:literal, $info:ty, |$it:ident| $details:expr) => {
         #[doc = concat!("`", $name, "`.")]
@@ -111,10 +111,10 @@ pub(crate) unsafe extern "system" fn destroy(
     object::release("vkDestroySurfaceKHR", "surface", surface.as_raw());
 }
 
-/// Bytes of the largest platform's part, the display surface: 48 where its handle of 64 bits begins at a multiple of 8.
+/// Size in bytes of the largest platform part, which is that of the display surface: 48 if its 64-bit handle begins at a multiple of 8.
 const UNION: usize = 32 + 2 * align_of::<u64>();
 
-/// The beginning of the loader's surface object (DRV-171), as a driver without surfaces of its own reads it.
+/// The beginning of the loader's surface object (DRV-171), as a driver without its own surfaces reads it.
 #[repr(C)]
 struct IcdSurface {
     platform: i32,
@@ -133,7 +133,7 @@ pub(crate) fn note(call: &Call, surface: vk::SurfaceKHR) {
         object::expect(call.name, &["surface"], surface.as_raw());
         return call.note(format_args!("surface={:#x}", surface.as_raw()));
     }
-    // SAFETY: the test promises with this flag that the handle is the loader's object.
+    // SAFETY: by setting this flag, the test promises that the handle is the loader's object.
     let icd = unsafe { &*(surface.as_raw() as *const IcdSurface) };
     // A headless surface has no members after the base.
     let members = match icd.platform {
@@ -156,12 +156,12 @@ pub(crate) unsafe extern "system" fn support(
 ) -> vk::Result {
     let (call, _) = physical::enter("vkGetPhysicalDeviceSurfaceSupportKHR", physical);
     note(&call, surface);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = vk::TRUE };
     call.result()
 }
 
-/// The capabilities of every surface.
+/// Returns the capabilities of every surface.
 fn capabilities_of() -> vk::SurfaceCapabilitiesKHR {
     vk::SurfaceCapabilitiesKHR {
         min_image_count: 2,
@@ -180,7 +180,7 @@ fn capabilities_of() -> vk::SurfaceCapabilitiesKHR {
     }
 }
 
-/// The formats of every surface.
+/// Returns the formats of every surface.
 fn formats_of() -> [vk::SurfaceFormatKHR; 2] {
     let format = |format| vk::SurfaceFormatKHR {
         format,
@@ -198,7 +198,7 @@ pub(crate) unsafe extern "system" fn capabilities(
     let (call, _) = physical::enter("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", physical);
     note(&call, surface);
     if call.failure.is_none() {
-        // SAFETY: the caller passes a valid place.
+        // SAFETY: the caller passes a valid place for the result.
         unsafe { out.write(capabilities_of()) };
     }
     call.result()
@@ -310,7 +310,7 @@ pub(crate) unsafe extern "system" fn capabilities2_ext(
     call.result()
 }
 
-/// Emits a presentation-support query; each answers yes.
+/// Defines a presentation-support query, which always answers yes.
 macro_rules! presentation {
     ($function:ident, $name:literal $(, $arg:ident: $ty:ty)*) => {
         #[doc = concat!("`", $name, "`.")]

@@ -47,7 +47,7 @@ pub(crate) unsafe extern "system" fn create_shared(
     );
     if call.failure.is_none() {
         for index in 0..count as usize {
-            // SAFETY: the caller passes `count` create infos and room for `count` handles.
+            // SAFETY: the caller passes `count` create infos and space for `count` handles.
             unsafe { make(&*infos.add(index), &call, &mut *out.add(index)) };
         }
     }
@@ -90,7 +90,7 @@ pub(crate) unsafe extern "system" fn acquire(
 ) -> vk::Result {
     object::expect("vkAcquireNextImageKHR", &["device"], device.as_raw());
     let call = Call::enter("vkAcquireNextImageKHR", "");
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = 1 };
     call.result()
 }
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "system" fn acquire2(
 ) -> vk::Result {
     object::expect("vkAcquireNextImage2KHR", &["device"], device.as_raw());
     let call = Call::enter("vkAcquireNextImage2KHR", "");
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = 1 };
     call.result()
 }
@@ -125,7 +125,7 @@ pub(crate) unsafe extern "system" fn group_modes(
     object::expect("vkGetDeviceGroupSurfacePresentModesKHR", &["device"], device.as_raw());
     let call = Call::enter("vkGetDeviceGroupSurfacePresentModesKHR", "");
     surface::note(&call, surface);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = vk::DeviceGroupPresentModeFlagsKHR::LOCAL };
     call.result()
 }
@@ -141,7 +141,7 @@ pub(crate) unsafe extern "system" fn group_modes2(
     let info = unsafe { &*info };
     let call = Call::enter("vkGetDeviceGroupSurfacePresentModes2EXT", chain::show(info.p_next));
     surface::note(&call, info.surface);
-    // SAFETY: the caller passes a valid place.
+    // SAFETY: the caller passes a valid place for the result.
     unsafe { *out = vk::DeviceGroupPresentModeFlagsKHR::REMOTE };
     call.result()
 }

@@ -28,7 +28,7 @@ pub(crate) const CREATE_DEVICE_CALLBACK: i32 = 2;
 /// `VkLayerFunction::VK_LOADER_FEATURES`.
 pub(crate) const FEATURES: i32 = 3;
 
-/// `VkLayerInstanceLink`: one entry for each layer, the entity below it.
+/// `VkLayerInstanceLink`: an entry for each layer, with the functions of the next entity below.
 #[repr(C)]
 pub(crate) struct InstanceLink {
     pub(crate) next: *mut InstanceLink,
@@ -108,7 +108,7 @@ pub(crate) type LayerDestroyDevice = unsafe extern "system" fn(
     destroy: vk::PFN_vkDestroyDevice,
 );
 
-/// A node of a pre-instance chain: `VkEnumerateInstance...Chain`, `F` the signature of its function.
+/// A node of a pre-instance chain: `VkEnumerateInstance...Chain`. `F` is the signature of its function.
 #[repr(C)]
 pub(crate) struct Chain<F> {
     pub(crate) kind: u32,
@@ -118,7 +118,7 @@ pub(crate) struct Chain<F> {
     pub(crate) next_link: *const Chain<F>,
 }
 
-/// The layouts of a 64-bit loader, as the numbers of LAY-210, LAY-220, LAY-222 and LAY-271 have them.
+/// Checks the layouts of a 64-bit loader against the numbers in LAY-210, LAY-220, LAY-222 and LAY-271.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     assert!(size_of::<NegotiateInterface>() == 48);

@@ -1,14 +1,13 @@
-//! Configuration of a layer: a text file beside the library with `key value` lines; the head of the crate describes them.
+//! Configuration of a layer: a text file beside the library with lines `key value`. The documentation of the crate describes them.
 
-/// The lines that speak to one layer of the library.
+/// The lines that configure one layer of the library.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Config {
     lines: Vec<(String, String)>,
 }
 
 impl Config {
-    /// Reads the section of layer `identity`. Lines before the first `[n]` head belong to layer 0, those of `[all]` to
-    /// every layer.
+    /// Reads the section of layer `identity`. Lines before the first `[n]` head belong to layer 0, and lines of `[all]` to every layer.
     pub(crate) fn parse(text: &str, identity: usize) -> Self {
         let wanted = format!("[{identity}]");
         let mut ours = identity == 0;
@@ -24,7 +23,7 @@ impl Config {
         Self { lines }
     }
 
-    /// The values of every line with this key.
+    /// Iterates over the values of all lines with this key.
     pub(crate) fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.lines
             .iter()
@@ -32,7 +31,7 @@ impl Config {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The value of the first line with this key.
+    /// Returns the value of the first line with this key.
     pub(crate) fn text<'a>(&'a self, key: &'a str) -> Option<&'a str> {
         self.all(key).next()
     }
@@ -42,7 +41,7 @@ impl Config {
         self.text(key).is_some()
     }
 
-    /// The first value of this key as a number; `None` where there is none.
+    /// Returns the first value of this key as a number; `None` without such a line.
     pub(crate) fn number(&self, key: &str) -> Option<i64> {
         self.text(key).and_then(|value| value.parse().ok())
     }

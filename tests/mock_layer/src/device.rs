@@ -1,4 +1,4 @@
-//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices it makes for itself (LAY-280 to LAY-294).
+//! `vkCreateDevice` and `vkDestroyDevice` of a layer, and the devices that the layer makes for itself (LAY-280 to LAY-294).
 
 use std::ffi::c_void;
 
@@ -33,7 +33,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
         // SAFETY: every structure of the chain starts with its type and its successor.
         let (kind, successor) = unsafe { ((*node).structure_type, (*node).next) };
         if kind == vk::StructureType::LOADER_DEVICE_CREATE_INFO {
-            // SAFETY: a structure of this type is a `DeviceNode`, and its union is as `function` says.
+            // SAFETY: a structure of this type is a `DeviceNode`, and `function` determines the content of its union.
             unsafe {
                 match (*node).function {
                     LINK_INFO => nodes.link = Some(node),
@@ -97,7 +97,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     let Some(link) = (unsafe { advance(&nodes) }) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the handle is the one from below, the rest comes from the caller.
+    // SAFETY: the caller passes a readable handle.
     let given = unsafe { *device };
     // SAFETY: the caller passes valid parameters, and the layer below returned the function.
     let mut result = unsafe { call_down(&layer, inner, &*info, allocator, device, link.0) };
@@ -109,7 +109,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the device below was made of this physical device, and the nodes live until this call returns.
+    // SAFETY: the device below was created from this physical device, and the nodes live until this call returns.
     unsafe {
         keep_nodes(&layer, &*info, &nodes);
         remember::<N>(&layer, inner, *device, &nodes, link.1);
@@ -127,7 +127,7 @@ pub(crate) unsafe extern "system" fn create_device<const N: usize>(
     }
 }
 
-/// The look-ups of the entity below; the shared node then points to the link under that.
+/// Returns the look-ups of the entity below. Afterwards, the shared node points to the link below that entity.
 ///
 /// # Safety
 /// The link node is live.
@@ -144,7 +144,7 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
 /// Reads the nodes again after the call below returned.
 ///
 /// # Safety
-/// `nodes` are those of `info`, which is valid.
+/// `info` is valid, and `nodes` are the nodes in its chain.
 unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nodes) {
     let Some(node) = nodes.link else { return };
     // SAFETY: the caller's chain is live, and the union of a link node holds a link.
@@ -155,10 +155,11 @@ unsafe fn keep_nodes(layer: &Layer, info: &vk::DeviceCreateInfo<'_>, nodes: &Nod
     }
 }
 
-/// Calls the next `vkCreateDevice` once more, after it gave `first` and after that device was destroyed.
+/// Calls the next `vkCreateDevice` once more, after it returned `first`. If that was a success, destroys the first device before the second
+/// call.
 ///
 /// # Safety
-/// The parameters are those of `call_down`; `given` is the handle that came from above.
+/// The parameters are those of `call_down`, and `given` is the handle that came from above.
 unsafe fn call_down_again(
     layer: &Layer,
     (inner, info, allocator): (
@@ -221,10 +222,10 @@ unsafe fn call_down(
     unsafe { wrap::with_group_unwrapped(layer, copy.p_next, || create(physical_device, &copy, allocator, device)) }
 }
 
-/// Keeps the layer's data of a device, and makes the extra devices that belong to it.
+/// Keeps the layer's data about a device, and makes the extra devices that belong to it.
 ///
 /// # Safety
-/// `device` is the handle from below, made of `physical_device`.
+/// `device` is the handle from below, and was created from `physical_device`.
 unsafe fn remember<const N: usize>(
     layer: &Layer,
     physical_device: vk::PhysicalDevice,
@@ -278,7 +279,7 @@ unsafe fn make_extra<const N: usize>(
         ..Default::default()
     };
     let (mut device, mut next) = (vk::Device::null(), None);
-    // SAFETY: a valid create info and writable results; the look-up is the one the loader knows the layer by.
+    // SAFETY: the create info is valid and the results are writable. The look-up is the one by which the loader knows the layer.
     let result = unsafe {
         create(
             record.handle,
@@ -290,7 +291,7 @@ unsafe fn make_extra<const N: usize>(
             &mut next,
         )
     };
-    // SAFETY: when the device was made, the look-up belongs to it.
+    // SAFETY: the call succeeded, so the look-up belongs to the device.
     let queue_command = next.and_then(|next| unsafe { next(device, c"vkGetDeviceQueue".as_ptr()) });
     layer.journal(&format!(
         "extra-device result={} gdpa={} queue={}",
@@ -327,7 +328,7 @@ pub(crate) unsafe fn make_for_instance<const N: usize>(layer: &Layer, record: &I
 /// Destroys a device that [`make_extra`] made (LAY-293).
 ///
 /// # Safety
-/// `callback` is the loader's, `device` and `next` belong together.
+/// `callback` is the loader's callback, and `next` belongs to `device`.
 pub(crate) unsafe fn destroy_extra(
     layer: &Layer,
     callback: Option<LayerDestroyDevice>,

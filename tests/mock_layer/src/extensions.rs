@@ -7,7 +7,7 @@ use ash::vk::Handle;
 
 use crate::layer::{Layer, dispatch_word, layer, typed};
 
-/// A property with this name and revision.
+/// Returns a property with this name and revision.
 pub(crate) fn property(name: &str, revision: u32) -> vk::ExtensionProperties {
     let mut made = vk::ExtensionProperties {
         spec_version: revision,
@@ -19,7 +19,7 @@ pub(crate) fn property(name: &str, revision: u32) -> vk::ExtensionProperties {
     made
 }
 
-/// The extensions of the configuration, `key NAME REVISION` lines.
+/// Returns the extensions in the configuration, which has lines `key NAME REVISION`.
 pub(crate) fn configured(layer: &Layer, key: &str) -> Vec<vk::ExtensionProperties> {
     let parse = |value: &str| {
         let (name, revision) = value.split_once(' ').unwrap_or((value, "1"));
@@ -31,7 +31,7 @@ pub(crate) fn configured(layer: &Layer, key: &str) -> Vec<vk::ExtensionPropertie
 /// Copies a list out by the rules of the two-call queries.
 ///
 /// # Safety
-/// `count` is readable and writable, `out` NULL or an array of `*count` elements.
+/// `count` is readable and writable, and `out` is NULL or an array of `*count` elements.
 pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     if out.is_null() {
         // SAFETY: the caller passes a count that is writable.
@@ -52,8 +52,8 @@ pub(crate) unsafe fn copy_out<T: Copy>(list: &[T], count: *mut u32, out: *mut T)
     }
 }
 
-/// `vkEnumerateDeviceExtensionProperties` of layer `N`: its own list for its own name. For other names the list from below, with its own
-/// extensions if it advertises them.
+/// `vkEnumerateDeviceExtensionProperties` of layer `N`. For the layer's own name, returns its own list. For other names, returns the list
+/// from below, and adds its own extensions if the layer advertises them.
 ///
 /// # Safety
 /// The parameters are as the reference page of the command demands.
@@ -89,11 +89,11 @@ pub(crate) unsafe extern "system" fn of_device<const N: usize>(
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
     if asked.is_some() || !layer.config.flag("advertise") {
-        // SAFETY: the caller's own arguments, one level down.
+        // SAFETY: the arguments are the caller's, and the handle is the one below the layer.
         return unsafe { below(inner, name, count, out) };
     }
     let mut lower = 0;
-    // SAFETY: a count query, then an array of that many elements.
+    // SAFETY: the first call only returns the count, and the array of the second call has that number of elements.
     unsafe {
         let _ = below(inner, name, &mut lower, std::ptr::null_mut());
         let mut rest = vec![vk::ExtensionProperties::default(); lower as usize];

@@ -1,4 +1,4 @@
-//! Requests of a layer to the loader beyond passing calls on, and mistakes with a device that the layer wrapped (APP-186).
+//! Requests of a layer to the loader other than passing calls on, and mistakes with a device that the layer wrapped (APP-186).
 //!
 //! The requests are:
 //!
@@ -40,7 +40,7 @@ pub(crate) unsafe fn ask(layer: &Layer, record: &InstanceRecord) {
     }
 }
 
-/// Calls the three global queries that the next look-up answers without an instance; the list queries only return counts.
+/// Calls the three global queries that the next look-up returns without an instance. The list queries only return counts.
 ///
 /// # Safety
 /// The record's look-up must come from the link.
@@ -68,14 +68,14 @@ pub(crate) unsafe fn call_globals(layer: &Layer, record: &InstanceRecord) {
     ));
 }
 
-/// Asks the look-up below for each name of an `ask-device` line, and asks the look-up that this one answers for its own name.
+/// Asks the look-up below for each name of an `ask-device` line. Also asks the function that this look-up returns for its own name.
 ///
 /// # Safety
-/// The device is live, and `next` the look-up that belongs to it.
+/// The device is live, and `next` is the look-up that belongs to it.
 pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN_vkGetDeviceProcAddr) {
     for text in layer.config.all("ask-device") {
         let Ok(name) = CString::new(text) else { continue };
-        // SAFETY: the caller promises valid functions. The answer for the name of a look-up is a look-up.
+        // SAFETY: the caller promises valid functions. For its own name, `vkGetDeviceProcAddr` returns a function of the same type.
         let (own, direct, through) = unsafe {
             let own = typed::<vk::PFN_vkGetDeviceProcAddr>(next(device, c"vkGetDeviceProcAddr".as_ptr()));
             let direct = next(device, name.as_ptr());
@@ -91,10 +91,10 @@ pub(crate) unsafe fn ask_device(layer: &Layer, device: vk::Device, next: vk::PFN
     }
 }
 
-/// An object of the layer's own. Like a C++ object, it begins with the address of something readable, which is not a device's table.
+/// An object of the layer's own. Like a C++ object, it begins with the address of readable memory, which is not the table of a device.
 static OWN_DEVICE: &[usize; 8] = &GARBAGE;
 
-/// Returns the object that a call of `name` gets below for a device: `inner`, or the layer's own object.
+/// Returns the object that the layer passes down in a call of `name`: the device `inner`, or the layer's own object.
 pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     if layer.config.lists("hand-on", name) {
         (&raw const OWN_DEVICE).addr()
@@ -103,14 +103,15 @@ pub(crate) fn handed_on(layer: &Layer, name: &str, inner: usize) -> usize {
     }
 }
 
-/// Passes the callback an object of an instance that the loader never made. Records the result, and whether the object is unchanged.
+/// Calls the callback with an object whose parent is an instance that the loader never made. Records the result, and if the object is
+/// unchanged.
 pub(crate) fn stray_instance(layer: &Layer, set: Option<SetInstanceLoaderData>) {
     let Some(set) = set.filter(|_| layer.config.flag("stray-parent")) else {
         return;
     };
     let parent = vk::Instance::from_raw((&raw const GARBAGE).addr() as u64);
     let mut object = GARBAGE;
-    // SAFETY: both start with a readable word, and that of the object is writable.
+    // SAFETY: the parent and the object both start with a readable word, and the word of the object is writable.
     let result = unsafe { set(parent, object.as_mut_ptr().cast::<c_void>()) };
     let same = object == GARBAGE;
     layer.journal(&format!("stray instance result={} same={same}", result.as_raw()));
@@ -123,7 +124,7 @@ pub(crate) fn stray_device(layer: &Layer, set: Option<SetDeviceLoaderData>) {
     };
     let parent = vk::Device::from_raw((&raw const GARBAGE).addr() as u64);
     let mut object = GARBAGE;
-    // SAFETY: both start with a readable word, and that of the object is writable.
+    // SAFETY: the parent and the object both start with a readable word, and the word of the object is writable.
     let result = unsafe { set(parent, object.as_mut_ptr().cast::<c_void>()) };
     let same = object == GARBAGE;
     layer.journal(&format!("stray device result={} same={same}", result.as_raw()));
@@ -137,7 +138,8 @@ pub(crate) fn clobbered(layer: &Layer, kind: &str) -> Option<u64> {
     layer.config.lists("clobber", &format!("{kind}-null")).then_some(0)
 }
 
-/// Records after the call below if the nodes are still the `same`, the place of the shared one, and if the layers have used up its links (LAY-232).
+/// Records three facts after the call below: if the nodes are still the `same`, the address of the shared node, and if the layers have used
+/// up its links (LAY-232).
 ///
 /// # Safety
 /// `link` is the content of the live link node at `node`.
@@ -145,7 +147,7 @@ pub(crate) unsafe fn kept<L>(layer: &Layer, kind: &str, same: bool, node: usize,
     if !layer.config.flag("keep-nodes") {
         return;
     }
-    // SAFETY: the caller passes a live link node; what is written is what is there.
+    // SAFETY: the caller passes a live link node, into which this writes the value that it already has.
     let left = unsafe {
         let left = link.read_volatile();
         link.write_volatile(left);

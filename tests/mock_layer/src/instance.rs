@@ -44,7 +44,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
         // SAFETY: every structure of the chain starts with its type and its successor.
         let (kind, successor) = unsafe { ((*node).structure_type, (*node).next) };
         if kind == vk::StructureType::LOADER_INSTANCE_CREATE_INFO {
-            // SAFETY: a structure of this type is an `InstanceNode`, and the words of its union are as `function` says.
+            // SAFETY: a structure of this type is an `InstanceNode`, and `function` determines the words of its union.
             unsafe {
                 match (*node).function {
                     LINK_INFO => nodes.link = Some(node),
@@ -68,7 +68,7 @@ unsafe fn read_nodes(mut next: *const c_void) -> Nodes {
     nodes
 }
 
-/// The strings of a list of names.
+/// Returns the strings of a list of names.
 ///
 /// # Safety
 /// `names` points to `count` C strings.
@@ -80,7 +80,7 @@ pub(crate) unsafe fn names(names: *const *const c_char, count: u32) -> Vec<*cons
     unsafe { std::slice::from_raw_parts(names, count as usize) }.to_vec()
 }
 
-/// The list as text, for the journal.
+/// Returns the list as text, for the journal.
 ///
 /// # Safety
 /// Each element is a C string.
@@ -93,7 +93,8 @@ pub(crate) unsafe fn joined(names: &[*const c_char]) -> String {
     texts.join(",")
 }
 
-/// Returns the list with the elements that the configuration adds, and without those that it removes; `owned` keeps the added text alive.
+/// Returns the list with the elements that the configuration adds, and without those that it removes. `owned` keeps the added strings
+/// alive.
 ///
 /// # Safety
 /// Each element is a C string.
@@ -238,7 +239,7 @@ unsafe fn record_creation(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, node
 /// Calls the next `vkCreateInstance`, with the changes of the configuration.
 ///
 /// # Safety
-/// `info` is valid and `next` is the look-up of the entity below.
+/// `info` is valid, and `next` is the look-up of the entity below.
 unsafe fn call_down(
     layer: &Layer,
     info: &vk::InstanceCreateInfo<'_>,
@@ -273,14 +274,15 @@ unsafe fn call_down(
     };
     copy.enabled_extension_count = extensions.len() as u32;
     copy.pp_enabled_extension_names = extensions.as_ptr();
-    // SAFETY: the copy is valid and the rest comes from the caller.
+    // SAFETY: the copy is valid, and the other arguments come from the caller.
     unsafe { create(&copy, allocator, instance) }
 }
 
 /// Calls the next `vkCreateInstance` again with the original arguments, after the first call returned `first`.
 ///
 /// # Safety
-/// The parameters are those of `call_down`; `given` is the handle that came from above, and after a success `instance` holds the one from below.
+/// The parameters are those of `call_down`, and `given` is the handle that came from above. After a success, `instance` holds the instance
+/// from below.
 unsafe fn call_down_again(
     info: *const vk::InstanceCreateInfo<'_>,
     allocator: *const vk::AllocationCallbacks<'_>,
@@ -301,7 +303,7 @@ unsafe fn call_down_again(
     }
 }
 
-/// The look-ups of the entity below; the shared node then points to the link under that (LAY-232).
+/// Returns the look-ups of the entity below. Afterwards, the shared node points to the link below that entity (LAY-232).
 ///
 /// # Safety
 /// The link node is live.
@@ -318,7 +320,7 @@ unsafe fn advance(nodes: &Nodes) -> Option<Link> {
 /// Reads the nodes again after the call below returned.
 ///
 /// # Safety
-/// `nodes` are those of `info`, which is valid.
+/// `info` is valid, and `nodes` are the nodes in its chain.
 unsafe fn keep_nodes(layer: &Layer, info: &vk::InstanceCreateInfo<'_>, nodes: &Nodes) {
     let Some(node) = nodes.link else { return };
     // SAFETY: the caller's chain is live, and the union of a link node holds a link.
@@ -366,12 +368,12 @@ unsafe fn remember(
     record
 }
 
-/// The physical devices that the entity below reports.
+/// Returns the physical devices that the entity below reports.
 ///
 /// # Safety
 /// The record's instance is live.
 pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Vec<vk::PhysicalDevice> {
-    // SAFETY: the instance is live, and the name has this signature.
+    // SAFETY: the instance is live, and the function of this name has this signature.
     let found = unsafe {
         typed(layer.below(
             dispatch_word(record.handle.as_raw() as usize),
@@ -388,7 +390,7 @@ pub(crate) unsafe fn devices_below(layer: &Layer, record: &InstanceRecord) -> Ve
     if counted != vk::Result::SUCCESS || devices.is_empty() {
         return Vec::new();
     }
-    // SAFETY: the array has room for `count` handles.
+    // SAFETY: the array has space for `count` handles.
     let _ = unsafe { enumerate(record.handle, &mut count, devices.as_mut_ptr()) };
     devices.truncate(count as usize);
     devices
@@ -413,14 +415,14 @@ unsafe fn probe(layer: &Layer, record: &InstanceRecord) {
         .all(|device| unsafe { dispatch_word(device.as_raw() as usize) } == key);
     let mut working = 0;
     for name in [c"vkGetPhysicalDeviceProperties2", c"vkGetPhysicalDeviceProperties2KHR"] {
-        // SAFETY: the look-up and the handle belong together, and both names have this signature.
+        // SAFETY: the look-up belongs to the instance, and the functions of both names have this signature.
         let found = unsafe { typed((record.next)(record.handle, name.as_ptr())) };
         let Some(query): Option<vk::PFN_vkGetPhysicalDeviceProperties2> = found else {
             continue;
         };
         for device in &devices {
             let mut properties = vk::PhysicalDeviceProperties2::default();
-            // SAFETY: a device of this instance and a writable structure.
+            // SAFETY: the device belongs to this instance, and the structure is writable.
             unsafe { query(*device, &mut properties) };
             working += u32::from(properties.properties.api_version != 0);
         }
@@ -456,7 +458,7 @@ pub(crate) unsafe extern "system" fn destroy_instance<const N: usize>(
         unsafe { device::destroy_extra(&layer, record.callbacks.destroy, *extra, *next) };
     }
     let stays = layer.config.number_of("fail", "vkDestroyInstance").is_some();
-    // SAFETY: the name has this signature.
+    // SAFETY: the function of this name has this signature.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(layer.below(key, c"vkDestroyInstance")) };
     if let Some(destroy) = destroy.filter(|_| !stays) {
         // SAFETY: the handle is the one from below.

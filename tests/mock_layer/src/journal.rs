@@ -6,8 +6,8 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Appends `NAME EVENT` to the journal at `path`. A journal that cannot be written is reported on stderr: a test that
-/// reads it would otherwise only see an empty file.
+/// Appends `NAME EVENT` to the journal at `path`. Reports a journal that cannot be written on standard error, because a test would
+/// otherwise only see an empty file.
 pub(crate) fn append(path: &str, name: &str, event: &str) {
     let line = format!("{name} {event}\n");
     let written = OpenOptions::new()

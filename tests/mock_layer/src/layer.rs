@@ -13,7 +13,7 @@ use crate::exclusive::Exclusive;
 use crate::journal;
 use crate::system::library_path;
 
-/// Number of layers that one library can be (LAY-216).
+/// Number of layers in the library (LAY-216).
 pub(crate) const IDENTITIES: usize = 4;
 
 /// An instance as this layer sees it.
@@ -40,21 +40,21 @@ pub(crate) struct DeviceRecord {
     pub(crate) instance: usize,
     /// The callback that writes the dispatch word into an object of the device.
     pub(crate) set_loader_data: Option<SetDeviceLoaderData>,
-    /// The extra devices to destroy with it.
+    /// The extra devices, which are destroyed with this device.
     pub(crate) extra_devices: Vec<(vk::Device, vk::PFN_vkGetDeviceProcAddr)>,
 }
 
-/// Knowledge of a layer. Instances and devices are found by the first word of any of their objects (LAY-250).
+/// Objects that a layer knows. The first word of any object of an instance or device serves as the key (LAY-250).
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) instances: BTreeMap<usize, InstanceRecord>,
     pub(crate) devices: BTreeMap<usize, DeviceRecord>,
     /// Answers of the entity below, by dispatch word and name.
     pub(crate) known: BTreeMap<(usize, CString), unsafe extern "system" fn()>,
-    /// Wrapper to inner handle and dispatch word. The word is kept here too, since a wrapper's own is written without the
-    /// lock, by the loader.
+    /// Maps a wrapper to the inner handle and dispatch word. The word is kept here too, because the loader writes the wrapper's own word
+    /// without the lock.
     pub(crate) wrappers: BTreeMap<usize, (usize, usize)>,
-    /// Inner handle to wrapper.
+    /// Maps an inner handle to its wrapper.
     pub(crate) wrapped: BTreeMap<usize, usize>,
 }
 
@@ -64,12 +64,12 @@ pub(crate) struct Layer {
     pub(crate) config: Config,
     name: String,
     state: Mutex<State>,
-    /// `true` while the layer makes an instance for itself, so that it does not do so again inside that call.
+    /// `true` while the layer makes an instance for itself, so that this call makes no further instance.
     pub(crate) inside_own: AtomicBool,
 }
 
 impl Layer {
-    /// The layer's name in the journal and to `vkEnumerateDeviceExtensionProperties`.
+    /// Returns the layer's name in the journal and to `vkEnumerateDeviceExtensionProperties`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -81,7 +81,7 @@ impl Layer {
         }
     }
 
-    /// Returns the layer's knowledge. The lock is never held across a call out of the library.
+    /// Returns the objects that the layer knows. The lock must not be held during a call out of the library.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +91,7 @@ impl Layer {
         self.config.flag("wrap")
     }
 
-    /// Checks that no other thread is inside such a command, where the configuration asks for it.
+    /// Checks that no other thread is inside such a command, if the configuration asks for this check.
     pub(crate) fn exclusive(&self, command: &str) -> Option<Exclusive> {
         self.config
             .flag("exclusive")
@@ -103,18 +103,18 @@ impl Layer {
         self.state().wrappers.get(&handle).map_or(handle, |(inner, _)| *inner)
     }
 
-    /// The instance whose dispatch word `key` is.
+    /// Returns the instance with the dispatch word `key`.
     pub(crate) fn instance(&self, key: usize) -> Option<InstanceRecord> {
         self.state().instances.get(&key).cloned()
     }
 
-    /// The device whose dispatch word `key` is.
+    /// Returns the device with the dispatch word `key`.
     pub(crate) fn device(&self, key: usize) -> Option<DeviceRecord> {
         self.state().devices.get(&key).cloned()
     }
 
-    /// The function below this layer for an object with dispatch word `key`. The first answer is kept, as layers do:
-    /// a loader may later answer its own question with what stands above the layer. `late-lookup` asks each time.
+    /// Returns the function below this layer for an object with dispatch word `key`. Keeps the first answer, as layers do, because a loader
+    /// may later return a function above the layer. With `late-lookup`, asks each time.
     pub(crate) fn below(&self, key: usize, name: &CStr) -> vk::PFN_vkVoidFunction {
         let entry = (key, name.to_owned());
         if let Some(known) = self.state().known.get(&entry) {
@@ -132,10 +132,10 @@ impl Layer {
         if let Some(device) = self.device(key) {
             if self.config.lists("through-instance", &name.to_string_lossy()) {
                 let instance = self.instance(device.instance)?;
-                // SAFETY: the look-up came from the loader's instance link, and the handle from the call it served.
+                // SAFETY: the look-up came from the loader's instance link, and the handle from the call that it served.
                 return unsafe { (instance.next)(instance.handle, name.as_ptr()) };
             }
-            // SAFETY: the look-up came from the loader's device link and the handle from the call it served.
+            // SAFETY: the look-up came from the loader's device link, and the handle from the call that it served.
             return unsafe { (device.next)(device.handle, name.as_ptr()) };
         }
         let instance = self.instance(key)?;
@@ -148,7 +148,7 @@ impl Layer {
         }
     }
 
-    /// Forgets the instance or device with dispatch word `key`.
+    /// Removes the instance or device with dispatch word `key`.
     pub(crate) fn forget(&self, key: usize) {
         let mut state = self.state();
         state.instances.remove(&key);
@@ -159,7 +159,7 @@ impl Layer {
 
 static LAYERS: [RwLock<Option<Arc<Layer>>>; IDENTITIES] = [const { RwLock::new(None) }; IDENTITIES];
 
-/// The layer with this number, made from the configuration at the first call.
+/// Returns the layer with this number. The first call makes it from the configuration.
 pub(crate) fn layer(identity: usize) -> Arc<Layer> {
     let slot = &LAYERS[identity];
     if let Some(layer) = slot.read().unwrap_or_else(PoisonError::into_inner).as_ref() {
@@ -186,14 +186,14 @@ pub(crate) fn layer(identity: usize) -> Arc<Layer> {
     )
 }
 
-/// Frees the layers' data, before the library leaves the process.
+/// Frees the data of all layers before the library is unloaded.
 pub(crate) fn forget() {
     for slot in &LAYERS {
         *slot.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// The first word of a dispatchable object.
+/// Returns the first word of a dispatchable object.
 ///
 /// # Safety
 /// `object` is a live dispatchable handle or wrapper.
@@ -202,7 +202,7 @@ pub(crate) unsafe fn dispatch_word(object: usize) -> usize {
     unsafe { *(object as *const usize) }
 }
 
-/// A command of type `F` from a look-up's answer.
+/// Returns the answer of a look-up as a function of type `F`.
 ///
 /// # Safety
 /// `F` is the function pointer type of the command that was looked up.

@@ -1,10 +1,9 @@
 //! A Vulkan layer whose behaviour is chosen at run time.
 //!
-//! A test copies the library under its own name and writes a manifest that points to the copy. Beside the copy, it writes a
-//! text file with the extension `.conf` that configures the layer. The library has four layers. The lines before the first
-//! `[n]` head are for layer 0, those under `[1]` to `[3]` for the others, those under `[all]` for every one.
-//! Layer 0 has the usual symbols, layer n has `layernNegotiate`, `layernGetInstanceProcAddr` and
-//! `layernGetDeviceProcAddr`, which a manifest names under `functions`.
+//! A test copies the library under its own name and writes a manifest that points to the copy. Beside the copy, it writes a text file with
+//! the extension `.conf` that configures the layer. The library has four layers. Lines before the first `[n]` head are for layer 0, lines
+//! under `[1]` to `[3]` for the other layers, and lines under `[all]` for every layer. Layer 0 has the usual symbols, layer n has
+//! `layernNegotiate`, `layernGetInstanceProcAddr` and `layernGetDeviceProcAddr`, which a manifest names under `functions`.
 //!
 //! | line | effect |
 //! |---|---|
@@ -70,12 +69,12 @@ mod system;
 mod thunk;
 mod wrap;
 
-/// Records that the library came into the process (LAY-6, LAY-201).
+/// Records that the library was loaded into the process (LAY-6, LAY-201).
 extern "C" fn loaded() {
     layer::layer(0).journal("loaded");
 }
 
-/// Records that the library is leaving the process, and frees its data.
+/// Records that the library is being unloaded, and frees its data.
 extern "C" fn unloaded() {
     layer::layer(0).journal("unloaded");
     layer::forget();

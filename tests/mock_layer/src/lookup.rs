@@ -9,17 +9,17 @@ use ash::vk::Handle;
 use crate::layer::{Layer, dispatch_word, layer};
 use crate::{device, extensions, instance, own, physical, thunk, wrap};
 
-/// A function of any signature as the look-ups return it.
+/// Returns a function of any signature in the form that look-ups return.
 macro_rules! erased {
     ($function:expr, $kind:ty) => {{
         let function: $kind = $function;
-        // SAFETY: a function pointer stays one; its caller goes back to the type that belongs to the name.
+        // SAFETY: the value stays a function pointer. The caller converts it to the type that belongs to the name.
         Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
     }};
 }
 pub(crate) use erased;
 
-/// The commands that a layer implements itself, where its configuration calls for it.
+/// Returns a command that the layer implements itself, if its configuration asks for it.
 fn written<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     match name {
         "vkCreateInstance" => erased!(instance::create_instance::<N>, vk::PFN_vkCreateInstance),
@@ -51,8 +51,8 @@ fn written_for_device<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVo
     }
 }
 
-/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the answer of the next
-/// entity; a command without an answer cannot be intercepted.
+/// Returns a command that the layer passes on: unchanged, or through a thunk that records each call. `below` is the function of the next
+/// entity. Without such a function, the command cannot be intercepted.
 fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PFN_vkVoidFunction {
     let seen = layer.wraps()
         || layer.config.lists("intercept", name)
@@ -66,7 +66,7 @@ fn passed_on(layer: &Layer, name: &str, below: vk::PFN_vkVoidFunction) -> vk::PF
     }
 }
 
-/// Reads the name, records the look-up and says whether the configuration hides the command.
+/// Reads the name and records the look-up. Returns `None` if the configuration hides the command.
 ///
 /// # Safety
 /// `name` is a C string.
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
         return None;
     }
     let inner = layer.inner(handle.as_raw() as usize);
-    // SAFETY: `handle` is a live instance, and so is what it wraps; the name is a C string.
+    // SAFETY: `handle` is a live instance or a wrapper of one, and the name is a C string.
     let below = unsafe { layer.below(dispatch_word(inner), CStr::from_ptr(name)) };
     passed_on(&layer, text, below)
 }
@@ -110,7 +110,7 @@ pub(crate) unsafe extern "system" fn get_instance_proc_addr<const N: usize>(
 /// `vk_layerGetPhysicalDeviceProcAddr` of layer `N` (LAY-303).
 ///
 /// # Safety
-/// `name` is a C string, `handle` a live instance or null.
+/// `name` is a C string, and `handle` is a live instance or null.
 pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usize>(
     handle: vk::Instance,
     name: *const c_char,
@@ -125,7 +125,7 @@ pub(crate) unsafe extern "system" fn get_physical_device_proc_addr<const N: usiz
         return None;
     }
     let inner = layer.inner(handle.as_raw() as usize);
-    // SAFETY: `handle` is a live instance, and so is what it wraps.
+    // SAFETY: `handle` is a live instance or a wrapper of one.
     let record = layer.instance(unsafe { dispatch_word(inner) })?;
     // SAFETY: the look-up came from the loader's link, with the handle from below.
     let below = record
@@ -152,7 +152,7 @@ pub(crate) unsafe extern "system" fn get_device_proc_addr<const N: usize>(
         return None;
     }
     let inner = layer.inner(handle.as_raw() as usize);
-    // SAFETY: `handle` is a live device, and so is what it wraps; the name is a C string.
+    // SAFETY: `handle` is a live device or a wrapper of one, and the name is a C string.
     let below = unsafe { layer.below(dispatch_word(inner), CStr::from_ptr(name)) }?;
     written_for_device::<N>(&layer, text).or_else(|| passed_on(&layer, text, Some(below)))
 }

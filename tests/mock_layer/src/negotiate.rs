@@ -15,7 +15,7 @@ type Pointers = (
     GetPhysicalDeviceProcAddr,
 );
 
-/// The look-ups of layer `identity`.
+/// Returns the look-ups of layer `identity`.
 fn pointers(identity: usize) -> Pointers {
     match identity {
         1 => (
@@ -41,7 +41,7 @@ fn pointers(identity: usize) -> Pointers {
     }
 }
 
-/// Answers the loader's offer as the configuration says.
+/// Answers the loader's offer according to the configuration.
 fn negotiate(identity: usize, interface: &mut NegotiateInterface) -> vk::Result {
     let layer = layer(identity);
     let empty = interface.get_instance_proc_addr.is_none()
@@ -67,7 +67,7 @@ fn negotiate(identity: usize, interface: &mut NegotiateInterface) -> vk::Result 
     vk::Result::from_raw(result as i32)
 }
 
-/// The exports of one layer: negotiation and the look-ups under the names given.
+/// Defines the exports of one layer: the negotiation, and the look-ups under the given names.
 macro_rules! exports {
     ($identity:literal, $negotiate:ident, $instance:ident, $device:ident, $physical:ident) => {
         /// `vkNegotiateLoaderLayerInterfaceVersion`.
@@ -87,7 +87,7 @@ macro_rules! exports {
         #[unsafe(no_mangle)]
         unsafe extern "system" fn $instance(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
             layer($identity).journal("export gipa");
-            // SAFETY: the caller keeps the command's rules.
+            // SAFETY: the caller passes valid parameters of this command.
             unsafe { get_instance_proc_addr::<$identity>(instance, name) }
         }
 
@@ -98,7 +98,7 @@ macro_rules! exports {
         #[unsafe(no_mangle)]
         unsafe extern "system" fn $device(device: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
             layer($identity).journal("export gdpa");
-            // SAFETY: the caller keeps the command's rules.
+            // SAFETY: the caller passes valid parameters of this command.
             unsafe { get_device_proc_addr::<$identity>(device, name) }
         }
 
@@ -109,7 +109,7 @@ macro_rules! exports {
         #[unsafe(no_mangle)]
         unsafe extern "system" fn $physical(instance: vk::Instance, name: *const c_char) -> vk::PFN_vkVoidFunction {
             layer($identity).journal("export gpdpa");
-            // SAFETY: the caller keeps the command's rules.
+            // SAFETY: the caller passes valid parameters of this command.
             unsafe { get_physical_device_proc_addr::<$identity>(instance, name) }
         }
     };
@@ -144,7 +144,7 @@ exports!(
     layer3GetPhysicalDeviceProcAddr
 );
 
-/// An introspection export of interface 0: no loader of today calls it (LAY-217), so a call only leaves a trace.
+/// Defines an introspection export of interface 0. Current loaders never call it (LAY-217), so the function only records a call.
 macro_rules! introspection {
     ($($name:ident),*) => {$(
         /// Records the call.

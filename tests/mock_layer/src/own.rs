@@ -5,7 +5,7 @@ use ash::vk;
 use crate::layer::{Layer, layer};
 use crate::lookup::erased;
 
-/// The signature of every such command: any dispatchable handle, wide enough for all processors, and a number.
+/// Signature of every such command. Its parameters are a dispatchable handle, wide enough for all processors, and a number.
 type Command = unsafe extern "system" fn(handle: u64, argument: u32) -> u32;
 
 /// Returns `true` if a line `key NAME` or `key PREFIX*` applies to `name`.
@@ -16,7 +16,7 @@ fn listed(layer: &Layer, key: &str, name: &str) -> bool {
     })
 }
 
-/// Records the call; the result shows that the argument arrived.
+/// Records the call. The result shows that the argument arrived.
 unsafe extern "system" fn command<const N: usize>(handle: u64, argument: u32) -> u32 {
     let layer = layer(N);
     let known = if layer.state().wrappers.contains_key(&(handle as usize)) {
@@ -36,13 +36,13 @@ pub(crate) fn any_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_
     erased!(command::<N>, Command)
 }
 
-/// A physical-device command of the layer's own.
+/// Returns a physical-device command of the layer's own.
 pub(crate) fn physical_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     listed(layer, "own-physical-command", name).then_some(())?;
     erased!(command::<N>, Command)
 }
 
-/// A device command of the layer's own.
+/// Returns a device command of the layer's own.
 pub(crate) fn device_command<const N: usize>(layer: &Layer, name: &str) -> vk::PFN_vkVoidFunction {
     listed(layer, "own-device-command", name).then_some(())?;
     erased!(command::<N>, Command)

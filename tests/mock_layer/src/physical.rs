@@ -1,4 +1,4 @@
-//! The physical devices as a layer passes them up: wrapped, reordered or fewer (LAY-253).
+//! The physical devices that a layer reports: wrapped, reordered, or fewer (LAY-253).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use crate::instance::devices_below;
 use crate::layer::{Layer, dispatch_word, layer, typed};
 use crate::wrap;
 
-/// Changes a list as the configuration says, then wraps its handles.
+/// Changes a list according to the configuration, and wraps its handles.
 fn shown(layer: &Layer, key: usize, mut devices: Vec<vk::PhysicalDevice>) -> Vec<vk::PhysicalDevice> {
     if layer.config.lists("devices", "reverse") {
         devices.reverse();
@@ -53,7 +53,7 @@ pub(crate) unsafe extern "system" fn devices<const N: usize>(
     }
 }
 
-/// Claims that there are none when they are counted for the first time, where the configuration asks for it.
+/// Claims that there are no devices when they are counted for the first time, if the configuration asks for it.
 ///
 /// # Safety
 /// `count` is writable.
@@ -65,7 +65,7 @@ unsafe fn come_late(layer: &Layer, count: *mut u32, counts_only: bool) {
     }
 }
 
-/// Claims that there are as many as a number can say, where nothing was written and the configuration asks for it.
+/// Claims the largest possible count, if nothing was written and the configuration asks for it.
 ///
 /// # Safety
 /// `count` is writable.
@@ -117,15 +117,15 @@ unsafe fn groups_by_name<const N: usize>(
     let inner = layer.inner(instance.as_raw() as usize);
     // SAFETY: the handle is a live instance, or a wrapper of one.
     let key = unsafe { dispatch_word(inner) };
-    // SAFETY: both names have this signature.
+    // SAFETY: the functions of both names have this signature.
     let below = unsafe { typed::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(layer.below(key, name)) };
     let Some(below) = below else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller's own arguments, one level down.
+    // SAFETY: the arguments are the caller's, and the handle is the one below the layer.
     let result = unsafe { below(vk::Instance::from_raw(inner as u64), count, out) };
     if out.is_null() || result.as_raw() < 0 {
-        // SAFETY: the count is the caller's.
+        // SAFETY: the caller passes a writable count.
         unsafe { overstate(&layer, count, out.is_null()) };
         return result;
     }

@@ -58,7 +58,7 @@ fn growth(layer: &Layer) -> usize {
 /// `vkEnumerateInstanceVersion` of the layer, which is called before the loader's.
 ///
 /// # Safety
-/// `chain` is a node of the loader, `version` is writable.
+/// `chain` is a node of the loader, and `version` is writable.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChain, version: *mut u32) -> vk::Result {
     let layer = layer(0);
@@ -67,7 +67,7 @@ unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChai
     if let Some(result) = begin(&layer, "vkEnumerateInstanceVersion", chain) {
         return result;
     }
-    // SAFETY: the next function belongs to the next link.
+    // SAFETY: the node has the function of the next link together with that link.
     let result = unsafe { (chain.next_layer)(chain.next_link.cast(), version) };
     if let Some(wanted) = layer.config.number("pre-version") {
         // SAFETY: the caller passes a writable number.
@@ -79,7 +79,7 @@ unsafe extern "system" fn mockEnumerateInstanceVersion(chain: *const VersionChai
 /// `vkEnumerateInstanceExtensionProperties` of the layer, which is called before the loader's.
 ///
 /// # Safety
-/// `chain` is a node of the loader, the rest as the command demands.
+/// `chain` is a node of the loader, and the other parameters are valid for the command.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     chain: *const ExtensionChain,
@@ -96,11 +96,12 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
     let added = configured(&layer, "pre-extension");
     let grown = vec![crate::extensions::property("VK_EXT_mock_grown", 1); growth(&layer)];
     if added.is_empty() && grown.is_empty() {
-        // SAFETY: the next function belongs to the next link.
+        // SAFETY: the node has the function of the next link together with that link.
         return unsafe { (chain.next_layer)(chain.next_link.cast(), name, count, out) };
     }
     let mut lower = 0;
-    // SAFETY: a count query, then an array of that many elements; the caller's array is as it says.
+    // SAFETY: the first call only returns the count, and the array of the second call has that number of elements. The caller's array is
+    // valid.
     unsafe {
         let _ = (chain.next_layer)(chain.next_link.cast(), name, &mut lower, std::ptr::null_mut());
         let mut list = vec![vk::ExtensionProperties::default(); lower as usize];
@@ -114,7 +115,7 @@ unsafe extern "system" fn mockEnumerateInstanceExtensionProperties(
 /// `vkEnumerateInstanceLayerProperties` of the layer, which is called before the loader's.
 ///
 /// # Safety
-/// `chain` is a node of the loader, the rest as the command demands.
+/// `chain` is a node of the loader, and the other parameters are valid for the command.
 #[unsafe(no_mangle)]
 unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     chain: *const LayerChain,
@@ -139,11 +140,12 @@ unsafe extern "system" fn mockEnumerateInstanceLayerProperties(
     });
     let added: Vec<_> = named.collect();
     if added.is_empty() {
-        // SAFETY: the next function belongs to the next link.
+        // SAFETY: the node has the function of the next link together with that link.
         return unsafe { (chain.next_layer)(chain.next_link.cast(), count, out) };
     }
     let mut lower = 0;
-    // SAFETY: a count query, then an array of that many elements; the caller's array is as it says.
+    // SAFETY: the first call only returns the count, and the array of the second call has that number of elements. The caller's array is
+    // valid.
     unsafe {
         let _ = (chain.next_layer)(chain.next_link.cast(), &mut lower, std::ptr::null_mut());
         let mut list = vec![vk::LayerProperties::default(); lower as usize];

@@ -7,29 +7,29 @@ use ash::vk;
 
 use crate::layer::{Layer, typed};
 
-/// A symbol of the loader that is already in the process.
+/// Returns a symbol of the loader that is already in the process.
 #[cfg(unix)]
 fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
-    // SAFETY: the name is a C string; RTLD_NOLOAD only finds what is there.
+    // SAFETY: the name is a C string. RTLD_NOLOAD only finds a library that is already loaded.
     let library = unsafe { libc::dlopen(c"libvulkan.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     if library.is_null() {
         return None;
     }
-    // SAFETY: the handle is the one just opened and the name is a C string.
+    // SAFETY: `dlopen` just returned the handle, and the name is a C string.
     let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    // SAFETY: the handle came from dlopen above; the library stays, its application holds it.
+    // SAFETY: the handle came from `dlopen`. The library stays loaded, because the application has opened it too.
     unsafe { libc::dlclose(library) };
-    // SAFETY: an exported `vk` symbol of the loader is a function, and null is `None`.
+    // SAFETY: an exported `vk` symbol of the loader is a function, and null becomes `None`.
     unsafe { std::mem::transmute::<*mut libc::c_void, vk::PFN_vkVoidFunction>(address) }
 }
 
-/// A symbol of the loader that is already in the process.
+/// Returns a symbol of the loader that is already in the process.
 #[cfg(windows)]
 fn loader_symbol(name: &CStr) -> vk::PFN_vkVoidFunction {
     use windows_sys::Win32::System::LibraryLoader::{GetModuleHandleW, GetProcAddress};
-    // SAFETY: terminated names; the library stays, its application holds it.
+    // SAFETY: the names are terminated. The library stays loaded, because the application has opened it.
     let address = unsafe { GetProcAddress(GetModuleHandleW(windows_sys::w!("vulkan-1.dll")), name.as_ptr().cast()) };
-    // SAFETY: an exported `vk` symbol of the loader is a function, whatever type it has, and none is `None`.
+    // SAFETY: an exported `vk` symbol of the loader is a function of some type, and a missing one becomes `None`.
     unsafe { std::mem::transmute(address) }
 }
 
@@ -55,17 +55,17 @@ pub(crate) fn enumerate(layer: &Layer) {
     ));
 }
 
-/// Makes an instance through the loader's `vkCreateInstance`, as an application would; null when it failed or when the
-/// call comes from the creation of such an instance.
+/// Makes an instance through the loader's `vkCreateInstance`, as an application would. Returns null after a failure, and if the call comes
+/// from the creation of such an instance.
 pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
     let mut instance = vk::Instance::null();
     if layer.inside_own.swap(true, Ordering::Relaxed) {
         return instance;
     }
-    // SAFETY: the symbol has the signature it is named after.
+    // SAFETY: the symbol has the signature of the command of its name.
     let create = unsafe { typed::<vk::PFN_vkCreateInstance>(loader_symbol(c"vkCreateInstance")) };
     let info = vk::InstanceCreateInfo::default();
-    // SAFETY: a valid create info, no allocator, a writable handle.
+    // SAFETY: the create info is valid, there is no allocator, and the handle is writable.
     let result = create.map(|create| unsafe { create(&info, std::ptr::null(), &mut instance) });
     layer.inside_own.store(false, Ordering::Relaxed);
     let devices = count_devices(instance);
@@ -80,11 +80,11 @@ pub(crate) fn own_instance(layer: &Layer) -> vk::Instance {
 fn count_devices(instance: vk::Instance) -> u32 {
     let mut count = 0;
     if instance != vk::Instance::null() {
-        // SAFETY: the symbol has the signature it is named after.
+        // SAFETY: the symbol has the signature of the command of its name.
         let enumerate =
             unsafe { typed::<vk::PFN_vkEnumeratePhysicalDevices>(loader_symbol(c"vkEnumeratePhysicalDevices")) };
         if let Some(enumerate) = enumerate {
-            // SAFETY: the instance is live and the count query passes no array.
+            // SAFETY: the instance is live, and this counting call passes no array.
             let _ = unsafe { enumerate(instance, &mut count, std::ptr::null_mut()) };
         }
     }
@@ -96,9 +96,9 @@ pub(crate) fn destroy_own(instance: vk::Instance) {
     if instance == vk::Instance::null() {
         return;
     }
-    // SAFETY: the symbol has the signature it is named after.
+    // SAFETY: the symbol has the signature of the command of its name.
     if let Some(destroy) = unsafe { typed::<vk::PFN_vkDestroyInstance>(loader_symbol(c"vkDestroyInstance")) } {
-        // SAFETY: the instance is live and nothing of it is in use.
+        // SAFETY: the instance is live, and none of its objects is in use.
         unsafe { destroy(instance, std::ptr::null()) };
     }
 }

@@ -1,7 +1,7 @@
 //! Interception of commands whose signature the layer does not know.
 //!
-//! A numbered piece of machine code for each intercepted name saves the argument registers, asks [`route`] where to go,
-//! restores the registers and jumps there. [`route`] sees the first argument, a dispatchable handle, and may replace it
+//! A numbered piece of machine code for each intercepted name saves the argument registers and calls [`route`]. Then it restores the
+//! registers and jumps to the address that [`route`] returned. [`route`] sees the first argument, a dispatchable handle, and may replace it
 //! by the handle that the layer wrapped.
 
 #[cfg(target_arch = "arm")]
@@ -23,7 +23,7 @@ const SLOTS: usize = 1536;
 
 static NAMES: RwLock<Vec<(usize, CString)>> = RwLock::new(Vec::new());
 
-/// Returns the thunk for `name` in layer `identity`, which is always the same one for the same name.
+/// Returns the thunk for `name` in layer `identity`. The same name always gets the same thunk.
 pub(crate) fn intercept(identity: usize, name: &str) -> vk::PFN_vkVoidFunction {
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
     let wanted = CString::new(name).ok()?;
@@ -46,10 +46,10 @@ pub(crate) fn forget() {
     *NAMES.write().unwrap_or_else(PoisonError::into_inner) = Vec::new();
 }
 
-/// Answers a thunk: the address to continue at. `thunk` is an address inside it, `first` the saved first argument.
+/// Returns the address at which a thunk continues. `thunk` is an address inside it, and `first` is the saved first argument.
 ///
 /// # Safety
-/// Called by a thunk only, `first` being the saved register that holds a live dispatchable handle.
+/// Only a thunk may call this. `first` is the saved register, which holds a live dispatchable handle.
 unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     let slot = (thunk - (&raw const mock_layer_thunks).addr()) / THUNK_SIZE;
     let (identity, name) = NAMES.read().unwrap_or_else(PoisonError::into_inner)[slot].clone();
@@ -68,7 +68,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     if let Some(code) = layer.config.number_of("fail", &text) {
         return failing(code);
     }
-    // SAFETY: the first argument of every command but the global ones is a live dispatchable handle.
+    // SAFETY: the first argument of every command except the global ones is a live dispatchable handle.
     match layer.below(unsafe { dispatch_word(inner) }, &name) {
         Some(function) => function as *const c_void,
         None => {
@@ -78,7 +78,7 @@ unsafe extern "C" fn route(thunk: usize, first: *mut usize) -> *const c_void {
     }
 }
 
-/// A function that returns the result `code` whatever it is called with.
+/// Returns a function that returns `code`, whatever its arguments are.
 fn failing(code: i64) -> *const c_void {
     extern "C" fn success() -> i32 {
         vk::Result::SUCCESS.as_raw()

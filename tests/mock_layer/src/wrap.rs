@@ -1,8 +1,8 @@
-//! A layer that wraps every dispatchable object (LAY-252): the wrapper's first word is the loader's dispatch pointer,
-//! as in the object it stands for.
+//! A layer that wraps every dispatchable object (LAY-252). The first word of a wrapper is the loader's dispatch pointer, as in the wrapped
+//! object.
 //!
-//! Commands whose only handle is their first argument go through a thunk, which unwraps it. Those here make dispatchable
-//! objects or carry them inside structures and arrays.
+//! Commands whose only handle is their first argument go through a thunk, which unwraps it. The commands in this module create dispatchable
+//! objects, or have them inside structures and arrays.
 
 use std::ffi::c_void;
 
@@ -13,15 +13,15 @@ use crate::abi::{SetDeviceLoaderData, SetInstanceLoaderData};
 use crate::layer::{Layer, dispatch_word, layer, typed};
 use crate::lookup::erased;
 
-/// Object to which a wrapped handle points.
+/// A wrapper: the object that the application's handle points to.
 #[repr(C)]
 struct Wrapper {
     dispatch: usize,
     inner: usize,
 }
 
-/// Returns the wrapper of `inner`, always the same one for the same handle. `key` is the dispatch word of `inner`. The wrapper begins with `dispatch`
-/// until the loader's callback writes its word.
+/// Returns the wrapper of `inner`, which is always the same one for the same handle. `key` is the dispatch word of `inner`. The wrapper
+/// begins with `dispatch` until the loader's callback writes the dispatch word.
 fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usize {
     let mut state = layer.state();
     if let Some(known) = state.wrapped.get(&inner) {
@@ -33,12 +33,12 @@ fn wrapper_with(layer: &Layer, inner: usize, key: usize, dispatch: usize) -> usi
     made
 }
 
-/// The wrapper of an object with dispatch word `key`, which is the wrapper's too.
+/// Returns the wrapper of an object with dispatch word `key`. The wrapper gets the same dispatch word.
 pub(crate) fn wrapper(layer: &Layer, inner: usize, key: usize) -> usize {
     wrapper_with(layer, inner, key, key)
 }
 
-/// The wrapper of an instance or device, which still lacks its dispatch word.
+/// Returns the wrapper of an instance or device. The wrapper has no dispatch word yet.
 ///
 /// # Safety
 /// `inner` is a live instance or device.
@@ -47,16 +47,16 @@ unsafe fn bare_wrapper(layer: &Layer, inner: usize) -> usize {
     wrapper_with(layer, inner, unsafe { dispatch_word(inner) }, 0)
 }
 
-/// Wraps an instance; the dispatch word comes from the loader's callback (LAY-251).
+/// Wraps an instance. The loader's callback writes the dispatch word (LAY-251).
 ///
 /// # Safety
-/// `handle` is the instance from below and `set` the loader's callback for it.
+/// `handle` is the instance from below, and `set` is the loader's callback for it.
 pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<SetInstanceLoaderData>) -> vk::Instance {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
     // SAFETY: the wrapper's first word is writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
-    // SAFETY: both objects start with their dispatch word.
+    // SAFETY: the wrapper and the object below it start with their dispatch words.
     let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
     layer.journal(&format!(
         "wrap instance result={:?} same={same}",
@@ -65,16 +65,16 @@ pub(crate) unsafe fn instance(layer: &Layer, handle: vk::Instance, set: Option<S
     vk::Instance::from_raw(wrapper as u64)
 }
 
-/// Wraps a device; the dispatch word comes from the loader's callback.
+/// Wraps a device. The loader's callback writes the dispatch word.
 ///
 /// # Safety
-/// `handle` is the device from below and `set` the loader's callback for it.
+/// `handle` is the device from below, and `set` is the loader's callback for it.
 pub(crate) unsafe fn device(layer: &Layer, handle: vk::Device, set: Option<SetDeviceLoaderData>) -> vk::Device {
     // SAFETY: the caller passes a live handle.
     let wrapper = unsafe { bare_wrapper(layer, handle.as_raw() as usize) };
     // SAFETY: the wrapper's first word is writable.
     let result = set.map(|set| unsafe { set(handle, wrapper as *mut c_void) });
-    // SAFETY: both objects start with their dispatch word.
+    // SAFETY: the wrapper and the object below it start with their dispatch words.
     let same = unsafe { dispatch_word(wrapper) == dispatch_word(handle.as_raw() as usize) };
     layer.journal(&format!(
         "wrap device result={:?} same={same}",
@@ -102,18 +102,18 @@ fn free(state: &mut crate::layer::State, at: usize) {
     }
 }
 
-/// Calls `call` while the physical devices of a `VkDeviceGroupDeviceCreateInfo` in the chain are those below.
+/// Calls `call` while a `VkDeviceGroupDeviceCreateInfo` in the chain has the physical devices below the layer.
 ///
 /// # Safety
 /// `next` is a valid chain.
 pub(crate) unsafe fn with_group_unwrapped<R>(layer: &Layer, mut next: *const c_void, call: impl FnOnce() -> R) -> R {
     while !next.is_null() {
         let base = next.cast::<vk::BaseInStructure<'_>>();
-        // SAFETY: every structure of the chain starts so.
+        // SAFETY: every structure of the chain starts with its type and its successor.
         let (kind, successor) = unsafe { ((*base).s_type, (*base).p_next) };
         if kind == vk::StructureType::DEVICE_GROUP_DEVICE_CREATE_INFO {
             let group = next.cast_mut().cast::<vk::DeviceGroupDeviceCreateInfo<'_>>();
-            // SAFETY: the structure has this type, and its array as many elements as it says.
+            // SAFETY: the structure has this type, and its array has as many elements as its count says.
             unsafe {
                 let given = (*group).p_physical_devices;
                 let mut inner = listed(given, (*group).physical_device_count);
@@ -132,7 +132,7 @@ pub(crate) unsafe fn with_group_unwrapped<R>(layer: &Layer, mut next: *const c_v
     call()
 }
 
-/// A copy of an array; empty where there is none.
+/// Returns a copy of an array. The copy is empty for NULL.
 ///
 /// # Safety
 /// `array` points to `count` elements, or is NULL.
@@ -140,11 +140,11 @@ unsafe fn listed<T: Copy>(array: *const T, count: u32) -> Vec<T> {
     if array.is_null() || count == 0 {
         return Vec::new();
     }
-    // SAFETY: the caller passes as many elements.
+    // SAFETY: the caller passes `count` elements.
     unsafe { std::slice::from_raw_parts(array, count as usize) }.to_vec()
 }
 
-/// The handles of an array, one level down.
+/// Returns the handles below the layer for the handles of an array.
 ///
 /// # Safety
 /// `handles` points to `count` elements, or is NULL.
@@ -157,7 +157,7 @@ unsafe fn inner_handles(layer: &Layer, handles: *const vk::CommandBuffer, count:
     list
 }
 
-/// A command of this module by its name.
+/// Returns a command of this module by its name.
 pub(crate) fn command<const N: usize>(name: &str) -> vk::PFN_vkVoidFunction {
     match name {
         "vkGetDeviceQueue" => erased!(get_queue::<N>, vk::PFN_vkGetDeviceQueue),
@@ -172,11 +172,11 @@ pub(crate) fn command<const N: usize>(name: &str) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// The handle below `outer`, its dispatch word, and the next implementation of the command `$name`.
+/// Returns the handle below `outer`, its dispatch word, and the next implementation of the command `$name`.
 macro_rules! below {
     ($layer:ident, $outer:expr, $kind:ty, $command:ty, $name:expr) => {{
         let inner = $layer.inner($outer.as_raw() as usize);
-        // SAFETY: the handle is live, and the name has this signature.
+        // SAFETY: the handle is live, and the function of this name has this signature.
         let (key, next) = unsafe {
             let key = dispatch_word(inner);
             (key, typed::<$command>($layer.below(key, $name)))
@@ -185,8 +185,8 @@ macro_rules! below {
     }};
 }
 
-/// Wraps a queue or command buffer that came from below; 0 stays 0. The object below gets its dispatch word too: the
-/// application side only sees the wrapper, and the layers further down need it.
+/// Wraps a queue or command buffer that came from below; 0 stays 0. The object below gets its dispatch word too, because the layers further
+/// down need it, and the application side only sees the wrapper.
 ///
 /// # Safety
 /// `inner` is an object of `device`, whose dispatch word is `key`.
@@ -197,7 +197,7 @@ unsafe fn wrap_object(layer: &Layer, device: vk::Device, key: usize, inner: u64)
     let made = wrapper(layer, inner as usize, key);
     if let Some(set) = layer.device(key).and_then(|record| record.set_loader_data) {
         for object in [inner as usize, made] {
-            // SAFETY: both start with a writable dispatch word, and the device is the one from below.
+            // SAFETY: the object starts with a writable dispatch word, and the device is the one from below.
             let _ = unsafe { set(device, object as *mut c_void) };
         }
     }
@@ -209,7 +209,7 @@ unsafe extern "system" fn get_queue<const N: usize>(device: vk::Device, family: 
     let layer = layer(N);
     let (inner, key, next) = below!(layer, device, vk::Device, vk::PFN_vkGetDeviceQueue, c"vkGetDeviceQueue");
     if let Some(next) = next {
-        // SAFETY: the caller passes valid arguments, which go one level down. The call then writes the queue.
+        // SAFETY: the caller passes valid arguments, and the handle is the one below the layer. The call then writes the queue.
         unsafe {
             next(inner, family, index, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
@@ -232,7 +232,7 @@ unsafe extern "system" fn get_queue_2<const N: usize>(
         c"vkGetDeviceQueue2"
     );
     if let Some(next) = next {
-        // SAFETY: the caller's own arguments, one level down; the queue is then written.
+        // SAFETY: the arguments are the caller's, and the handle is the one below the layer. The call then writes the queue.
         unsafe {
             next(inner, info, out);
             *out = vk::Queue::from_raw(wrap_object(&layer, inner, key, (*out).as_raw()));
@@ -257,10 +257,10 @@ unsafe extern "system" fn allocate<const N: usize>(
     let Some(next) = next else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the caller's own arguments, one level down.
+    // SAFETY: the arguments are the caller's, and the handles are those below the layer.
     let result = unsafe { next(inner, info, out) };
     if result == vk::Result::SUCCESS {
-        // SAFETY: the command wrote as many handles as the info says.
+        // SAFETY: the command wrote as many handles as the create info says.
         for buffer in unsafe { std::slice::from_raw_parts_mut(out, (*info).command_buffer_count as usize) } {
             // SAFETY: the buffer belongs to the device.
             *buffer = vk::CommandBuffer::from_raw(unsafe { wrap_object(&layer, inner, key, buffer.as_raw()) });
@@ -287,7 +287,7 @@ unsafe extern "system" fn free_command_buffers<const N: usize>(
     // SAFETY: the caller passes `count` handles.
     let below = unsafe { inner_handles(&layer, buffers, count) };
     if let Some(next) = next {
-        // SAFETY: the caller's own arguments, one level down.
+        // SAFETY: the arguments are the caller's, and the handles are those below the layer.
         unsafe { next(inner, pool, count, below.as_ptr()) };
     }
     // SAFETY: the caller passes `count` handles.
@@ -310,7 +310,7 @@ unsafe extern "system" fn submit<const N: usize>(
     };
     // SAFETY: the caller passes `count` structures.
     let mut copies = unsafe { listed(submits, count) };
-    // SAFETY: each has as many buffers as it says.
+    // SAFETY: each structure has as many buffers as its count says.
     let lists: Vec<_> = copies
         .iter()
         .map(|one| unsafe { inner_handles(&layer, one.p_command_buffers, one.command_buffer_count) })
@@ -318,11 +318,11 @@ unsafe extern "system" fn submit<const N: usize>(
     for (copy, list) in copies.iter_mut().zip(&lists) {
         copy.p_command_buffers = list.as_ptr();
     }
-    // SAFETY: the copies live across the call.
+    // SAFETY: the copies outlive the call.
     unsafe { next(inner, count, copies.as_ptr(), fence) }
 }
 
-/// `vkQueueSubmit2` and its alias `name`.
+/// Runs `vkQueueSubmit2`, or the alias `name`.
 unsafe fn submit_2_by_name<const N: usize>(
     name: &std::ffi::CStr,
     queue: vk::Queue,
@@ -339,7 +339,7 @@ unsafe fn submit_2_by_name<const N: usize>(
     let mut copies = unsafe { listed(submits, count) };
     let mut lists = Vec::new();
     for copy in &copies {
-        // SAFETY: each has as many buffers as it says.
+        // SAFETY: each structure has as many buffers as its count says.
         let mut list = unsafe { listed(copy.p_command_buffer_infos, copy.command_buffer_info_count) };
         for one in &mut list {
             one.command_buffer = vk::CommandBuffer::from_raw(layer.inner(one.command_buffer.as_raw() as usize) as u64);
@@ -349,7 +349,7 @@ unsafe fn submit_2_by_name<const N: usize>(
     for (copy, list) in copies.iter_mut().zip(&lists) {
         copy.p_command_buffer_infos = list.as_ptr();
     }
-    // SAFETY: the copies live across the call.
+    // SAFETY: the copies outlive the call.
     unsafe { next(inner, count, copies.as_ptr(), fence) }
 }
 
@@ -392,7 +392,7 @@ unsafe extern "system" fn execute<const N: usize>(
     // SAFETY: the caller passes `count` handles.
     let list = unsafe { inner_handles(&layer, secondary, count) };
     if let Some(next) = next {
-        // SAFETY: the handles below live across the call.
+        // SAFETY: the list of handles outlives the call.
         unsafe { next(inner, count, list.as_ptr()) };
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use ash::vk;
 use ash::vk::Handle;
 
-/// The value that each dispatchable object begins with when a driver hands it out. The loader replaces it in devices, queues and command
+/// Value with which each dispatchable object begins when a driver returns it. The loader replaces it in devices, queues and command
 /// buffers.
 pub(crate) const LOADER_MAGIC: usize = 0x01CD_C0DE;
 
@@ -24,7 +24,7 @@ struct Instance {
     device: PhysicalDevice,
 }
 
-/// The version of the API that the driver implements. It is the one in the manifest.
+/// Version of the API that the driver implements, which is also in the manifest.
 const API: u32 = vk::API_VERSION_1_0;
 /// The name of the device.
 const NAME: &std::ffi::CStr = c"Sample device";
@@ -41,10 +41,10 @@ pub(crate) unsafe fn none(count: *mut u32) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-/// Answers a query of a list with one element: the count if `out` is null, else as much as there is room for.
+/// Answers a query for a list with one element. Returns the count if `out` is null, otherwise the element if there is space for it.
 ///
 /// # Safety
-/// `count` may be read and written, and `out`, if not null, has room for `*count` elements.
+/// `count` may be read and written. `out` is null, or has space for `*count` elements.
 unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
     // SAFETY: the caller promises a writable `count`.
     let room = unsafe { *count };
@@ -52,7 +52,7 @@ unsafe fn one<T>(element: T, count: *mut u32, out: *mut T) -> vk::Result {
         return vk::Result::INCOMPLETE;
     }
     if !out.is_null() {
-        // SAFETY: there is room for an element.
+        // SAFETY: `out` has space for an element.
         unsafe { out.write(element) };
     }
     // SAFETY: the caller promises a writable `count`.

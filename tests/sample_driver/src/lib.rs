@@ -30,7 +30,7 @@ unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut
     vk::Result::SUCCESS
 }
 
-/// A function as a look-up returns it; the compiler checks it against the type of the command.
+/// Returns a function in the form that look-ups return. The compiler compares it with the type of the command.
 macro_rules! entry {
     ($function:path as $kind:ident) => {{
         let function: vk::$kind = $function;
@@ -39,7 +39,7 @@ macro_rules! entry {
     }};
 }
 
-/// Returns the function of a command of no object, or `None`.
+/// Returns the function of a global command, or `None`.
 fn global_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     match name {
         b"vkCreateInstance" => entry!(instance::create as PFN_vkCreateInstance),
@@ -111,7 +111,7 @@ fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// Finds every function but those of devices.
+/// Finds every function except those of devices.
 ///
 /// # Safety
 /// `name` is a C string.
@@ -131,7 +131,7 @@ unsafe extern "system" fn vk_icdGetInstanceProcAddr(
         .or_else(|| device_entry(name))
 }
 
-/// Finds functions whose first parameter is a physical device. A loader asks it about commands that the loader does not know.
+/// Finds functions whose first parameter is a physical device. The loader uses this function for commands that it does not know.
 ///
 /// # Safety
 /// `name` is a C string.

@@ -1,7 +1,7 @@
 //! Data that loader and layer exchange, and the layer's data about each instance and device.
 //!
-//! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself. The first word of every dispatchable object points to
-//! data of the loader, which is the same for a device, its queues and its command buffers. It serves as the key of a map.
+//! The structures are those of `vk_layer.h`. A layer never stores anything in an object itself. The first word of every dispatchable object
+//! points to data of the loader, which is the same for a device, its queues and its command buffers. This word serves as the key of a map.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
@@ -53,15 +53,14 @@ pub(crate) struct LinkNode<L> {
     pub(crate) link: *mut L,
 }
 
-/// Returns the loader's link node in a `pNext` chain. All layers share it: a layer advances it before it calls down.
+/// Returns the loader's link node in a `pNext` chain. All layers share the node: a layer advances the link before it calls down.
 ///
 /// # Safety
 /// `next` is a valid chain, and the links of nodes of type `kind` are of type `L`.
 pub(crate) unsafe fn link_node<'n, L>(mut next: *const c_void, kind: vk::StructureType) -> Option<&'n mut LinkNode<L>> {
     while !next.is_null() {
         let node = next.cast_mut().cast::<LinkNode<L>>();
-        // SAFETY: every structure of a chain starts with its type and its successor, and those of this type go on with
-        // their function.
+        // SAFETY: every structure of a chain starts with its type and its successor. In structures of this type, the function follows.
         unsafe {
             if (*node).structure_type == kind && (*node).function == LINK_INFO {
                 return Some(&mut *node);
@@ -78,12 +77,12 @@ pub(crate) struct Instance {
     pub(crate) handle: vk::Instance,
     pub(crate) get_instance_proc_addr: vk::PFN_vkGetInstanceProcAddr,
     pub(crate) destroy: vk::PFN_vkDestroyInstance,
-    /// The next function for a command of physical devices. It is looked up when the instance is created, because a later look-up
-    /// in a loader may return a function above the layer.
+    /// The next function for a command of physical devices. The layer finds it when the instance is created, because a later look-up may
+    /// return a function above the layer.
     pub(crate) device_extension_properties: vk::PFN_vkEnumerateDeviceExtensionProperties,
 }
 
-/// The layer's data about a device: the next function of each command that it intercepts.
+/// The layer's data about a device: the next function of each command that the layer intercepts.
 #[derive(Clone, Copy)]
 pub(crate) struct Device {
     pub(crate) get_device_proc_addr: vk::PFN_vkGetDeviceProcAddr,
@@ -123,7 +122,7 @@ pub(crate) fn device(object: impl Handle) -> Option<Device> {
         .copied()
 }
 
-/// Keeps an instance.
+/// Keeps the data about an instance.
 pub(crate) fn keep_instance(handle: vk::Instance, instance: Instance) {
     if let Some(key) = key(handle) {
         INSTANCES
@@ -133,7 +132,7 @@ pub(crate) fn keep_instance(handle: vk::Instance, instance: Instance) {
     }
 }
 
-/// Keeps a device.
+/// Keeps the data about a device.
 pub(crate) fn keep_device(handle: vk::Device, device: Device) {
     if let Some(key) = key(handle) {
         DEVICES
@@ -159,7 +158,7 @@ pub(crate) fn take_device(handle: vk::Device) -> Option<Device> {
         .remove(&key(handle)?)
 }
 
-/// The answer of a look-up as a function of type `F`.
+/// Returns the answer of a look-up as a function of type `F`.
 ///
 /// # Safety
 /// `F` is the function pointer type of the command that was looked up.
@@ -169,7 +168,7 @@ pub(crate) unsafe fn typed<F: Copy>(found: vk::PFN_vkVoidFunction) -> Option<F> 
     found.map(|function| unsafe { std::mem::transmute_copy(&function) })
 }
 
-/// The next function for a device command.
+/// Returns the next function for a device command.
 ///
 /// # Safety
 /// `next` belongs to `device`, and `F` is the type of the command `name`.

@@ -40,7 +40,7 @@ impl Display for Counts {
 
 static COUNTS: Mutex<BTreeMap<u64, Counts>> = Mutex::new(BTreeMap::new());
 
-/// Works on all counts.
+/// Calls `work` with all counts.
 fn counts<R>(work: impl FnOnce(&mut BTreeMap<u64, Counts>) -> R) -> R {
     work(&mut COUNTS.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -106,13 +106,13 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
     };
     let counted = counts(|all| all.get(&buffer.as_raw()).copied().unwrap_or_default());
     let line = format!("Command buffer {:#x} ended with {counted}\n", buffer.as_raw());
-    // An application without a standard output must not end because of that.
+    // An application without a standard output must keep running.
     let _ = std::io::stdout().write_all(line.as_bytes());
     // SAFETY: the caller passes a valid parameter of this command.
     unsafe { (below.end_command_buffer)(buffer) }
 }
 
-/// `vkFreeCommandBuffers`: their counts go with them.
+/// `vkFreeCommandBuffers`: the counts of these command buffers are removed.
 ///
 /// # Safety
 /// The parameters are as the reference page of the command demands.

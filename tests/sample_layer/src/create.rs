@@ -1,4 +1,5 @@
-//! Creation of instances and devices. Each finds the entity below, moves the shared link on, calls down, and keeps the layer's data.
+//! Creation of instances and devices. Each function finds the entity below, advances the shared link, calls down, and keeps the layer's
+//! data.
 
 use ash::vk;
 
@@ -18,10 +19,10 @@ pub(crate) unsafe extern "system" fn create_instance(
     let Some(node) = node else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the node of an instance that is being made points to a live link.
+    // SAFETY: during the creation of an instance, the node points to a live link.
     let (next, below) = unsafe { ((*node.link).get_instance_proc_addr, (*node.link).next) };
     node.link = below;
-    // SAFETY: the look-up came from the link, and the name has this type.
+    // SAFETY: the look-up came from the link, and the function of this name has this type.
     let create = unsafe { typed::<vk::PFN_vkCreateInstance>(next(vk::Instance::null(), c"vkCreateInstance".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -33,7 +34,7 @@ pub(crate) unsafe extern "system" fn create_instance(
     }
     // SAFETY: the call below wrote the handle.
     let handle = unsafe { *instance };
-    // SAFETY: the look-up belongs to the instance, and the name has this type.
+    // SAFETY: the look-up belongs to the instance, and the function of this name has this type.
     let destroy = unsafe { typed::<vk::PFN_vkDestroyInstance>(next(handle, c"vkDestroyInstance".as_ptr())) };
     let name = c"vkEnumerateDeviceExtensionProperties";
     // SAFETY: the name is nul-terminated, and the look-up function returns a function of this command's type.
@@ -63,7 +64,7 @@ pub(crate) unsafe extern "system" fn destroy_instance(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     if let Some(kept) = chain::take_instance(instance) {
-        // SAFETY: the caller's own arguments, on the instance that the function was looked up for.
+        // SAFETY: the arguments are the caller's, and the function was looked up for this instance.
         unsafe { (kept.destroy)(instance, allocator) };
     }
 }
@@ -83,11 +84,11 @@ pub(crate) unsafe extern "system" fn create_device(
     let (Some(node), Some(instance)) = (node, chain::instance(physical_device)) else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
     };
-    // SAFETY: the node of a device that is being made points to a live link.
+    // SAFETY: during the creation of a device, the node points to a live link.
     let link = unsafe { &*node.link };
     let (find, next) = (link.get_instance_proc_addr, link.get_device_proc_addr);
     node.link = link.next;
-    // SAFETY: the look-up came from the link, for the instance of the physical device, and the name has this type.
+    // SAFETY: the look-up came from the link, for the instance of the physical device. The function of this name has this type.
     let create = unsafe { typed::<vk::PFN_vkCreateDevice>(find(instance.handle, c"vkCreateDevice".as_ptr())) };
     let Some(create) = create else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -97,7 +98,7 @@ pub(crate) unsafe extern "system" fn create_device(
     if result != vk::Result::SUCCESS {
         return result;
     }
-    // SAFETY: the call below wrote the handle, and the look-up belongs to it.
+    // SAFETY: the call below wrote the handle, and the look-up belongs to that device.
     let kept = unsafe { functions_below(next, *device) };
     let Some(kept) = kept else {
         return vk::Result::ERROR_INITIALIZATION_FAILED;
@@ -107,12 +108,12 @@ pub(crate) unsafe extern "system" fn create_device(
     result
 }
 
-/// The next function of each command that the layer intercepts. All are of Vulkan 1.0, so each is there.
+/// Returns the next function of each command that the layer intercepts. These commands are part of Vulkan 1.0, so all functions exist.
 ///
 /// # Safety
 /// `next` belongs to `device`.
 unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device) -> Option<Device> {
-    // SAFETY: the look-up belongs to the device, and each field has the type of the command asked for.
+    // SAFETY: the look-up belongs to the device, and each field has the type of its command.
     unsafe {
         Some(Device {
             get_device_proc_addr: next,
@@ -132,7 +133,7 @@ unsafe fn functions_below(next: vk::PFN_vkGetDeviceProcAddr, device: vk::Device)
 /// The parameters are as the reference page of the command demands.
 pub(crate) unsafe extern "system" fn destroy_device(device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
     if let Some(kept) = chain::take_device(device) {
-        // SAFETY: the caller's own arguments, on the device that the function was looked up for.
+        // SAFETY: the arguments are the caller's, and the function was looked up for this device.
         unsafe { (kept.destroy)(device, allocator) };
     }
 }

@@ -98,7 +98,7 @@ unsafe fn is_own(layer: *const c_char) -> bool {
 /// Answers a query that takes two calls: the first returns the number of elements, the second as many as fit.
 ///
 /// # Safety
-/// `count` must point to a number. `out` must be null or have room for that many elements.
+/// `count` must point to a number. `out` must be null or have space for that number of elements.
 unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result {
     // SAFETY: the caller guarantees that `count` points to a number.
     let count = unsafe { &mut *count };
@@ -107,7 +107,7 @@ unsafe fn answer<T: Copy>(all: &[T], count: *mut u32, out: *mut T) -> vk::Result
         false => all.len().min(*count as usize),
     };
     if !out.is_null() {
-        // SAFETY: `out` has room for the caller's `count`, and `room` is not larger.
+        // SAFETY: `out` has space for the caller's `count` of elements, and `room` is not larger.
         unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), out, room) };
     }
     *count = room as u32;

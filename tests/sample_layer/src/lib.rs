@@ -19,7 +19,7 @@ use crate::chain::NegotiateInterface;
 /// The layer interface that this library speaks.
 const INTERFACE_VERSION: u32 = 2;
 
-/// The first call of a loader: agrees on the interface and hands out the look-up functions.
+/// The first call of a loader: agrees on the interface, and returns the look-up functions.
 ///
 /// # Safety
 /// `interface` points to the loader's structure.
@@ -35,21 +35,21 @@ pub(crate) unsafe extern "system" fn vkNegotiateLoaderLayerInterfaceVersion(
     interface.version = INTERFACE_VERSION;
     interface.get_instance_proc_addr = Some(get_instance_proc_addr);
     interface.get_device_proc_addr = Some(get_device_proc_addr);
-    // The layer adds no physical-device command and wraps no instance, so it has nothing to say here.
+    // The layer adds no physical-device command and wraps no instance, so it needs no such function.
     interface.get_physical_device_proc_addr = None;
     vk::Result::SUCCESS
 }
 
-/// A function of the layer as a look-up returns it; the compiler checks it against the type of the command.
+/// Returns a function of the layer in the form that look-ups return. The compiler compares it with the type of the command.
 macro_rules! entry {
     ($function:path as $kind:ty) => {{
         let function: $kind = $function;
-        // SAFETY: a function pointer stays one; the caller of the look-up calls it with the type of the name.
+        // SAFETY: the value stays a function pointer. The caller of the look-up calls it with the type of the name.
         Some(unsafe { std::mem::transmute::<$kind, unsafe extern "system" fn()>(function) })
     }};
 }
 
-/// The layer's own function for an instance-level name, or `None`.
+/// Returns the layer's own function for an instance-level name, or `None`.
 fn instance_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     match name {
         b"vkGetInstanceProcAddr" => entry!(get_instance_proc_addr as vk::PFN_vkGetInstanceProcAddr),
@@ -72,7 +72,7 @@ fn instance_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     }
 }
 
-/// The layer's own function for a device-level name, or `None`.
+/// Returns the layer's own function for a device-level name, or `None`.
 fn device_entry(name: &[u8]) -> vk::PFN_vkVoidFunction {
     match name {
         b"vkGetDeviceProcAddr" => entry!(get_device_proc_addr as vk::PFN_vkGetDeviceProcAddr),
@@ -101,7 +101,7 @@ unsafe extern "system" fn get_instance_proc_addr(
         return Some(own);
     }
     let below = chain::instance(instance)?;
-    // SAFETY: the next layer or the loader gave this look-up for its instance.
+    // SAFETY: the next layer or the loader returned this look-up for the instance.
     unsafe { (below.get_instance_proc_addr)(instance, name) }
 }
 
@@ -116,6 +116,6 @@ unsafe extern "system" fn get_device_proc_addr(device: vk::Device, name: *const 
         return Some(own);
     }
     let below = chain::device(device)?;
-    // SAFETY: the look-up is the one of the entity below, for the device it made.
+    // SAFETY: the look-up is that of the entity below, for the device that this entity made.
     unsafe { (below.get_device_proc_addr)(device, name) }
 }

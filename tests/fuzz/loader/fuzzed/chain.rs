@@ -1,4 +1,4 @@
-//! `pNext` chains out of bytes.
+//! `pNext` chains that are made from bytes.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -9,24 +9,24 @@ use crate::handle::{App, Driver};
 use super::driver;
 use super::input::Input;
 
-/// Structures that a chain holds at most.
+/// Upper bound on the structures of a chain.
 const MOST: usize = 12;
 
-/// One structure in a block of exactly its size, so that an access beyond its end is noticed.
+/// A structure in a block of exactly its size, so that AddressSanitizer detects an access beyond its end.
 struct Member {
     words: Box<[u64]>,
-    /// `true` if a call that answers may fill in the members after the head.
+    /// `true` if the call may fill in the members after the head.
     written: bool,
 }
 
-/// A chain with everything its structures point to.
+/// A chain with everything that its structures point to.
 pub struct Chain {
     members: Vec<Member>,
     before: Vec<Box<[u64]>>,
     _drivers: Box<[VkDirectDriverLoadingInfoLUNARG<Driver>; 2]>,
     _modes: Box<[VkPresentModeKHR; 2]>,
     _devices: Box<[VkPhysicalDevice<App>]>,
-    /// Messages heard by the callbacks of the chain.
+    /// Number of messages that the callbacks of the chain received.
     heard: Box<u32>,
 }
 
@@ -36,7 +36,7 @@ unsafe extern "system" fn listen(
     data: *const VkDebugUtilsMessengerCallbackDataEXT,
     heard: *mut c_void,
 ) -> VkBool32 {
-    // SAFETY: the loader's parameters, and the counter of a chain that outlives the instance.
+    // SAFETY: the loader passes valid parameters, and the user data is the counter of a chain that outlives the instance.
     unsafe {
         assert!(crate::ffi::c_text((*data).pMessage).len() <= 511);
         *heard.cast::<u32>() += 1;
@@ -62,7 +62,7 @@ unsafe extern "system" fn hear(
     VK_FALSE
 }
 
-/// Structures that hold numbers alone, and so may hold any bytes, with the type that says which one it is.
+/// Structures that consist of numbers, and so may have any bytes, each with its type.
 const NUMBERS: [(VkStructureType, usize); 8] = [
     (
         VkPhysicalDeviceFeatures2::STRUCTURE_TYPE,
@@ -107,16 +107,16 @@ const POINTERS: [VkStructureType; 5] = [
     VkSurfacePresentModeCompatibilityKHR::STRUCTURE_TYPE,
 ];
 
-/// A block with the bytes of a structure.
+/// Returns a block with the bytes of a structure.
 fn block<T>(structure: T) -> Box<[u64]> {
     let mut words = vec![0; size_of::<T>().div_ceil(8)].into_boxed_slice();
-    // SAFETY: the block is as large as the structure, and as much aligned as any structure of the interface.
+    // SAFETY: the block has the size of the structure, and an alignment that suffices for every structure of the interface.
     unsafe { words.as_mut_ptr().cast::<T>().write(structure) };
     words
 }
 
 impl Chain {
-    /// A chain that the input describes. `devices` are for structures that name some.
+    /// Creates a chain that the input describes. `devices` are for structures that name devices.
     pub fn read(input: &mut Input<'_>, devices: &[VkPhysicalDevice<App>]) -> Self {
         let info = |function: crate::driver_interface::GetProcAddr| VkDirectDriverLoadingInfoLUNARG::<Driver> {
             sType: VkDirectDriverLoadingInfoLUNARG::<Driver>::STRUCTURE_TYPE,
@@ -160,7 +160,7 @@ impl Chain {
             }
             _ => return unknown(input),
         };
-        // The last one holds a count that is answered too.
+        // The last structure has a count that the call answers too.
         let written = kind % 16 == 4;
         Member { words, written }
     }
@@ -232,14 +232,14 @@ impl Chain {
         })
     }
 
-    /// The head, for `pNext`.
+    /// Returns the head, for `pNext`.
     pub fn head(&mut self) -> *mut c_void {
         self.members
             .first_mut()
             .map_or(null_mut(), |member| member.words.as_mut_ptr().cast())
     }
 
-    /// Returns `true` if the chain holds no structure.
+    /// Returns `true` if the chain has no structure.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -248,15 +248,15 @@ impl Chain {
     pub fn gives_driver(&self) -> bool {
         let is_list = |member: &&Member| member.words[0] as u32 as i32 == POINTERS[2].0;
         self.members.iter().find(is_list).is_some_and(|list| {
-            // The count and the pointer, at their places in the structure.
+            // Reads the count and the pointer at their places in the structure.
             (list.words[2] >> 32) != 0 && list.words[3] != 0
         })
     }
 
-    /// Checks that a call left the chain as it was. A call that answers through it may fill in structures of numbers.
+    /// Checks that a call did not change the chain. A call that answers through the chain may fill in structures of numbers.
     ///
     /// # Panics
-    /// When it did not.
+    /// Panics if the call changed the chain.
     pub fn check(&self, answers: bool) {
         for (member, before) in self.members.iter().zip(&self.before) {
             assert_eq!(member.words[..2], before[..2], "types and links stay");
@@ -265,7 +265,7 @@ impl Chain {
     }
 }
 
-/// A structure of numbers with bytes of the input.
+/// Creates a structure of numbers from bytes of the input.
 fn numbers(of_type: VkStructureType, size: usize, input: &mut Input<'_>) -> Member {
     let mut words = vec![0; size.div_ceil(8)].into_boxed_slice();
     words[2..].fill_with(|| u64::from(input.word()));
@@ -273,7 +273,7 @@ fn numbers(of_type: VkStructureType, size: usize, input: &mut Input<'_>) -> Memb
     Member { words, written: true }
 }
 
-/// A structure that the loader does not know, as small as one can be.
+/// Creates a structure that the loader does not know, of the smallest possible size.
 fn unknown(input: &mut Input<'_>) -> Member {
     let of_type = VkStructureType(input.word() as i32);
     if let Some(&(of_type, size)) = NUMBERS.iter().find(|(known, _)| *known == of_type) {

@@ -1,8 +1,8 @@
-//! `pNext` chains of every call that reads one. Whatever a chain contains, in any order and number, the call succeeds. The chain stays linked as it
-//! was, and structures that the loader does not know stay unchanged.
+//! Fuzzes `pNext` chains of every call that reads a chain. Whatever structures a chain contains, in any order and number, the call
+//! succeeds. The chain keeps its links, and structures that the loader does not know stay unchanged.
 //!
-//! Structures are as small as their type, and unknown ones only a head, so AddressSanitizer detects it if one is taken for another. The driver is
-//! part of the target and offers Vulkan 1.0: the loader itself answers newer queries.
+//! Structures are as small as their type, and unknown structures are only a head. So AddressSanitizer detects it if the loader takes one
+//! structure for another. The driver is part of the target and offers Vulkan 1.0, so the loader itself answers newer queries.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
@@ -25,7 +25,7 @@ const EXTENSIONS: [&CStr; 6] = [
 /// Returns a structure in which only its type and its chain are not zero.
 ///
 /// # Safety
-/// `T` starts as every structure with a chain does, and zeros are a value of it.
+/// `T` begins like every structure with a chain, and all bits zero is a value of `T`.
 unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
     // SAFETY: the caller promises a structure that begins with a type and a chain, and for which zeros are valid.
     unsafe {
@@ -40,7 +40,7 @@ unsafe fn head<T>(of_type: VkStructureType, chain: *mut c_void) -> T {
 /// Creates an instance, if the chain has a driver for it.
 fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
     let names = EXTENSIONS.map(CStr::as_ptr);
-    // SAFETY: zeros are a value of the structure.
+    // SAFETY: the structure begins with a type and a chain, and all bits zero is a value of it.
     let mut info: VkInstanceCreateInfo = unsafe { head(VkInstanceCreateInfo::STRUCTURE_TYPE, chain.head()) };
     info.enabledExtensionCount = names.len() as u32;
     info.ppEnabledExtensionNames = names.as_ptr();
@@ -59,7 +59,7 @@ fn create_instance(chain: &mut Chain) -> Option<VkInstance<App>> {
 fn devices(instance: VkInstance<App>) -> [VkPhysicalDevice<App>; 2] {
     let mut devices = [PhysicalDeviceHandle::NULL; 2];
     let mut count = 2;
-    // SAFETY: the instance is live, and the array as long as the count says.
+    // SAFETY: the instance is live, and the array has as many elements as the count says.
     let result = unsafe { vk::vkEnumeratePhysicalDevices(instance, &mut count, devices.as_mut_ptr()) };
     assert_eq!(count, 2);
     // More than one list may name the driver, but only the first one counts.
@@ -77,7 +77,7 @@ fn query<T>(of_type: VkStructureType, input: &mut Input<'_>, call: impl FnOnce(*
 }
 
 fn queries(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
-    // SAFETY: the device is live, and each structure is what its command wants.
+    // SAFETY: the device is live, and each structure has the type that its command requires.
     unsafe {
         query(VkPhysicalDeviceFeatures2::STRUCTURE_TYPE, input, |out| {
             vk::vkGetPhysicalDeviceFeatures2(device, out);
@@ -102,7 +102,7 @@ fn queries(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
 
 fn image_formats(device: VkPhysicalDevice<App>, input: &mut Input<'_>) {
     let (mut asked, mut answered) = (Chain::read(input, &[]), Chain::read(input, &[]));
-    // SAFETY: the device is live, and the structures hold numbers.
+    // SAFETY: the device is live, and the structures consist of numbers.
     let result = unsafe {
         let info: VkPhysicalDeviceImageFormatInfo2 =
             head(VkPhysicalDeviceImageFormatInfo2::STRUCTURE_TYPE, asked.head());
@@ -122,7 +122,7 @@ fn groups(instance: VkInstance<App>, input: &mut Input<'_>) {
     let mut chains = [Chain::read(input, &[]), Chain::read(input, &[])];
     let room = usize::from(input.byte() % 3);
     let mut count = room as u32;
-    // SAFETY: the instance is live; the structures hold numbers and handles, and zeros are values of both.
+    // SAFETY: the instance is live. The structures consist of numbers and handles, for which zeros are valid.
     unsafe {
         let of_type = VkPhysicalDeviceGroupProperties::<App>::STRUCTURE_TYPE;
         let heads = [chains[0].head(), chains[1].head()];
@@ -173,6 +173,8 @@ fn surface(instance: VkInstance<App>, device: VkPhysicalDevice<App>, input: &mut
     }
 }
 
+/// Queries the capabilities of a surface, with chains of the input.
+///
 /// # Safety
 /// Both handles are live.
 unsafe fn capabilities(device: VkPhysicalDevice<App>, surface: VkSurfaceKHR<App>, input: &mut Input<'_>) {
@@ -190,7 +192,7 @@ unsafe fn capabilities(device: VkPhysicalDevice<App>, surface: VkSurfaceKHR<App>
     answered.check(true);
 }
 
-/// Makes an instance with a chain of the input and calls everything that looks at chains.
+/// Creates an instance with a chain of the input, and calls every function that reads chains.
 pub fn chains(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut chain = Chain::read(&mut input, &[]);
@@ -202,7 +204,7 @@ pub fn chains(bytes: &[u8]) {
     groups(instance, &mut input);
     create_device(&devices, &mut input);
     surface(instance, devices[1], &mut input);
-    // SAFETY: the instance is live, and the callbacks of its chain too.
+    // SAFETY: the instance is live, and so are the callbacks of its chain.
     unsafe { vk::vkDestroyInstance(instance, null()) };
     chain.check(false);
 }

@@ -16,7 +16,7 @@ struct Object([usize; 2]);
 static INSTANCE: Object = Object([0x01CD_C0DE, 0]);
 static DEVICES: [Object; 2] = [Object([0x01CD_C0DE, 1]), Object([0x01CD_C0DE, 2])];
 
-/// Instance extensions that the driver offers. It has no function of any of them.
+/// Instance extensions that the driver offers. The driver has no function of these extensions.
 const OFFERED: [&CStr; 4] = [
     c"VK_KHR_surface",
     c"VK_EXT_headless_surface",
@@ -76,19 +76,19 @@ unsafe extern "system" fn enumerate(_: VkInstance<Driver>, count: *mut u32, out:
 /// Fills a structure with a byte.
 ///
 /// # Safety
-/// `out` is writable, and any bytes are a value of its type.
+/// `out` is writable, and any bytes are a valid value of its type.
 unsafe fn fill<T>(out: *mut T) {
     // SAFETY: the caller promises a writable structure for which any bytes are valid.
     unsafe { out.cast::<u8>().write_bytes(1, size_of::<T>()) };
 }
 
 unsafe extern "system" fn features(_: Device, out: *mut VkPhysicalDeviceFeatures) {
-    // SAFETY: the loader's parameters; the structure holds numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe { fill(out) };
 }
 
 unsafe extern "system" fn properties(_: Device, out: *mut VkPhysicalDeviceProperties) {
-    // SAFETY: the loader's parameters; the structure holds numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe {
         out.write_bytes(0, 1);
         (*out).apiVersion = 1 << 22;
@@ -96,7 +96,7 @@ unsafe extern "system" fn properties(_: Device, out: *mut VkPhysicalDeviceProper
 }
 
 unsafe extern "system" fn format(_: Device, _: VkFormat, out: *mut VkFormatProperties) {
-    // SAFETY: the loader's parameters; the structure holds numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe { fill(out) };
 }
 
@@ -109,14 +109,14 @@ unsafe extern "system" fn image_format(
     _: VkImageCreateFlags,
     out: *mut VkImageFormatProperties,
 ) -> VkResult {
-    // SAFETY: the loader's parameters; the structure holds numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe { fill(out) };
     VkResult::VK_SUCCESS
 }
 
-/// Claims more elements than there is room for, as a careless driver might (DRV-169).
+/// Claims more elements than the array has space for, as a careless driver might (DRV-169).
 unsafe extern "system" fn families(_: Device, count: *mut u32, out: *mut VkQueueFamilyProperties) {
-    // SAFETY: the loader's parameters; the structure holds numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe {
         if !out.is_null() {
             (0..(*count).min(3)).for_each(|index| fill(out.add(index as usize)));
@@ -126,7 +126,7 @@ unsafe extern "system" fn families(_: Device, count: *mut u32, out: *mut VkQueue
 }
 
 unsafe extern "system" fn memory(_: Device, out: *mut VkPhysicalDeviceMemoryProperties) {
-    // SAFETY: the loader's parameters; the structure holds numbers.
+    // SAFETY: the loader passes a writable structure, which consists of numbers.
     unsafe { fill(out) };
 }
 
@@ -150,7 +150,7 @@ unsafe extern "system" fn create_device(
     _: Callbacks,
     out: *mut VkDevice,
 ) -> VkResult {
-    // SAFETY: the loader's parameters; `destroy_device` takes the object back.
+    // SAFETY: the loader passes a writable handle. `destroy_device` takes the object back.
     unsafe { *out = VkDevice(Box::into_raw(Box::new(Object([0x01CD_C0DE, 3]))).cast()) };
     VkResult::VK_SUCCESS
 }
@@ -166,7 +166,7 @@ unsafe extern "system" fn device_lookup(_: VkDevice, name: *const c_char) -> PFN
         b"vkDestroyDevice" => destroy_device as *const c_void,
         _ => null(),
     };
-    // SAFETY: null, or a function of the signature that belongs to the name.
+    // SAFETY: the pointer is null, or a function with the signature that belongs to the name.
     unsafe { transmute::<*const c_void, PFN_vkVoidFunction>(function) }
 }
 
@@ -194,6 +194,6 @@ pub unsafe extern "system" fn lookup(_: VkInstance<Driver>, name: *const c_char)
         b"vkGetDeviceProcAddr" => device_lookup as *const c_void,
         _ => null(),
     };
-    // SAFETY: null, or a function of the signature that belongs to the name.
+    // SAFETY: the pointer is null, or a function with the signature that belongs to the name.
     unsafe { transmute::<*const c_void, PFN_vkVoidFunction>(function) }
 }

@@ -1,6 +1,6 @@
 //! The bytes of an input, taken one after the other.
 
-/// The rest of an input; zeros follow its end.
+/// The rest of an input. After the end, all bytes are zero.
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -9,7 +9,7 @@ impl<'a> Input<'a> {
         Self(bytes)
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub fn byte(&mut self) -> u8 {
         match self.0.split_first() {
             Some((&first, rest)) => {
@@ -20,7 +20,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The next four bytes, little-endian.
+    /// Returns the next four bytes, little-endian.
     pub fn word(&mut self) -> u32 {
         u32::from_le_bytes([self.byte(), self.byte(), self.byte(), self.byte()])
     }

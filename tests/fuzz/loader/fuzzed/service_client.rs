@@ -1,5 +1,5 @@
-//! Answers of a driver service. The first byte of the input selects the meaning of the rest: a whole packet, the payload of a valid one, or the list
-//! of manifests in a file.
+//! Fuzzes answers of a driver service. The first byte of the input selects the meaning of the rest: a whole packet, the payload of a valid
+//! packet, or the list of manifests in a file.
 
 use crate::unopened::{Failure, List, packet_for, read_reply};
 use wire::{Header, MOST_IN_MANIFEST, MOST_NEEDS, MOST_PACKAGES, Operation};
@@ -8,7 +8,7 @@ fn asked() -> Header {
     Header::request(Operation::Get, 7)
 }
 
-/// Returns the result. Panics if memory ran out, because that would hide other faults.
+/// Returns the result. Panics if memory ran out, because a lack of memory would hide other faults.
 fn told<T>(result: Result<T, Failure>) -> Option<T> {
     assert!(!matches!(result, Err(Failure::OutOfMemory)));
     result.ok()
@@ -36,7 +36,7 @@ fn check_list(text: &[u8]) {
     }
 }
 
-/// Reads the input as a packet, the content of one, or a list of manifests.
+/// Reads the input as a packet, as the payload of a packet, or as a list of manifests.
 pub fn service_client(input: &[u8]) {
     let Some((&kind, rest)) = input.split_first() else {
         return;

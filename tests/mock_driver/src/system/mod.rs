@@ -1,4 +1,5 @@
-//! Requests of a mock to the operating system: its path, its thread, the moments when it is loaded and unloaded, and changes to a file.
+//! Requests of a mock to the operating system: the library's path, the current thread, the moments of loading and unloading, and changes to
+//! a file.
 //!
 //! The mock layer has this module too.
 

@@ -1,4 +1,4 @@
-//! Through the dynamic loader of a Unix, and its threads.
+//! Requests through the dynamic loader and the threads of a Unix system.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::mem::MaybeUninit;
@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped.
+/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, and the second one before the library is
+/// unmapped.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
         // SAFETY: the section is the list of functions that the dynamic loader calls after it mapped the library.
@@ -22,7 +23,7 @@ macro_rules! at_load_and_unload {
 }
 pub(crate) use at_load_and_unload;
 
-/// The file this library was loaded from, under the name that the loader opened.
+/// Returns the file from which this library was loaded, under the name that the loader opened.
 pub(crate) fn library_path() -> PathBuf {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     let here: fn() -> PathBuf = library_path;
@@ -46,7 +47,7 @@ pub(crate) fn library_path() -> PathBuf {
     }
 }
 
-/// The file that a descriptor leads to. Copies in memory are named by the file that was copied.
+/// Returns the file that a descriptor refers to. For a copy in memory, returns the file that was copied.
 fn behind(descriptor: &Path) -> PathBuf {
     let Ok(link) = std::fs::read_link(descriptor) else {
         return PathBuf::new();
@@ -57,14 +58,15 @@ fn behind(descriptor: &Path) -> PathBuf {
     name.map(PathBuf::from).unwrap_or(link)
 }
 
-/// The number of this thread. The standard library's own would leave something in the thread that ends with this library.
+/// Returns the number of this thread. Does not use the standard library's number, because that leaves a value in the thread with a
+/// destructor in this library.
 pub(crate) fn current_thread() -> usize {
-    // SAFETY: takes nothing, and never fails.
+    // SAFETY: `pthread_self` takes nothing and never fails.
     unsafe { libc::pthread_self() as usize }
 }
 
-/// Returns the time of the last change and the size of a file. `None` for a file that changed a moment ago: a second change within one tick of the
-/// system's clock leaves the same time.
+/// Returns the time of the last change and the size of a file. Returns `None` for a file that changed a moment ago, because a second change
+/// within one tick of the system's clock leaves the same time.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let state = std::fs::metadata(path).ok()?;

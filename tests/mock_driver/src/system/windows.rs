@@ -1,4 +1,4 @@
-//! Through the functions of Windows.
+//! Requests through the functions of Windows.
 
 use std::ffi::OsString;
 use std::os::windows::ffi::{OsStrExt, OsStringExt};
@@ -12,8 +12,8 @@ use windows_sys::Win32::System::LibraryLoader::{
 };
 use windows_sys::Win32::System::Threading::GetCurrentThreadId;
 
-/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, the second one before it is unmapped. At the end of
-/// the process, it is unmapped too.
+/// Makes two functions of type `extern "C" fn()` run: the first one after the library was mapped, and the second one before the library is
+/// unmapped. The end of the process unmaps the library too.
 macro_rules! at_load_and_unload {
     ($load:path, $unload:path) => {
         /// Entry point that the C runtime calls.
@@ -30,13 +30,13 @@ macro_rules! at_load_and_unload {
 }
 pub(crate) use at_load_and_unload;
 
-/// The file this library was loaded from.
+/// Returns the file from which this library was loaded.
 pub(crate) fn library_path() -> PathBuf {
     let here: fn() -> PathBuf = library_path;
     let mut module = null_mut();
     let flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
     let mut room = [0_u16; 1024];
-    // SAFETY: with these flags, the second parameter is any address of this library. Both places have room for what the calls write.
+    // SAFETY: with these flags, the second parameter is any address in this library. Both buffers have space for the written data.
     let length = unsafe {
         if GetModuleHandleExW(flags, here as *const u16, &mut module) == 0 {
             return PathBuf::new();
@@ -46,19 +46,20 @@ pub(crate) fn library_path() -> PathBuf {
     OsString::from_wide(&room[..length as usize]).into()
 }
 
-/// The number of this thread. The standard library's own would leave something in the thread that ends with this library.
+/// Returns the number of this thread. Does not use the standard library's number, because that leaves a value in the thread with a
+/// destructor in this library.
 pub(crate) fn current_thread() -> usize {
-    // SAFETY: takes nothing, and never fails.
+    // SAFETY: `GetCurrentThreadId` takes nothing and never fails.
     unsafe { GetCurrentThreadId() as usize }
 }
 
-/// Returns the time of the last change to a file and its size, without opening the file. Under Wine, that makes a driver which is asked for hundreds
-/// of names a hundred times faster.
+/// Returns the time of the last change to a file and its size, without opening the file. Under Wine, this makes a driver a hundred times
+/// faster if it is asked for hundreds of names.
 #[allow(dead_code, reason = "the layer reads its file once")]
 pub(crate) fn state_of(path: &Path) -> Option<(u64, u64)> {
     let name: Vec<u16> = path.as_os_str().encode_wide().chain([0]).collect();
     let mut data = WIN32_FILE_ATTRIBUTE_DATA::default();
-    // SAFETY: a terminated name, and room for what this level tells.
+    // SAFETY: the name is terminated, and the structure has space for the data of this level.
     let told = unsafe { GetFileAttributesExW(name.as_ptr(), GetFileExInfoStandard, (&raw mut data).cast()) };
     let wide = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     let changed = wide(data.ftLastWriteTime.dwHighDateTime, data.ftLastWriteTime.dwLowDateTime);
