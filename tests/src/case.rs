@@ -1,4 +1,4 @@
-//! A case: the process in which it runs, and the meaning of a failure.
+//! A test: the process in which it runs, and the meaning of a failure.
 
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use crate::known::Expected;
 use crate::{Scene, left_out, library, peer, skip, skipped, target};
 
-/// Runs a case. Its name is the path of the function that calls this one, so the caller must be the test itself, not a helper.
+/// Runs a test. The test's name is the path of the function that calls this one, so the caller must be the test itself, not a helper.
 ///
-/// On a Khronos loader (`VKL_PEER=1`), a case that `tests/peer.txt` lists for its version must fail. So must a case that `tests/targets.txt` lists
-/// for the target (`VKL_TARGET`). This keeps the lists true.
+/// On a Khronos loader (`VKL_PEER=1`), a test that `tests/peer.txt` lists for the loader's version must fail. A test that
+/// `tests/targets.txt` lists for the target (`VKL_TARGET`) must fail too. This keeps the lists true.
 pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     let path = path_of::<F>();
     if left_out::reason(&path).is_some() {
@@ -43,7 +43,7 @@ pub fn case<F: FnOnce(&mut Scene)>(body: F) {
     }
 }
 
-/// Returns the expected result for the library under test. A case may be listed for the target, or for the catalogue in place.
+/// Returns the expected result for the library under test. A test may be listed for the target, or for the kind of catalogue.
 fn expected_here(path: &str) -> Expected {
     #[cfg(target_os = "linux")]
     if let listed @ (Expected::Fail(_) | Expected::Either(_)) = crate::catalogue::expected(path) {
@@ -52,7 +52,7 @@ fn expected_here(path: &str) -> Expected {
     target::expected(path)
 }
 
-/// Returns the path of the function around the closure, without the crate: the name of the test in the test runner.
+/// Returns the path of the function that contains the closure, without the crate. This is the name of the test in the test runner.
 fn path_of<F>() -> String {
     let full = type_name::<F>();
     let function = full.split("::{{closure}}").next().unwrap_or(full);

@@ -1,8 +1,8 @@
-//! Runs of every case with a driver catalogue in place, as `VKL_TEST_CATALOGUE` asks. With `current`, it has the answers that the drivers of the
-//! scene gave to `vkloader`; with `lying`, every entry says something else. With `lazy`, drivers also stay closed because of their records, unless the
-//! case sets the policy itself.
+//! Runs of every test with a driver catalogue, as `VKL_TEST_CATALOGUE` demands. With `current`, the catalogue has the answers that the
+//! drivers of the scene gave to `vkloader`. With `lying`, every entry is wrong. With `lazy`, drivers also stay closed because of their
+//! records, unless the test sets the policy itself.
 //!
-//! `catalogue.txt` lists the cases that then cannot have the same result, each with the reason; these must fail.
+//! `catalogue.txt` lists the tests whose result then differs, each with the reason. These tests must fail.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -62,18 +62,18 @@ fn list() -> List<'static, Mode> {
 /// Variables of a scene by name.
 pub(crate) type Variables = BTreeMap<OsString, Option<OsString>>;
 
-/// Parts of a case's scene that `vkloader` examines.
+/// Parts of a test's scene that `vkloader` examines.
 pub(crate) struct World<'s> {
     pub(crate) root: &'s Path,
     pub(crate) variables: &'s Variables,
     /// Folders with manifests.
     pub(crate) folders: Vec<PathBuf>,
-    /// `true` for a case about drivers that stay closed.
+    /// `true` for a test about drivers that stay closed.
     pub(crate) is_lazy: bool,
 }
 
-/// Returns the variables that let a child use the catalogue; empty in a run without one, and for a case about catalogues themselves. `is_lazy` is
-/// `true` for a case about drivers that stay closed.
+/// Returns the variables with which a child uses the catalogue. They are empty in a run without a catalogue, and for a test about
+/// catalogues themselves. `is_lazy` is `true` for a test about drivers that stay closed.
 pub(crate) fn variables(root: &Path, variables: &Variables, is_lazy: bool) -> Vec<(&'static str, OsString)> {
     let own = ["VK_LOADER_CATALOGUE", "XDG_CACHE_HOME"];
     let Some(mode) = wanted(is_lazy).filter(|_| !own.iter().any(|name| variables.contains_key(OsStr::new(name))))
@@ -132,12 +132,12 @@ pub(crate) fn make(world: &World<'_>) {
         drivers.iter_mut().for_each(change);
         text = known.to_string();
     }
-    // The file keeps its permissions, which let only its owner write it.
+    // The file keeps its permissions, so only its owner can write it.
     fs::write(&path, text).expect("it can be written");
 }
 
-/// Links each folder of the scene from a data folder, because an update finds drivers only there. Manifests then have other paths in the file, which
-/// are corrected afterwards.
+/// Makes a link to each folder of the scene in a data folder, because an update finds drivers only there. The file then has other paths of
+/// manifests, which are corrected afterwards.
 fn views(world: &World<'_>) -> Vec<(PathBuf, PathBuf)> {
     let each = |(number, folder): (usize, &PathBuf)| {
         let view = world.root.join(format!("catalogue/view-{number}/vulkan/icd.d"));
@@ -172,7 +172,7 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Comman
     let own = world.variables.get(OsStr::new("XDG_DATA_DIRS")).cloned().flatten();
     let own = own.unwrap_or_default();
     let data = env::join_paths(view_data.chain(env::split_paths(&own))).expect("scratch paths hold no colon");
-    // Settings files are for the programs of the case, so the update must not read them.
+    // Settings files are for the programs of the test, so the update must not read them.
     let nowhere = world.root.join("catalogue/nowhere");
     command
         .env("XDG_DATA_DIRS", data)
@@ -183,15 +183,15 @@ fn update(world: &World<'_>, views: &[(PathBuf, PathBuf)], mode: Mode) -> Comman
     command
 }
 
-/// Makes an entry one of a driver for the processor, because drivers of unknown hardware are always opened.
+/// Changes the hardware of an entry to the processor, because drivers of unknown hardware are always opened.
 fn know(entry: &mut Value) {
     if entry["outcome"] == "answered" {
         entry["hardware"] = json!("software");
     }
 }
 
-/// Changes an entry to wrong data: two other extensions instead of the driver's own, of which programs see the first, and no device, as if the kernel
-/// reported that too.
+/// Changes an entry to wrong data. It gets two other extensions, of which programs see the first. It also gets no device, with the claim
+/// that the kernel reported none.
 fn lie(entry: &mut Value) {
     for (name, value) in [
         ("outcome", json!("answered")),
@@ -215,7 +215,7 @@ mod tests {
         crate::known::tests::is_sound(&super::list());
     }
 
-    /// Each row names a case, because a row without one would hide nothing after a case was renamed.
+    /// Tests that each row names a test. Otherwise, a renamed test would leave a useless row.
     #[test]
     fn every_row_names_a_case() {
         let files = sources();

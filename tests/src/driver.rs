@@ -1,10 +1,10 @@
-//! Describing a driver: the mock's configuration, its manifest and the library file.
+//! Describes a driver: the mock's configuration, its manifest, and the library file.
 
 use std::fmt::{Display, Write as _};
 
-/// A mock driver in the making. Each method adds one choice; `tests/mock_driver/src/config.rs` lists all keys.
+/// The description of a mock driver. Each method adds one choice. `tests/mock_driver/src/config.rs` lists all keys.
 ///
-/// Without further choices: interface version 7, API version 1.3.280, no extension, no device.
+/// By default, a driver has interface version 7, API version 1.3.280, no extension and no device.
 pub struct Driver {
     pub(crate) name: String,
     pub(crate) ordinal: usize,
@@ -57,29 +57,29 @@ impl Driver {
         self
     }
 
-    /// The API version, in the manifest and in the answer of `vkEnumerateInstanceVersion`.
+    /// Sets the API version in the manifest, and in the answer of `vkEnumerateInstanceVersion`.
     pub fn api(&mut self, version: &str) -> &mut Self {
         self.manifest.api_version = version.into();
         self.line("api_version", version)
     }
 
-    /// The API version in the manifest alone.
+    /// Sets the API version in the manifest alone.
     pub fn manifest_api(&mut self, version: &str) -> &mut Self {
         self.manifest.api_version = version.into();
         self
     }
 
-    /// The highest driver interface version.
+    /// Sets the highest driver interface version.
     pub fn interface(&mut self, version: u32) -> &mut Self {
         self.line("interface", version)
     }
 
-    /// An instance extension.
+    /// Adds an instance extension.
     pub fn extension(&mut self, name: &str) -> &mut Self {
         self.line("instance_extension", format_args!("{name} 1"))
     }
 
-    /// Several instance extensions.
+    /// Adds several instance extensions.
     pub fn extensions(&mut self, names: &[&str]) -> &mut Self {
         for name in names {
             self.extension(name);
@@ -87,29 +87,29 @@ impl Driver {
         self
     }
 
-    /// A plain physical device of this name.
+    /// Adds a plain physical device with this name.
     pub fn device(&mut self, name: &str) -> &mut Self {
         self.device_with(name, |device| device)
     }
 
-    /// A physical device described by the closure.
+    /// Adds a physical device that the closure describes.
     pub fn device_with(&mut self, name: &str, describe: impl for<'d> FnOnce(Device<'d>) -> Device<'d>) -> &mut Self {
         self.line("device", name);
         describe(Device { driver: self });
         self
     }
 
-    /// A command that no lookup function answers.
+    /// Makes every lookup function return NULL for a command.
     pub fn missing(&mut self, command: &str) -> &mut Self {
         self.line("missing", command)
     }
 
-    /// Every call of `command` returns `code`.
+    /// Makes every call of `command` return `code`.
     pub fn fail(&mut self, command: &str, code: i32) -> &mut Self {
         self.line("fail", format_args!("{command} {code}"))
     }
 
-    /// Calls `from` to `to` (counted from 1) of `command` return `code`.
+    /// Makes calls `from` to `to` (counted from 1) of `command` return `code`.
     pub fn fail_calls(&mut self, command: &str, code: i32, from: u32, to: u32) -> &mut Self {
         self.line("fail", format_args!("{command} {code} {from} {to}"))
     }
@@ -119,41 +119,41 @@ impl Driver {
         self.line("flag", word)
     }
 
-    /// An unknown physical-device function, answered by both lookup functions of the instance.
+    /// Adds an unknown physical-device function, which both lookup functions of the instance return.
     pub fn unknown_physical(&mut self, name: &str) -> &mut Self {
         self.line("gpdpa", name).line("gipa", name)
     }
 
-    /// An unknown device function, answered by `vk_icdGetInstanceProcAddr` and by `vkGetDeviceProcAddr`.
+    /// Adds an unknown device function, which `vk_icdGetInstanceProcAddr` and `vkGetDeviceProcAddr` return.
     pub fn unknown_device(&mut self, name: &str) -> &mut Self {
         self.line("gipa", name).line("gdpa", name)
     }
 
-    /// The library does not export this symbol.
+    /// Removes this symbol from the exports of the library.
     pub fn hide(&mut self, symbol: &str) -> &mut Self {
         self.hidden.push(symbol.into());
         self
     }
 
-    /// The library exports the functions of interface version 0, which it otherwise hides.
+    /// Makes the library export the functions of interface version 0, which are hidden by default.
     pub fn legacy_exports(&mut self) -> &mut Self {
         self.hidden.retain(|name| name.starts_with("vk_icd"));
         self
     }
 
-    /// The `library_path` of the manifest; otherwise it is the absolute path of the library.
+    /// Sets the `library_path` of the manifest. The default is the absolute path of the library.
     pub fn library_path(&mut self, path: &str) -> &mut Self {
         self.manifest.library_path = Some(path.into());
         self
     }
 
-    /// The `file_format_version` of the manifest.
+    /// Sets the `file_format_version` of the manifest.
     pub fn format_version(&mut self, version: &str) -> &mut Self {
         self.manifest.file_format_version = version.into();
         self
     }
 
-    /// Further members of the manifest's `ICD` object, as JSON text, for example `"library_arch": "32"`.
+    /// Sets further members of the manifest's `ICD` object, as JSON text, for example `"library_arch": "32"`.
     pub fn manifest_members(&mut self, json: &str) -> &mut Self {
         self.manifest.more = format!(", {json}");
         self
@@ -171,7 +171,7 @@ impl Driver {
         self
     }
 
-    /// Puts the manifest into this folder of the scene, unlisted: to be found by directory search.
+    /// Puts the manifest into this folder of the scene. The manifest is not listed, so that a search of the folder must find it.
     pub fn folder(&mut self, folder: &str) -> &mut Self {
         self.folder = folder.into();
         self.unlisted()
@@ -190,22 +190,22 @@ impl Device<'_> {
         self
     }
 
-    /// `VkPhysicalDeviceType`: 0 other, 1 integrated, 2 discrete, 3 virtual, 4 CPU.
+    /// Sets the `VkPhysicalDeviceType`: 0 other, 1 integrated, 2 discrete, 3 virtual, 4 CPU.
     pub fn kind(self, kind: i32) -> Self {
         self.line("type", kind)
     }
 
-    /// Vendor and device number.
+    /// Sets vendor and device number.
     pub fn ids(self, vendor: u32, device: u32) -> Self {
         self.line("vendor", vendor).line("id", device)
     }
 
-    /// The device's own API version.
+    /// Sets the device's own API version.
     pub fn api(self, version: &str) -> Self {
         self.line("api_version", version)
     }
 
-    /// A device extension.
+    /// Adds a device extension.
     pub fn extension(self, name: &str) -> Self {
         self.line("extension", format_args!("{name} 1"))
     }
@@ -216,7 +216,7 @@ impl Device<'_> {
         self.extension("VK_EXT_pci_bus_info").line("pci", place)
     }
 
-    /// Device and driver UUID: sixteen times the number.
+    /// Sets device and driver UUID to sixteen bytes with these values.
     pub fn uuids(self, device: u8, driver: u8) -> Self {
         self.line("uuid", device).line("driver_uuid", driver)
     }

@@ -1,4 +1,4 @@
-//! Hides exports of a copied library, so that one mock library can play drivers with fewer exports.
+//! Hides exports of a copied library, so that one mock library can act as drivers with fewer exports.
 
 use crate::{elf, pe};
 

@@ -1,6 +1,6 @@
-//! Committed lists of cases that are known to fail under some condition, each with the reason.
+//! Committed lists of tests that are known to fail under some condition, each with the reason.
 //!
-//! A head `[a, b]` names the conditions of the rows below it: versions of a Khronos loader in `peer.txt`, targets in `targets.txt`.
+//! A head `[a, b]` names the conditions for the rows below it: versions of a Khronos loader in `peer.txt`, targets in `targets.txt`.
 
 /// Expected result of a case.
 pub(crate) enum Expected {
@@ -8,21 +8,21 @@ pub(crate) enum Expected {
     Pass,
     /// The case fails, for this reason.
     Fail(&'static str),
-    /// The case may pass or fail: it is a race, or its whole module is about something that does not exist here.
+    /// The test may pass or fail. It is a race, or its whole module is about something that does not exist on this system.
     Either(&'static str),
 }
 
 /// A row `case: reason`, `case?: reason` or `module::*: reason`.
 pub(crate) struct Row<'t, H> {
-    /// Names in its heading.
+    /// Conditions in the heading of the row.
     pub(crate) heads: Vec<H>,
     /// The case or module.
     pub(crate) name: &'t str,
-    /// Reason why it does not pass.
+    /// Reason why the test does not pass.
     pub(crate) reason: &'t str,
 }
 
-/// The rows of a file; empty lines and lines that begin with `#` explain.
+/// The rows of a file. Empty lines, and lines that begin with `#`, are comments.
 pub(crate) struct List<'t, H> {
     pub(crate) rows: Vec<Row<'t, H>>,
 }
@@ -74,7 +74,7 @@ pub(crate) mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// The texts of all files below tests/{app,drivers,layers}, each with its path below that folder.
+    /// Returns the texts of all files below tests/{app,drivers,layers}, each with its path below that folder.
     pub(crate) fn sources() -> Vec<(String, String)> {
         let mut files = Vec::new();
         for binary in ["app", "drivers", "layers"] {
@@ -100,7 +100,7 @@ pub(crate) mod tests {
         text.contains(&format!("fn {case}()")) || text.contains(&format!(" {case}:"))
     }
 
-    /// Each row has a reason, and no case is listed twice under one head.
+    /// Checks that each row has a reason, and that no test is listed twice under one head.
     pub(crate) fn is_sound<H: Clone + Ord + Debug>(list: &List<'_, H>) {
         let mut names = Vec::new();
         for row in &list.rows {

@@ -1,6 +1,6 @@
 //! The committed list of cases that are left out on Windows, each with the reason: `windows/left_out.txt`.
 //!
-//! A left-out case prints a line about it, and the program that runs the cases counts these lines.
+//! A left-out test prints a line, and the program that runs the tests counts these lines.
 
 /// Returns the reason why this case is left out on this system, if it is.
 pub(crate) fn reason(path: &str) -> Option<&'static str> {
@@ -12,13 +12,13 @@ pub(crate) fn reason(path: &str) -> Option<&'static str> {
 /// Reports that a case is left out.
 ///
 /// # Panics
-/// The list does not contain the case.
+/// Panics if the list does not contain the test.
 pub fn leave_out(path: &str) {
     let reason = reason(path).unwrap_or_else(|| panic!("left_out.txt does not list {path}"));
     println!("  skip  {path}: {reason}");
 }
 
-/// Leaves out a case, or with `mod` a whole module of cases, that cannot be compiled for this system.
+/// Leaves out a test that cannot be compiled for this system. With `mod`, leaves out a whole module.
 #[macro_export]
 macro_rules! left_out {
     (mod $module:ident) => {
@@ -35,7 +35,7 @@ macro_rules! left_out {
     };
 }
 
-/// The reason in a row `module::case: reason` or `module::*: reason`.
+/// Returns the reason in a row `module::case: reason` or `module::*: reason`.
 fn reason_in<'t>(list: &'t str, path: &str) -> Option<&'t str> {
     let module = path.rsplit_once("::").map_or("", |(module, _)| module);
     rows(list)
@@ -43,7 +43,7 @@ fn reason_in<'t>(list: &'t str, path: &str) -> Option<&'t str> {
         .map(|(_, reason)| reason)
 }
 
-/// Names and reasons; empty lines and lines that begin with `#` explain.
+/// Iterates over names and reasons. Skips empty lines, and lines that begin with `#`.
 fn rows(list: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| {
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(reason_in(list, "two::any"), Some("c"));
     }
 
-    /// Each row names a case, because a row without one would hide nothing after a case was renamed.
+    /// Tests that each row names a test. Otherwise, a renamed test would leave a useless row.
     #[test]
     fn every_row_names_a_case_that_there_is_and_none_is_listed_twice() {
         let (mut names, files) = (Vec::new(), sources());

@@ -1,5 +1,5 @@
-//! The harness of the behaviour tests: small scenes of drivers, manifests and variables, and a child process in each that
-//! loads the library under test as an application does.
+//! The harness of the behaviour tests. A scene has drivers, manifests and variables. A child process in it loads the library under test as
+//! an application does.
 //!
 //! A case is an ordinary test function:
 //!

@@ -10,12 +10,12 @@ use crate::vk::version_of;
 /// Major, minor and patch number.
 pub(crate) type Version = [u32; 3];
 
-/// Returns `true` if the library under test is a Khronos loader, with which the cases themselves are tested.
+/// Returns `true` if the library under test is a Khronos loader. Such runs test the tests themselves.
 pub fn is_peer() -> bool {
     peer_text().is_some()
 }
 
-/// The version of the Khronos loader under test.
+/// Returns the version of the Khronos loader under test.
 pub(crate) fn peer_version() -> Option<Version> {
     static VERSION: OnceLock<Option<Version>> = OnceLock::new();
     *VERSION.get_or_init(|| {
@@ -26,8 +26,8 @@ pub(crate) fn peer_version() -> Option<Version> {
     })
 }
 
-/// Returns the version of the Khronos loader under test, as text for a child's variable. The child then loads the library only if its case
-/// does.
+/// Returns the version of the Khronos loader under test, as text for a child's variable. So a child need not load the library to learn the
+/// version.
 pub(crate) fn peer_for_child() -> Option<String> {
     peer_version().map(|version| version.map(|part| part.to_string()).join("."))
 }
@@ -50,7 +50,8 @@ fn peer_text() -> Option<String> {
     env::var("VKL_PEER").ok().filter(|text| !text.is_empty())
 }
 
-/// Returns the library under test: `VKL_LIBRARY`; otherwise the system's for runs on a Khronos loader, or the one built beside this program.
+/// Returns the library under test: the file in `VKL_LIBRARY`. The default is the library built beside this program, or the system's own for
+/// runs on a Khronos loader.
 pub fn under_test() -> PathBuf {
     match env::var_os("VKL_LIBRARY") {
         Some(path) => path.into(),
@@ -59,7 +60,7 @@ pub fn under_test() -> PathBuf {
     }
 }
 
-/// Returns a library of this workspace, for example `mock_driver`, that was built as a dependency of this program or by itself.
+/// Returns a library of this workspace, for example `mock_driver`. It was built by itself, or as a dependency of this program.
 pub fn built(name: &str) -> PathBuf {
     let here = built_here();
     let (before, after) = LIBRARY_SUFFIXES;
@@ -72,7 +73,7 @@ pub fn built(name: &str) -> PathBuf {
     }
 }
 
-/// `target/<profile>/deps`, where test programs and the libraries they depend on lie.
+/// Returns `target/<profile>/deps`, the folder of test programs and of the libraries that they depend on.
 pub(crate) fn built_here() -> PathBuf {
     let program = env::current_exe().expect("a process knows its program");
     program.parent().expect("a program lies in a folder").into()

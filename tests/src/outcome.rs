@@ -1,4 +1,4 @@
-//! Result of a child: how it ended, its output, and the drivers' records.
+//! Result of a child: its end, its output, and the drivers' records.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ impl Outcome {
         self
     }
 
-    /// Checks that the child's closure ran to its end, whatever the drivers still hold.
+    /// Checks that the child's closure ran to its end. Objects of drivers may still exist.
     #[track_caller]
     pub fn ran(&self) -> &Self {
         assert!(
@@ -96,7 +96,7 @@ impl Outcome {
         self
     }
 
-    /// Checks that a signal ended the process, whether deliberately or not.
+    /// Checks that a signal ended the process, deliberately or not.
     #[track_caller]
     pub fn crashed(&self) -> &Self {
         assert!(
@@ -186,7 +186,7 @@ impl Outcome {
         }
     }
 
-    /// Returns everything, for the message of a failed assertion.
+    /// Returns all output and records, for the message of a failed assertion.
     pub fn all(&self) -> String {
         let Outcome {
             ending,

@@ -47,7 +47,7 @@ impl Names {
             ordinals: 0,
             sections: (0..sections).map(section).collect::<Option<_>>()?,
         };
-        // The first of the directories, after a header whose magic says if addresses have 64 bits.
+        // The first data directory follows a header whose magic number gives the size of addresses.
         let directories = if number(library, header + 24, 2)? == 0x20b {
             112
         } else {
@@ -61,7 +61,7 @@ impl Names {
         Some(names)
     }
 
-    /// The place in the file of an address in memory.
+    /// Returns the file offset of an address in memory.
     fn place(&self, address: usize) -> Option<usize> {
         let [begin, _, place] = self
             .sections
@@ -76,7 +76,7 @@ impl Names {
     }
 }
 
-/// A little-endian number of so many bytes.
+/// Returns a little-endian number of this many bytes.
 fn number(library: &[u8], at: usize, bytes: usize) -> Option<usize> {
     let digits = library.get(at..at + bytes)?.iter().rev();
     Some(digits.fold(0, |number, byte| (number << 8) | usize::from(*byte)))

@@ -1,6 +1,6 @@
 //! The committed list of cases that a Khronos loader is known to fail, each with the reason.
 //!
-//! A head `[1.3.239]` or `[1.3.239, 1.4.363]` names the versions that the rows below it are about.
+//! A head `[1.3.239]` or `[1.3.239, 1.4.363]` names the versions of the loader for the rows below it.
 
 use crate::known::{Expected, List};
 use crate::library::{Version, parse_version};
@@ -15,7 +15,7 @@ fn parse(text: &str) -> List<'_, Version> {
     List::parse("peer.txt", text, parse_version)
 }
 
-/// Returns the version whose rows apply to this one: the newest in the file that is not newer, or else the oldest.
+/// Returns the version whose rows apply to this one: the newest version in the file that is not newer, or else the oldest version.
 fn nearest(list: &List<'_, Version>, version: Version) -> Version {
     let known = || list.rows.iter().flat_map(|row| row.heads.iter().copied());
     let older = known().filter(|known| *known <= version).max();

@@ -9,20 +9,20 @@ use crate::system::processor_seconds;
 
 /// End of a child.
 pub(crate) struct Ended {
-    /// `None` when it was killed for running too long.
+    /// `None` if the child was killed because it ran too long.
     pub(crate) status: Option<ExitStatus>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-/// Returns the processor seconds that `work` takes in this process. Other processes of a busy machine do not add to them.
+/// Returns the processor seconds that `work` takes in this process. Other processes on a busy machine do not count.
 pub fn processor_time(work: impl FnOnce()) -> f64 {
     let begin = processor_seconds();
     work();
     processor_seconds() - begin
 }
 
-/// Runs the command; after `limit` the child is killed.
+/// Runs the command, and kills the child after `limit`.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> Ended {
     command
         .stdin(Stdio::null())

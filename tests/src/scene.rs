@@ -15,13 +15,13 @@ use crate::outcome::Outcome;
 use crate::vk::WINDOW_SURFACES;
 use crate::{Vk, exports, library, process, skipped, system};
 
-/// Factor for the time limits of children. The limits are for an idle machine, but other processes may be running too.
+/// Factor for the time limits of children. The limits are for an idle machine, and the machine may be busy.
 const BUSY: u32 = 6;
 
 const ROOT: &str = "LOADER_TESTS_ROOT";
 const RUN: &str = "LOADER_TESTS_RUN";
 
-/// The scratch folder of one case, and its content when a child runs.
+/// The scratch folder of a test, with everything that a child finds in it.
 ///
 /// In the child, the same calls only compute paths, because the files exist already.
 pub struct Scene {
@@ -45,8 +45,8 @@ pub struct Scene {
 
 /// Waits until the files of a scene are old enough for the library to remember their contents.
 ///
-/// The library remembers a file only if it changed at least two seconds before it was read. Changes of attributes count too, and
-/// no call can set their time, so waiting is the only way.
+/// The library remembers a file only if the file changed at least two seconds before it was read. Changes of attributes count too, and no
+/// call can set their time, so waiting is the only way.
 pub fn settle() {
     std::thread::sleep(Duration::from_millis(2100));
 }
@@ -64,7 +64,7 @@ impl Scratch {
 }
 
 impl Scene {
-    /// Returns the scene of this name; in a child, the one for which the process was started.
+    /// Returns the scene of this name. In a child, returns the scene for which the process was started.
     pub fn open(path: &str) -> Self {
         steady::usual_umask();
         let child_run = env::var(RUN)
@@ -74,7 +74,7 @@ impl Scene {
             Some(root) => root.into(),
             None => {
                 let root = steady::new_folder("vkl");
-                // Real path: a message names files by it.
+                // The path is the real one, because messages name files by their real paths.
                 system::own_path(root.canonicalize().expect("a made folder has a real path"))
             }
         };
@@ -99,7 +99,7 @@ impl Scene {
         scene
     }
 
-    /// Sets the variables of every child, so that nothing of this machine is found and the loader logs everything.
+    /// Sets the variables of every child, so that the loader finds nothing of this machine and logs everything.
     fn scrub(&mut self) {
         for (name, folder) in [
             ("HOME", "home"),
@@ -119,7 +119,7 @@ impl Scene {
         self.child_run.is_some()
     }
 
-    /// The scratch folder.
+    /// Returns the scratch folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -131,7 +131,7 @@ impl Scene {
         system::unregister(&self.root);
     }
 
-    /// The absolute path of a file or folder of the scene.
+    /// Returns the absolute path of a file or folder of the scene.
     pub fn path(&self, relative: &str) -> PathBuf {
         system::own_path(self.root.join(relative))
     }
@@ -160,8 +160,8 @@ impl Scene {
         path
     }
 
-    /// Sets a value of the scene's part of the registry: `name` below the key `list` of the lists (`Drivers`), for all users
-    /// (`machine`) or for this one (`user`). A number is four bytes, as a DWORD is.
+    /// Sets a value of the scene's part of the registry. `name` is below the key `list` of the lists (`Drivers`), for all users (`machine`)
+    /// or for this one (`user`). A number is a DWORD of four bytes.
     #[cfg(windows)]
     pub fn registry(&self, part: &str, list: &str, name: &str, data: &[u8]) {
         if !self.is_child() {
@@ -189,29 +189,29 @@ impl Scene {
         self
     }
 
-    /// Sets the time limit of the children on an idle machine, instead of ten seconds. The limit only detects hangs, and is
-    /// multiplied for busy machines.
+    /// Sets the time limit of the children on an idle machine, instead of ten seconds. The limit only detects hangs, and is longer on busy
+    /// machines.
     pub fn limit(&mut self, seconds: u64) -> &mut Self {
         self.limit = Duration::from_secs(seconds);
         self
     }
 
-    /// Runs the children with elevated privileges: an unprivileged user starts a program of the superuser with the set-user-ID
-    /// bit. Only the superuser can prepare that; for other users the case is skipped.
+    /// Runs the children with elevated privileges: an unprivileged user starts a program of the superuser with the set-user-ID bit. Only
+    /// the superuser can prepare such a program, so the test is skipped for other users.
     pub fn elevated(&mut self) -> &mut Self {
         self.needs_superuser("only the superuser can make a program with elevated privileges");
         self.elevated = true;
         self.copies_library()
     }
 
-    /// Makes the children use a copy of the library in the scratch folder, because another user may be unable to read the build folder.
+    /// Makes the children use a copy of the library in the scratch folder, because other users may be unable to read the build folder.
     pub fn copies_library(&mut self) -> &mut Self {
         self.copies_library = true;
         self
     }
 
-    /// Records the drivers of the scene before the first run, and lets them stay closed in the children. Skips the rest of the case if
-    /// there is no program that records drivers.
+    /// Records the drivers of the scene before the first run, so that they can stay closed in the children. Skips the rest of the test if
+    /// no program can record drivers.
     #[cfg(target_os = "linux")]
     pub fn lazily(&mut self) -> &mut Self {
         if !self.is_child() && catalogue::maker().is_none() {
@@ -234,13 +234,13 @@ impl Scene {
         self
     }
 
-    /// Adds a mock driver. Listed drivers are named by `VK_DRIVER_FILES` in the order in which they were added.
+    /// Adds a mock driver. `VK_DRIVER_FILES` names the listed drivers in the order in which they were added.
     pub fn driver(&mut self, name: &str) -> &mut Driver {
         self.drivers.push(Driver::new(name, self.drivers.len()));
         self.drivers.last_mut().expect("one was just added")
     }
 
-    /// Adds a driver that most cases can use: surfaces, debug extensions, one device `gpu` with a swapchain.
+    /// Adds a driver that suits most tests: it has surfaces, debug extensions, and one device `gpu` with a swapchain.
     pub fn usual_driver(&mut self, name: &str) -> &mut Driver {
         let device = format!("gpu-{name}");
         self.driver(name)
@@ -257,7 +257,7 @@ impl Scene {
             .device_with(&device, |device| device.extension("VK_KHR_swapchain"))
     }
 
-    /// The manifest of a driver.
+    /// Returns the manifest of a driver.
     pub fn manifest(&self, driver: &str) -> PathBuf {
         let folder = self
             .drivers
@@ -267,12 +267,12 @@ impl Scene {
         self.path(&format!("{folder}/{driver}.json"))
     }
 
-    /// The library of a driver.
+    /// Returns the library of a driver.
     pub fn library(&self, driver: &str) -> PathBuf {
         self.path(&format!("libraries/libmock_{driver}.so"))
     }
 
-    /// The configuration file of a driver, beside its library.
+    /// Returns the configuration file of a driver, beside its library.
     pub(crate) fn configuration(root: &Path, driver: &str) -> PathBuf {
         root.join(format!("libraries/libmock_{driver}.conf"))
     }
@@ -290,7 +290,7 @@ impl Scene {
                 drop(vk);
                 std::process::exit(0);
             }
-            // The outcome of an earlier run is on disk.
+            // The outcome of an earlier run is in files.
             Some(_) => Outcome::read(&folder),
             None => {
                 self.build();
@@ -315,11 +315,11 @@ impl Scene {
             Vk::note(&self.root, "end");
             std::process::exit(0);
         }
-        // This process runs another closure or none, so the closure below is never called.
+        // This process runs another closure or no closure, so the closure below is never called.
         self.run(|_| unreachable!("the run with this number has a closure of its own"))
     }
 
-    /// Makes a driver catalogue for the next runs if the cases must have one, before the first run and after drivers were added.
+    /// Makes a driver catalogue for the next runs, if the tests must have one. Does so before the first run, and after drivers were added.
     #[cfg(target_os = "linux")]
     fn make_catalogue(&mut self) {
         if self.catalogued.replace(self.built) == Some(self.built) {
@@ -365,7 +365,7 @@ impl Scene {
             .env(ROOT, &self.root)
             .env(RUN, self.runs.to_string())
             .current_dir(&self.root);
-        // The child may be a copy of this program elsewhere, which would not find the library.
+        // The child may be a copy of this program in another folder, from which it would not find the library.
         command.env("VKL_LIBRARY", self.library_of_children());
         if let Some(version) = library::peer_for_child() {
             command.env("VKL_PEER", version);
@@ -397,7 +397,8 @@ impl Scene {
         Outcome::new(ended, fs::read_to_string(journal).unwrap_or_default())
     }
 
-    /// Returns the command of this program or its copy, after the words of `VKL_WRAP` if there are any; or of its elevated copy.
+    /// Returns the command that starts this program, its copy, or its elevated copy. The words of `VKL_WRAP` come first, except for the
+    /// elevated copy.
     fn command(&self) -> Command {
         let own = env::current_exe().expect("a process knows its program");
         let own = self.copy.clone().unwrap_or(own);
@@ -438,7 +439,7 @@ impl Scene {
         env::join_paths(paths).expect("scratch paths hold no colon")
     }
 
-    /// Writes the drivers added since the last run.
+    /// Writes the files of the drivers that were added since the last run.
     fn build(&mut self) {
         for driver in &self.drivers[self.built..] {
             self.build_driver(driver);

@@ -1,12 +1,12 @@
-//! Cases that find out, after they have begun, that they cannot run on this machine.
+//! Tests that detect, after they have begun, that they cannot run on this machine.
 
 use std::any::Any;
 use std::panic::resume_unwind;
 
-/// The reason, as a panic payload.
+/// Reason for skipping a test, as the payload of a panic.
 struct Skipped(&'static str);
 
-/// Unwinds out of a case, so that it is reported as skipped for this reason.
+/// Unwinds out of a test, which is then reported as skipped for this reason.
 pub(crate) fn leave(reason: &'static str) -> ! {
     resume_unwind(Box::new(Skipped(reason)))
 }

@@ -1,9 +1,9 @@
-//! The committed list of cases that cannot pass on some target: another processor, word size or C library, often in an emulator.
+//! The committed list of tests that cannot pass on some target: another processor, word size or C library, often in an emulator.
 
 use crate::known::{Expected, List};
 use std::env;
 
-/// Returns the expected result of the case with this path on the target that `VKL_TARGET` names; without a target, each passes.
+/// Returns the expected result of the test with this path on the target that `VKL_TARGET` names. Without a target, every test must pass.
 pub(crate) fn expected(path: &str) -> Expected {
     match env::var("VKL_TARGET") {
         Ok(target) if !target.is_empty() => list().expected(&target, path),

@@ -1,7 +1,7 @@
-//! The display adapters that the library under test sees (DRV-40, DRV-144): none, and no order.
+//! The display adapters that the library under test sees (DRV-40, DRV-144): there are none, and they have no order.
 //!
-//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. So the library's look-up
-//! of the function that makes a factory leads here; its own code handles the answer.
+//! Wine knows adapters only if it has a display, and a machine's own adapters would change the order of a scene's devices. So this module
+//! replaces the function that creates a factory when the library looks it up. The library's own code handles the answer.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
@@ -12,18 +12,18 @@ use windows_sys::core::{GUID, HRESULT};
 
 /// `DXGI_ERROR_NOT_FOUND`.
 const NOT_FOUND: HRESULT = 0x887a_0002_u32.cast_signed();
-/// The kind of factory that lists adapters. A factory that knows their order is of another kind.
+/// The kind of factory that lists adapters. A factory that can order adapters has another kind.
 const FACTORY_1: GUID = GUID::from_u128(0x770a_ae78_f26f_4dba_a829_253c83d1b387);
 
-/// Functions of a factory of that kind.
+/// Number of functions of a factory of that kind.
 const PLACES: usize = 14;
-/// Place of the function that returns an adapter. It has three parameters.
+/// Index of the function that returns an adapter. It has three parameters.
 const ENUM_ADAPTERS_1: usize = 12;
 
-/// A function of a factory: more parameters than are passed do no harm.
+/// A function of a factory. It may have more parameters than the caller passes.
 type Function = unsafe extern "system" fn(*mut c_void, u32, *mut *mut c_void) -> HRESULT;
 
-/// An object: it begins with a pointer to its functions, which the library reads.
+/// An object. It begins with a pointer to its functions, which the library reads.
 #[repr(C)]
 struct Factory(&'static [Function; PLACES]);
 

@@ -1,4 +1,4 @@
-//! A child with elevated privileges (APP-211), made as a real system makes one.
+//! Starts a child with elevated privileges (APP-211), in the way of a real system.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use std::process::Command;
 /// The user `nobody`.
 const NOBODY: u32 = 65534;
 
-/// A command that runs a set-user-ID copy of `program` as an unprivileged user.
+/// Returns a command that runs a set-user-ID copy of `program` as an unprivileged user.
 pub(crate) fn command(program: &Path, root: &Path) -> Command {
     let copy = root.join("elevated");
     if !copy.exists() {

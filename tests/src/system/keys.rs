@@ -1,7 +1,7 @@
-//! The scene's part of the registry. The two root keys that the loader sees are keys of the scene, so that cases run concurrently without seeing
-//! drivers and layers of each other or of the machine.
+//! The scene's part of the registry. The two root keys that the loader sees are keys of the scene. So tests can run at the same time, and
+//! see no drivers and layers of each other or of the machine.
 //!
-//! The folders that a search on Unix visits become values of the lists of manifests, in that order.
+//! The folders of a search on Unix become values of the lists of manifests, in the same order.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use windows_sys::Win32::System::Registry::{
     RegDeleteTreeW, RegOverridePredefKey, RegSetValueExW,
 };
 
-/// The lists, each with the folder below a base folder that has such manifests on Unix.
+/// The lists, each with the folder that has such manifests on Unix, below a base folder.
 const LISTS: [(&str, &str); 3] = [
     ("Drivers", "vulkan/icd.d"),
     ("ExplicitLayers", "vulkan/explicit_layer.d"),
@@ -24,10 +24,11 @@ const LISTS: [(&str, &str); 3] = [
 /// The key of the lists below a root key.
 const VULKAN: &str = r"SOFTWARE\Khronos\Vulkan";
 
-/// The settings file below a base folder, with the two slashes that the loader has there on Unix, and the key whose values name such files (APP-242).
+/// The settings file below a base folder, with the two slashes that the loader uses on Unix, and the key whose values name such files
+/// (APP-242).
 const SETTINGS: (&str, &str) = ("vulkan//loader_settings.d/vk_loader_settings.json", "LoaderSettings");
 
-/// Writes the values for a child with these variables. Values that a case wrote itself stay.
+/// Writes the values for a child with these variables. Keeps values that a test wrote itself.
 pub(crate) fn register(root: &Path, variable: &dyn Fn(&str) -> Option<OsString>) {
     let machine = create(HKEY_CURRENT_USER, &format!("{}\\machine", scratch(root)));
     create(HKEY_CURRENT_USER, &format!("{}\\user", scratch(root)));
@@ -88,14 +89,14 @@ pub(crate) fn write_key(root: &Path, part: &str, list: &str, name: &str, data: &
     close(key);
 }
 
-/// The key that has the whole of a scene.
+/// Returns the key that contains everything of a scene.
 fn scratch(root: &Path) -> String {
     let name = root.file_name().expect("a scene has a folder").to_string_lossy();
     format!("Software\\VulkanLoaderTests\\{name}")
 }
 
-/// Returns the paths in a form that the registry returns in this order. Windows keeps the order of writing. Wine sorts, and a path with more slashes
-/// after the drive, which leads to the same folder, precedes one with fewer.
+/// Returns the paths in a form that makes the registry return them in this order. Windows keeps the order of writing. Wine sorts the
+/// values, and a path with more slashes after the drive comes first, and leads to the same folder.
 fn in_this_order(places: &[String]) -> Vec<String> {
     let lower: Vec<String> = places.iter().map(|place| place.to_lowercase()).collect();
     if lower.is_sorted() {

@@ -1,7 +1,8 @@
 //! The privileges of the process that the library under test sees (APP-211).
 //!
-//! Wine reports every process as elevated, and the process that runs the cases may be elevated too. So the function is replaced in the library's own
-//! table of imports: a child is an ordinary process unless its case wants an elevated one. The library's own code handles the answer.
+//! Wine reports every process as elevated, and the process that runs the tests may be elevated too. So this module replaces the function in
+//! the library's own table of imports: a child is an ordinary process unless its test wants an elevated one. The library's own code handles
+//! the answer.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_void};
@@ -63,11 +64,11 @@ unsafe extern "system" fn tell(
 
 /// Returns the place where a loaded library stores the address of the imported function of this name.
 fn import(library: usize, name: &CStr) -> Option<*mut usize> {
-    // SAFETY: the library is loaded; its headers and tables contain the place of each table, and each table ends with a zero.
+    // SAFETY: the library is loaded. Its headers and tables give the place of each table, and each table ends with a zero.
     unsafe {
         let word = |offset: usize| with_exposed_provenance_mut::<u32>(library + offset).read_unaligned() as usize;
         let header = word(0x3c);
-        // After a header whose length depends on the size of addresses; imports are the second directory.
+        // The directories follow a header whose length depends on the size of addresses. Imports are the second directory.
         let mut table = word(header + 24 + if cfg!(target_pointer_width = "64") { 112 } else { 96 } + 8);
         while word(table + 12) != 0 {
             let (names, addresses) = (word(table), word(table + 16));

@@ -1,4 +1,4 @@
-//! Unix. The forms that cases write are already those of the system.
+//! Unix. Tests already write the system's own forms.
 
 use std::ffi::{CStr, OsStr, OsString, c_void};
 use std::io;
@@ -12,13 +12,13 @@ use libloading::os::unix::{RTLD_LOCAL, RTLD_NOW};
 /// End of a process that calls `abort`, in the words of [`ending`].
 pub const ABORTED: &str = "signal 6";
 
-/// The name of the library under test where cargo builds it.
+/// File name of the library under test in cargo's build folder.
 pub(crate) const OWN_LIBRARY: &str = "libvulkan.so";
 
 /// Text before and after the name of a built library.
 pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("lib", ".so");
 
-/// Returns how a process ended, in words.
+/// Returns the end of a process in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(0), _) => "success".into(),
@@ -27,7 +27,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// Returns `true` if the process did not choose this ending.
+/// Returns `true` if the process crashed, and did not end deliberately.
 pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("signal ")
 }
@@ -35,7 +35,7 @@ pub(crate) fn is_crash(ending: &str) -> bool {
 /// Makes a link.
 ///
 /// # Errors
-/// The system's.
+/// Returns the system's error.
 pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     std::os::unix::fs::symlink(target, link)
 }
@@ -51,44 +51,44 @@ pub fn is_loaded(name: &str, _on_windows: &str) -> bool {
     maps.contains(name)
 }
 
-/// A path of the system as cases write it.
+/// Returns a path of the system in the form that tests use.
 pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     path
 }
 
-/// The text in JSON of a path that is written as Unix does.
+/// Returns the JSON text of a path that is written in the form of Unix.
 pub fn json_path(path: &str) -> String {
     path.into()
 }
 
-/// A text of the loader as cases expect it.
+/// Returns a text of the loader in the form that tests expect.
 pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// The value of a variable that may hold a list.
+/// Returns the value of a variable that may contain a list.
 pub(crate) fn list(_: &str, value: &OsStr) -> OsString {
     value.into()
 }
 
-/// A command that runs `program` with elevated privileges.
+/// Returns a command that runs `program` with elevated privileges.
 pub(crate) fn elevated(program: &Path, root: &Path) -> Command {
     super::elevated::command(program, root)
 }
 
-/// Does nothing: a child needs no variables but those of its case.
+/// Does nothing, because a child needs only the variables of its test.
 pub(crate) fn keep(_: &mut Command, _: bool) {}
 
-/// Does nothing: on Unix, folders are searched.
+/// Does nothing, because the loader searches folders on Unix.
 pub(crate) fn register(_: &Path, _: &dyn Fn(&str) -> Option<OsString>) {}
 
-/// Does nothing: on Unix, folders are searched.
+/// Does nothing, because the loader searches folders on Unix.
 pub(crate) fn unregister(_: &Path) {}
 
-/// Does nothing: a child needs no preparation.
+/// Does nothing, because a child needs no preparation.
 pub(crate) fn prepare_child(_: &Path) {}
 
-/// Does nothing: the library needs no preparation.
+/// Does nothing, because the library needs no preparation.
 pub(crate) fn prepare_library(_: &Library) {}
 
 /// Returns the processor seconds that this process has used.
@@ -104,8 +104,8 @@ pub(crate) fn slowness() -> u32 {
     1
 }
 
-/// Opens a library whose path is UTF-8. The crate accepts other paths only with a feature that needs the standard library, which the loader must not
-/// get.
+/// Opens a library whose path is UTF-8. For other paths, the crate needs a feature that needs the standard library, which the loader must
+/// not get.
 ///
 /// # Safety
 /// The process meets the library's requirements for opening it.
@@ -115,9 +115,9 @@ pub(crate) unsafe fn open_library(path: &Path) -> Library {
     library.unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()))
 }
 
-/// The address of an exported symbol, 0 when there is none.
+/// Returns the address of an exported symbol, 0 when there is none.
 pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
-    // SAFETY: only the address of the symbol is looked at here.
+    // SAFETY: this uses only the address of the symbol.
     unsafe { library.get::<*const c_void>(symbol.to_bytes_with_nul()) }.map_or(0, |symbol| symbol.into_raw() as usize)
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
 pub(crate) mod memory {
     use std::ptr::null_mut;
 
-    /// Fresh memory of so many bytes.
+    /// Returns new memory of this size.
     pub(crate) fn map(size: usize) -> *mut u8 {
         let (access, kind) = (
             libc::PROT_READ | libc::PROT_WRITE,
@@ -151,7 +151,7 @@ pub(crate) mod memory {
 
     /// Frees memory of [`map`].
     pub(crate) fn unmap(map: *mut u8, size: usize) {
-        // SAFETY: the memory came from `map` and has this size; no pointer into it is used any more.
+        // SAFETY: the memory came from `map` and has this size, and no pointer into it is used any more.
         unsafe { libc::munmap(map.cast(), size) };
     }
 }

@@ -1,7 +1,7 @@
-//! Windows, and Wine. Cases write paths and lists as on Unix; this module translates them in both directions.
+//! Windows, and Wine. Tests write paths and lists as on Unix, and this module translates them in both directions.
 //!
 //! A path of the scene is written with slashes, which Windows accepts too, so it can be part of a JSON text unchanged. In variables and in
-//! the registry it gets backslashes. Texts from the process get slashes.
+//! the registry, a path gets backslashes. Texts from the process get slashes.
 
 use std::env;
 use std::ffi::{CStr, OsStr, OsString, c_void};
@@ -29,7 +29,7 @@ pub(crate) const OWN_LIBRARY: &str = "vulkan-1.dll";
 /// Text before and after the name of a built library.
 pub(crate) const LIBRARY_SUFFIXES: (&str, &str) = ("", ".dll");
 
-/// Returns how a process ended, in words.
+/// Returns the end of a process in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     match status.code() {
         Some(0) => "success".into(),
@@ -39,15 +39,15 @@ pub(crate) fn ending(status: ExitStatus) -> String {
     }
 }
 
-/// Returns `true` if the process did not choose this ending.
+/// Returns `true` if the process crashed, and did not end deliberately.
 pub(crate) fn is_crash(ending: &str) -> bool {
     ending.starts_with("exception ")
 }
 
-/// Makes a link to a file. Wine cannot, nor can a user without the right to.
+/// Makes a link to a file. This fails under Wine, and for a user without the necessary right.
 ///
 /// # Errors
-/// The system's.
+/// Returns the system's error.
 pub fn symlink(target: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     std::os::windows::fs::symlink_file(target, link)
 }
@@ -64,19 +64,19 @@ pub fn is_loaded(_on_unix: &str, name: &str) -> bool {
     !unsafe { GetModuleHandleW(name.as_ptr()) }.is_null()
 }
 
-/// A path of the system as cases write it.
+/// Returns a path of the system in the form that tests use.
 pub(crate) fn own_path(path: PathBuf) -> PathBuf {
     let text = path.into_os_string().into_string().expect("a path of Unicode");
     text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/").into()
 }
 
-/// The text in JSON of a path that is written as Unix does. Where the loader looks for parts of a path it looks for backslashes, as the
-/// system's own search does: a name without them is one to be searched for.
+/// Returns the JSON text of a path that is written in the form of Unix. The text has backslashes, because the loader and the system divide
+/// paths at backslashes, and search for a name without them.
 pub fn json_path(path: &str) -> String {
     path.replace('/', r"\\")
 }
 
-/// A text of the loader as cases expect it: with slashes, and without those that [`register`] adds for the order.
+/// Returns a text of the loader in the form that tests expect: with slashes, but without the slashes that [`register`] adds for the order.
 pub(crate) fn settle(text: String) -> String {
     let mut text = text.replace('\\', "/");
     while text.contains("C://") {
@@ -85,10 +85,10 @@ pub(crate) fn settle(text: String) -> String {
     text
 }
 
-/// Returns the value of a variable, with the separators of this system if it holds a list of paths: file names begin after a backslash. A colon after
-/// a single letter is part of a path.
+/// Returns the value of a variable. If it is a list of paths, file names begin after a backslash, and the separators are those of this
+/// system. A colon after a single letter is part of a path.
 pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
-    // Wine would end this process when it starts one with such a variable.
+    // Wine would end this process if it started a child with such a variable.
     assert!(value.len() < 32_767, "{name} is longer than a variable can be");
     let is_list = name.starts_with("XDG_")
         || name == "VK_INSTANCE_LAYERS"
@@ -110,12 +110,12 @@ pub(crate) fn list(name: &str, value: &OsStr) -> OsString {
     translated.into()
 }
 
-/// A command that runs `program` as a process that the library under test takes for an elevated one.
+/// Returns a command that runs `program` as a process that the library under test takes for an elevated one.
 pub(crate) fn elevated(program: &Path, _: &Path) -> Command {
     Command::new(program)
 }
 
-/// Keeps the variables that every process needs here: the places of the system's libraries.
+/// Keeps the variables that every process needs on this system: the places of the system's libraries.
 pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     if is_elevated {
         command.env(super::token::ELEVATED, "1");
@@ -127,14 +127,14 @@ pub(crate) fn keep(command: &mut Command, is_elevated: bool) {
     }
 }
 
-/// Makes this child see the scene's part of the registry, and end without a dialog or a debugger if it crashes.
+/// Makes this child see the scene's part of the registry. If the child crashes, it ends without a dialog or a debugger.
 pub(crate) fn prepare_child(root: &Path) {
     // SAFETY: the call only changes a setting of this process.
     unsafe { SetErrorMode(SEM_NOGPFAULTERRORBOX) };
     super::keys::enter(root);
 }
 
-/// Makes the library that was just opened see the privileges that the child must have.
+/// Makes the library, which was just opened, see the privileges that the child must have.
 pub(crate) fn prepare_library(library: &Library) {
     let own = address(library, c"vkGetInstanceProcAddr");
     let mut module = null_mut();
@@ -151,7 +151,7 @@ pub(crate) fn processor_seconds() -> f64 {
     BEGIN.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
 }
 
-/// Returns the factor by which a child may run longer: Wine starts processes slowly.
+/// Returns the factor by which a child may run longer, because Wine starts processes slowly.
 pub(crate) fn slowness() -> u32 {
     4
 }
@@ -159,7 +159,7 @@ pub(crate) fn slowness() -> u32 {
 /// Opens a library of this path.
 ///
 /// # Safety
-/// Whatever the library demands of a process that opens it.
+/// The process meets the library's requirements for opening it.
 pub(crate) unsafe fn open_library(path: &Path) -> Library {
     let flags = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS | LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;
     let name = path.to_str().expect("a path of UTF-8").replace('/', "\\");
@@ -174,9 +174,9 @@ pub(crate) unsafe fn open_library(path: &Path) -> Library {
     })
 }
 
-/// The address of an exported symbol, 0 when there is none.
+/// Returns the address of an exported symbol, 0 when there is none.
 pub(crate) fn address(library: &Library, symbol: &CStr) -> usize {
-    // SAFETY: only the address of the symbol is looked at here.
+    // SAFETY: this uses only the address of the symbol.
     let found = unsafe { library.get::<*const c_void>(symbol.to_bytes_with_nul()) };
     found.map_or(0, |symbol| symbol.as_raw_ptr() as usize)
 }
@@ -189,7 +189,7 @@ pub(crate) mod memory {
         VirtualAlloc, VirtualFree, VirtualProtect,
     };
 
-    /// Fresh memory of so many bytes.
+    /// Returns new memory of this size.
     pub(crate) fn map(size: usize) -> *mut u8 {
         // SAFETY: without an address, the system chooses an unused place for the new memory.
         let map = unsafe { VirtualAlloc(null(), size, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE) };

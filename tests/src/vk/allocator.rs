@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ash::vk;
 
-/// An allocator for `pAllocator` arguments. A block that is freed or resized here but was not made here ends the process.
+/// An allocator for `pAllocator` arguments. If a block is freed or resized that this allocator did not make, the process ends.
 pub struct Allocator {
     callbacks: Box<vk::AllocationCallbacks<'static>>,
     state: Box<Mutex<State>>,
@@ -43,7 +43,7 @@ impl Default for Allocator {
 }
 
 impl Allocator {
-    /// An allocator that refuses request number `number`, counted from 1.
+    /// Creates an allocator that refuses request number `number`, counted from 1.
     pub fn failing_at(number: usize) -> Self {
         let allocator = Allocator::default();
         allocator.fail_at(Some(number));
@@ -55,21 +55,22 @@ impl Allocator {
         Self::with(|callbacks| callbacks.pfn_reallocation = None)
     }
 
-    /// An allocator whose callbacks are changed, for example to leave one out.
+    /// Creates an allocator with changed callbacks, for example without one of them.
     pub fn with(change: impl FnOnce(&mut vk::AllocationCallbacks<'static>)) -> Self {
         let mut allocator = Allocator::default();
         change(&mut allocator.callbacks);
         allocator
     }
 
-    /// The callbacks, for a `pAllocator` argument.
+    /// Returns the callbacks, for a `pAllocator` argument.
     pub fn callbacks(&self) -> *const vk::AllocationCallbacks<'static> {
         &*self.callbacks
     }
 
-    /// Returns the name of this allocator in the mock driver's journal: the user data, and a sum over the five functions, each in its place.
+    /// Returns the name of this allocator in the mock driver's journal: the user data, and a checksum of the five functions, each in its
+    /// place.
     pub fn mark(&self) -> String {
-        // SAFETY: the structure is one of six pointers, all written.
+        // SAFETY: the structure consists of six pointers, which are all written.
         let words: [usize; 6] = unsafe { std::mem::transmute_copy(&*self.callbacks) };
         let [user_data, functions @ ..] = words;
         let sum = functions
@@ -78,12 +79,12 @@ impl Allocator {
         format!("alloc={user_data:#x}/{sum:#x}")
     }
 
-    /// Counts requests from zero, and refuses the one with this number; `None` refuses none.
+    /// Counts requests from zero, and refuses the request with this number. `None` refuses no request.
     pub fn fail_at(&self, number: Option<usize>) {
         self.locked(|state| (state.count, state.fail_at) = (0, number));
     }
 
-    /// Every request calls `hook` first from now on; requests made meanwhile, on whatever thread, do not.
+    /// Makes every request call `hook` first. Requests on any thread while the hook runs do not call it.
     pub fn hook(&self, hook: impl FnMut(vk::SystemAllocationScope) + Send + 'static) {
         self.locked(|state| state.hook = Some(Box::new(hook)));
     }
@@ -93,17 +94,17 @@ impl Allocator {
         self.locked(|state| state.hook = None);
     }
 
-    /// Number of requests since the beginning or the last [`fail_at`](Self::fail_at).
+    /// Returns the number of requests since the beginning or the last [`fail_at`](Self::fail_at).
     pub fn count(&self) -> usize {
         self.locked(|state| state.count)
     }
 
-    /// Number of live blocks.
+    /// Returns the number of live blocks.
     pub fn live(&self) -> usize {
         self.locked(|state| state.live.len())
     }
 
-    /// The scopes of all requests.
+    /// Returns the scopes of all requests.
     pub fn scopes(&self) -> Vec<vk::SystemAllocationScope> {
         self.locked(|state| state.scopes.clone())
     }
@@ -139,7 +140,7 @@ impl State {
         let layout = Layout::from_size_align(size, align).expect("requests have a power of two as alignment");
         // SAFETY: the layout has a size above zero.
         let block = unsafe { alloc(layout) };
-        // Fresh memory is never zero: no loader may rely on it.
+        // New memory is never zero, because the loader must not rely on zeros.
         // SAFETY: the block was just allocated with this size.
         unsafe { block.write_bytes(0xa5, size) };
         self.live.insert(block as usize, layout);
@@ -188,7 +189,7 @@ unsafe extern "system" fn reallocate(
             eprintln!("allocator: {original:p} was not allocated here");
             std::process::abort();
         };
-        // SAFETY: both blocks are alive and have at least this size; they are different blocks.
+        // SAFETY: the two blocks are different, are alive, and have at least this size.
         unsafe { ptr::copy_nonoverlapping(original.cast::<u8>(), block.cast(), old.size().min(size)) };
         state.release(original);
     }
@@ -210,7 +211,7 @@ unsafe extern "system" fn internal_allocation(
     std::process::abort();
 }
 
-/// Aborts: no driver can have freed internal memory.
+/// Aborts, because no driver can have freed internal memory.
 unsafe extern "system" fn internal_free(
     _user: *mut c_void,
     size: usize,

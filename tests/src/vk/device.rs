@@ -46,19 +46,19 @@ impl<'i> DeviceSpec<'i> {
         self
     }
 
-    /// The `pNext` chain. The structure must live until [`create`](Self::create) returns.
+    /// Sets the `pNext` chain. The structure must live until [`create`](Self::create) returns.
     pub fn next<T>(mut self, structure: &'i T) -> Self {
         self.next = ptr::from_ref(structure).cast();
         self
     }
 
-    /// `pEnabledFeatures`.
+    /// Sets `pEnabledFeatures`.
     pub fn features(mut self, features: &'i vk::PhysicalDeviceFeatures) -> Self {
         self.features = Some(features);
         self
     }
 
-    /// The allocation callbacks, also used to destroy the device.
+    /// Sets the allocation callbacks, which also destroy the device.
     pub fn allocator(mut self, allocator: &'i Allocator) -> Self {
         self.allocator = allocator.callbacks();
         self
@@ -96,9 +96,9 @@ impl<'i> DeviceSpec<'i> {
     }
 }
 
-/// A created device; leaving its scope destroys it.
+/// A created device. Dropping this value destroys the device.
 pub struct Device<'i> {
-    /// The instance it belongs to.
+    /// The instance that the device belongs to.
     pub instance: &'i Instance<'i>,
     /// The handle.
     pub raw: vk::Device,
@@ -109,14 +109,14 @@ impl Device<'_> {
     /// Destroys the device now.
     pub fn destroy(self) {}
 
-    /// A queue.
+    /// Returns a queue.
     pub fn queue(&self, family: u32, index: u32) -> vk::Queue {
         let mut queue = vk::Queue::null();
         call!(self, PFN_vkGetDeviceQueue(self.raw, family, index, &mut queue));
         queue
     }
 
-    /// A command pool.
+    /// Creates a command pool.
     #[track_caller]
     pub fn pool(&self) -> vk::CommandPool {
         let mut pool = vk::CommandPool::null();
@@ -131,7 +131,7 @@ impl Device<'_> {
         call!(self, PFN_vkDestroyCommandPool(self.raw, pool, ptr::null()));
     }
 
-    /// Command buffers.
+    /// Allocates command buffers.
     pub fn command_buffers(&self, pool: vk::CommandPool, count: u32) -> Result<Vec<vk::CommandBuffer>, vk::Result> {
         let info = vk::CommandBufferAllocateInfo::default()
             .command_pool(pool)

@@ -1,7 +1,7 @@
-//! The C library's heap for the library under test, which can refuse chosen requests.
+//! The heap of the C library as the library under test sees it. The heap can refuse chosen requests.
 //!
-//! The library's own table of imports has replacements for the functions that request memory from the C library. So requests of drivers, layers and
-//! the test itself are neither counted nor refused.
+//! The library's own table of imports gets replacements for the functions that request memory from the C library. So requests of drivers,
+//! layers and the test itself are neither counted nor refused.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
@@ -12,17 +12,17 @@ use super::{Commands, Vk};
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 /// The first request that is refused, and the last one.
 static REFUSED: [AtomicUsize; 2] = [const { AtomicUsize::new(usize::MAX) }; 2];
-/// The most bytes that a request gets.
+/// Upper bound on the bytes that a request gets.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Large requests so far, and which of them is refused; zero for none.
+/// Number of large requests so far, and the number of the one that is refused; zero for none.
 static LARGE: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_LARGE: AtomicUsize = AtomicUsize::new(0);
-/// Files and folders that the library opened or tried to open, and which of them is refused; zero for none.
+/// Number of files and folders that the library opened or tried to open, and the number of the one that is refused; zero for none.
 static OPENINGS: AtomicUsize = AtomicUsize::new(0);
 static REFUSED_OPENING: AtomicUsize = AtomicUsize::new(0);
 /// Number of openings when the last request or opening was refused.
 static OPENINGS_BEFORE: AtomicUsize = AtomicUsize::new(0);
-/// Blocks that the library has.
+/// Number of blocks that the library has.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
 /// Size in bytes of the library's emergency pool. A larger request is a large one.
@@ -37,9 +37,9 @@ pub enum Refusal {
     From(usize),
     /// Each request for more bytes than this.
     Above(usize),
-    /// The n-th of those that the library's emergency pool cannot serve.
+    /// The n-th of the requests that the library's emergency pool cannot serve.
     Large(usize),
-    /// The n-th opening of a file or folder: the system has no memory for it.
+    /// The n-th opening of a file or folder fails, because the system has no memory.
     Opening(usize),
 }
 
@@ -47,7 +47,7 @@ pub enum Refusal {
 pub struct Heap(());
 
 impl Heap {
-    /// Comes between the library and the C library, until the library leaves.
+    /// Puts the replacements between the library and the C library, until the library is unloaded.
     pub fn of(vk: &Vk) -> Self {
         let object = Object::around(vk.address("vkGetInstanceProcAddr"));
         let replaced = REPLACEMENTS
@@ -60,7 +60,7 @@ impl Heap {
         Self(())
     }
 
-    /// Refuses requests, counted from this call on.
+    /// Refuses these requests, counted from this call.
     pub fn refuse(&self, refusal: Refusal) {
         const NONE: usize = usize::MAX;
         let (first, last, most) = match refusal {
@@ -84,38 +84,38 @@ impl Heap {
         REFUSED[1].store(last, Ordering::Relaxed);
     }
 
-    /// Refuses nothing from here on, and counts from zero.
+    /// Stops refusing requests, and counts from zero.
     pub fn refuse_none(&self) {
         self.refuse(Refusal::From(usize::MAX));
     }
 
-    /// Number of requests since the refused ones were last chosen.
+    /// Returns the number of requests since the last call that chose which requests are refused.
     pub fn count(&self) -> usize {
         COUNT.load(Ordering::Relaxed)
     }
 
-    /// Number of these requests that the library's emergency pool could not have served.
+    /// Returns the number of these requests that the library's emergency pool could not have served.
     pub fn large(&self) -> usize {
         LARGE.load(Ordering::Relaxed)
     }
 
-    /// Number of files and folders that were opened, or not found, since then.
+    /// Returns the number of files and folders that were opened, or not found, since that call.
     pub fn openings(&self) -> usize {
         OPENINGS.load(Ordering::Relaxed)
     }
 
-    /// Number of files and folders that were opened, or not found, after the last refusal.
+    /// Returns the number of files and folders that were opened, or not found, after the last refusal.
     pub fn openings_after_refusal(&self) -> usize {
         self.openings() - OPENINGS_BEFORE.load(Ordering::Relaxed)
     }
 
-    /// Number of blocks that the library has requested since [`Heap::of`] and not freed.
+    /// Returns the number of blocks that the library has requested since [`Heap::of`] and not freed.
     pub fn live(&self) -> isize {
         LIVE.load(Ordering::Relaxed)
     }
 }
 
-/// Returns `true` and sets the error number if the next request, for so many bytes, must be refused.
+/// Returns `true` and sets the error number if the next request, for this number of bytes, must be refused.
 fn is_refused(bytes: usize) -> bool {
     let number = COUNT.fetch_add(1, Ordering::Relaxed) + 1;
     let counted = (REFUSED[0].load(Ordering::Relaxed)..=REFUSED[1].load(Ordering::Relaxed)).contains(&number);
@@ -131,7 +131,7 @@ fn is_opening_refused() -> bool {
     noted(number == REFUSED_OPENING.load(Ordering::Relaxed)) || is_refused(0)
 }
 
-/// The error number of a refusal, and the openings before it.
+/// Returns `refused`. For a refusal, sets the error number and notes the number of openings before it.
 fn noted(refused: bool) -> bool {
     if refused {
         OPENINGS_BEFORE.store(OPENINGS.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -167,7 +167,7 @@ unsafe extern "C" fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
     if is_refused(size) {
         return std::ptr::null_mut();
     }
-    // SAFETY: the library passes the arguments that the C library's function demands; the old block counts as the new one.
+    // SAFETY: the library passes the arguments that the C library's function demands. The new block replaces the old one in the count.
     unsafe { libc::realloc(block, size) }
 }
 
@@ -210,7 +210,7 @@ unsafe extern "C" fn realpath(path: *const c_char, room: *mut c_char) -> *mut c_
     counted(unsafe { libc::realpath(path, room) })
 }
 
-/// The functions through which the library requests memory, directly or inside the C library.
+/// Functions through which the library requests memory, directly or inside the C library.
 const REPLACEMENTS: &[(&str, *const ())] = &[
     ("malloc", malloc as *const ()),
     ("calloc", calloc as *const ()),
@@ -254,10 +254,10 @@ const SYMBOL_SHIFT: u32 = if cfg!(target_pointer_width = "64") { 32 } else { 8 }
 const SYMBOL: usize = if cfg!(target_pointer_width = "64") { 24 } else { 16 };
 
 impl Object {
-    /// The object that holds an address.
+    /// Finds the object that contains an address.
     fn around(address: usize) -> Self {
         unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-            // SAFETY: the C library's description of an object, and the pair that was given to it below.
+            // SAFETY: the C library passes its description of an object, and the pair that the call below gave it.
             let (info, found) = unsafe { (&*info, &mut *found.cast::<(usize, Option<Object>)>()) };
             // SAFETY: the C library's description states the number of segments at this address.
             let segments = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
@@ -279,7 +279,7 @@ impl Object {
         found.1.expect("a loaded library has a dynamic section")
     }
 
-    /// The value of the first entry with this tag.
+    /// Returns the value of the first entry with this tag.
     fn value(&self, tag: usize) -> Option<usize> {
         let mut entry = self.dynamic;
         // SAFETY: the section ends with a tag of zero.
@@ -294,7 +294,7 @@ impl Object {
         None
     }
 
-    /// The address that an entry holds. The dynamic linker may have added the base already.
+    /// Returns the address that an entry holds. The dynamic linker may have added the base already.
     fn address(&self, tag: usize) -> Option<usize> {
         let value = self.value(tag)?;
         Some(if value < self.base { self.base + value } else { value })
@@ -330,7 +330,7 @@ impl Object {
         replaced
     }
 
-    /// The name of a symbol; empty for that of relocations without one.
+    /// Returns the name of a symbol; empty for relocations without a symbol.
     fn symbol(&self, index: usize) -> &[u8] {
         let symbols = self.address(DT_SYMTAB).expect("an object has symbols");
         let names = self.address(DT_STRTAB).expect("symbols have names");
@@ -345,7 +345,7 @@ impl Object {
 
 /// Writes a word into memory that may be read-only.
 fn write_word(address: usize, word: usize) {
-    // SAFETY: the word is in a table of imports, which no other thread changes; its page remains writable.
+    // SAFETY: the word is in a table of imports, which no other thread changes. Its page stays writable.
     unsafe {
         let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).expect("a page has a size");
         let begin = std::ptr::with_exposed_provenance_mut(address & !(page - 1));

@@ -7,9 +7,9 @@ use ash::vk;
 use super::{Commands, Device, DeviceSpec, Messages, Reports, Vk, fill_some, text, two_call};
 use crate::call;
 
-/// A created instance; leaving its scope destroys it.
+/// A created instance. Dropping this value destroys the instance.
 pub struct Instance<'v> {
-    /// The library it came from.
+    /// The library that created the instance.
     pub vk: &'v Vk,
     /// The handle.
     pub raw: vk::Instance,
@@ -24,7 +24,7 @@ impl<'v> Instance<'v> {
     /// Destroys the instance now.
     pub fn destroy(self) {}
 
-    /// `vkEnumeratePhysicalDevices` for the count alone.
+    /// Calls `vkEnumeratePhysicalDevices` for the count alone.
     pub fn device_count(&self) -> Result<u32, vk::Result> {
         let mut count = 0;
         let result = call!(
@@ -34,25 +34,25 @@ impl<'v> Instance<'v> {
         result.result_with_success(count)
     }
 
-    /// All physical devices, by the two-call idiom.
+    /// Returns all physical devices, by the two-call idiom.
     pub fn devices(&self) -> Result<Vec<vk::PhysicalDevice>, vk::Result> {
         two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out)))
     }
 
-    /// Physical devices into a room of this size.
+    /// Returns the physical devices that are written to an array of this size, and the result.
     pub fn some_devices(&self, room: u32) -> (vk::Result, Vec<vk::PhysicalDevice>) {
         fill_some(room, |count, out| {
             call!(self, PFN_vkEnumeratePhysicalDevices(self.raw, count, out))
         })
     }
 
-    /// The first physical device.
+    /// Returns the first physical device.
     #[track_caller]
     pub fn first(&self) -> vk::PhysicalDevice {
         self.devices().expect("vkEnumeratePhysicalDevices")[0]
     }
 
-    /// The physical device of this name.
+    /// Returns the physical device with this name.
     #[track_caller]
     pub fn named(&self, name: &str) -> vk::PhysicalDevice {
         let devices = self.devices().expect("vkEnumeratePhysicalDevices");
@@ -60,32 +60,32 @@ impl<'v> Instance<'v> {
         hit.unwrap_or_else(|| panic!("no physical device {name}"))
     }
 
-    /// The 1.0 properties.
+    /// Returns the 1.0 properties.
     pub fn properties(&self, device: vk::PhysicalDevice) -> vk::PhysicalDeviceProperties {
         let mut properties = vk::PhysicalDeviceProperties::default();
         call!(self, PFN_vkGetPhysicalDeviceProperties(device, &mut properties));
         properties
     }
 
-    /// The name of a physical device.
+    /// Returns the name of a physical device.
     pub fn name_of(&self, device: vk::PhysicalDevice) -> String {
         text(&self.properties(device).device_name)
     }
 
-    /// The names of all physical devices, in their order.
+    /// Returns the names of all physical devices, in their order.
     #[track_caller]
     pub fn device_names(&self) -> Vec<String> {
         let devices = self.devices().expect("vkEnumeratePhysicalDevices");
         devices.into_iter().map(|device| self.name_of(device)).collect()
     }
 
-    /// The device groups, each as the handles of its members.
+    /// Returns the device groups, each as the handles of its members.
     pub fn groups(&self) -> Result<Vec<Vec<vk::PhysicalDevice>>, vk::Result> {
         let list = two_call(|count, out| call!(self, PFN_vkEnumeratePhysicalDeviceGroups(self.raw, count, out)))?;
         Ok(list.iter().map(members).collect())
     }
 
-    /// The device groups, each as the names of its members.
+    /// Returns the device groups, each as the names of its members.
     #[track_caller]
     pub fn group_names(&self) -> Vec<Vec<String>> {
         let groups = self.groups().expect("vkEnumeratePhysicalDeviceGroups");
@@ -95,7 +95,7 @@ impl<'v> Instance<'v> {
             .collect()
     }
 
-    /// The extensions of a physical device.
+    /// Returns the extensions of a physical device.
     pub fn device_extensions(&self, device: vk::PhysicalDevice) -> Result<Vec<String>, vk::Result> {
         let null = ptr::null();
         let query =
@@ -109,7 +109,7 @@ impl<'v> Instance<'v> {
         DeviceSpec::new(self, physical)
     }
 
-    /// A device with these extensions and one queue.
+    /// Creates a device with these extensions and one queue.
     #[track_caller]
     pub fn device(&self, physical: vk::PhysicalDevice, extensions: &[&str]) -> Device<'_> {
         self.device_spec(physical)
@@ -118,7 +118,7 @@ impl<'v> Instance<'v> {
             .expect("vkCreateDevice")
     }
 
-    /// A debug-utils messenger that records everything.
+    /// Creates a debug-utils messenger that records everything.
     #[track_caller]
     pub fn messenger(&self, messages: &Messages) -> vk::DebugUtilsMessengerEXT {
         let mut handle = vk::DebugUtilsMessengerEXT::null();
@@ -136,7 +136,7 @@ impl<'v> Instance<'v> {
         call!(self, PFN_vkDestroyDebugUtilsMessengerEXT(self.raw, handle, ptr::null()));
     }
 
-    /// A report callback that records everything.
+    /// Creates a report callback that records everything.
     #[track_caller]
     pub fn report_callback(&self, reports: &Reports) -> vk::DebugReportCallbackEXT {
         let mut handle = vk::DebugReportCallbackEXT::null();
@@ -154,7 +154,7 @@ impl<'v> Instance<'v> {
         call!(self, PFN_vkDestroyDebugReportCallbackEXT(self.raw, handle, ptr::null()));
     }
 
-    /// A headless surface.
+    /// Creates a headless surface.
     #[track_caller]
     pub fn headless_surface(&self) -> vk::SurfaceKHR {
         let mut surface = vk::SurfaceKHR::null();
@@ -167,7 +167,7 @@ impl<'v> Instance<'v> {
         surface
     }
 
-    /// A surface of a made-up window, in the window system of [`WINDOW_SURFACE`](crate::vk::WINDOW_SURFACE).
+    /// Creates a surface of an invented window, in the window system of [`WINDOW_SURFACE`](crate::vk::WINDOW_SURFACE).
     #[track_caller]
     pub fn window_surface(&self, connection: usize, window: u32) -> vk::SurfaceKHR {
         let mut surface = vk::SurfaceKHR::null();
@@ -181,7 +181,7 @@ impl<'v> Instance<'v> {
         call!(self, PFN_vkDestroySurfaceKHR(self.raw, surface, ptr::null()));
     }
 
-    /// `vkGetPhysicalDeviceSurfaceSupportKHR` for queue family 0.
+    /// Calls `vkGetPhysicalDeviceSurfaceSupportKHR` for queue family 0.
     pub fn surface_support(&self, device: vk::PhysicalDevice, surface: vk::SurfaceKHR) -> Result<bool, vk::Result> {
         let mut supported = 77;
         let result = call!(
@@ -191,22 +191,22 @@ impl<'v> Instance<'v> {
         result.result_with_success(supported == vk::TRUE)
     }
 
-    /// The first words of a dispatchable handle's object, for cases that look at the pointers in it.
+    /// Returns the first words of a dispatchable handle's object, for tests that examine the pointers in it.
     pub fn words(handle: u64, count: usize) -> Vec<u64> {
-        // SAFETY: the handle is the address of a live object of at least `count` words, as its case knows.
+        // SAFETY: the handle is the address of a live object of at least `count` words, which the test guarantees.
         let words = unsafe { slice::from_raw_parts(handle as *const usize, count) };
         words.iter().map(|word| *word as u64).collect()
     }
 
-    /// Returns the loader's mark in such an object: a 64-bit number after `words` words.
+    /// Returns the loader's mark in a dispatchable object: a 64-bit number after `words` words.
     pub fn mark(handle: u64, words: usize) -> u64 {
         let place = (words * size_of::<usize>()).next_multiple_of(align_of::<u64>());
-        // SAFETY: the handle is the address of a live object with such a number in this place, as its case knows.
+        // SAFETY: the handle is the address of a live object with such a number at this place, which the test guarantees.
         unsafe { *((handle as usize + place) as *const u64) }
     }
 }
 
-/// The handles in a group.
+/// Returns the handles in a group.
 pub fn members(group: &vk::PhysicalDeviceGroupProperties<'_>) -> Vec<vk::PhysicalDevice> {
     group.physical_devices[..group.physical_device_count as usize].to_vec()
 }
@@ -220,7 +220,7 @@ impl Commands for Instance<'_> {
 
 impl Drop for Instance<'_> {
     fn drop(&mut self) {
-        // A case that failed already leaves everything as it is.
+        // A failed test leaves everything as it is.
         if !std::thread::panicking() {
             let this: &Self = self;
             call!(this, PFN_vkDestroyInstance(self.raw, self.allocator));

@@ -27,7 +27,7 @@ pub struct Message {
 
 type Hook = Box<dyn Fn(&Message)>;
 
-/// A recorder of debug-utils messages. It stays where it is, because messengers point at it.
+/// A recorder of debug-utils messages. The recorder stays at its address, because messengers point at it.
 pub struct Messages(Box<Recorder>);
 
 struct Recorder {
@@ -45,7 +45,7 @@ impl Default for Messages {
 }
 
 impl Messages {
-    /// A recorder that also calls `hook` from inside the callback.
+    /// Creates a recorder that also calls `hook` from inside the callback.
     pub fn with_hook(hook: impl Fn(&Message) + 'static) -> Self {
         Messages(Box::new(Recorder {
             list: Mutex::new(Vec::new()),
@@ -53,7 +53,7 @@ impl Messages {
         }))
     }
 
-    /// A messenger create info for every severity and type that records here. The recorder must outlive the messenger.
+    /// Returns a create info for a messenger of every severity and type that records here. The recorder must outlive the messenger.
     pub fn create_info(&self) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
         vk::DebugUtilsMessengerCreateInfoEXT {
             message_severity: vk::DebugUtilsMessageSeverityFlagsEXT::from_raw(0x1111),
@@ -69,7 +69,7 @@ impl Messages {
         self.0.list.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The messages whose text holds `part`.
+    /// Returns the messages whose text contains `part`.
     pub fn with(&self, part: &str) -> Vec<Message> {
         self.all()
             .into_iter()
@@ -97,10 +97,10 @@ unsafe extern "system" fn record(
     data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the user data are the recorder's address, which outlives its messengers; the callback data are valid.
+    // SAFETY: the user data is the address of the recorder, and the recorder outlives its messengers. The callback data is valid.
     let (recorder, given) = unsafe { (&*user.cast::<Recorder>(), &*data) };
     let object = |index| {
-        // SAFETY: the array holds as many objects as the data say.
+        // SAFETY: the array has as many objects as the callback data says.
         let object = unsafe { &*given.p_objects.add(index) };
         (object.object_type, object.object_handle)
     };
@@ -141,12 +141,12 @@ pub struct Report {
     pub text: String,
 }
 
-/// A recorder of report messages. It stays where it is, because callbacks point at it.
+/// A recorder of report messages. The recorder stays at its address, because callbacks point at it.
 #[derive(Default)]
 pub struct Reports(Box<Mutex<Vec<Report>>>);
 
 impl Reports {
-    /// A callback create info for every flag that records here. The recorder must outlive the callback.
+    /// Returns a create info for a callback of every flag that records here. The recorder must outlive the callback.
     pub fn create_info(&self) -> vk::DebugReportCallbackCreateInfoEXT<'static> {
         vk::DebugReportCallbackCreateInfoEXT {
             flags: vk::DebugReportFlagsEXT::from_raw(0x1f),
@@ -156,7 +156,7 @@ impl Reports {
         }
     }
 
-    /// The messages whose text holds `part`.
+    /// Returns the messages whose text contains `part`.
     pub fn with(&self, part: &str) -> Vec<Report> {
         let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter()
@@ -176,7 +176,7 @@ unsafe extern "system" fn record_report(
     message: *const c_char,
     user: *mut c_void,
 ) -> vk::Bool32 {
-    // SAFETY: the user data are the recorder's address, which outlives its callbacks.
+    // SAFETY: the user data is the address of the recorder, and the recorder outlives its callbacks.
     let recorder = unsafe { &*user.cast::<Mutex<Vec<Report>>>() };
     let report = Report {
         flags,

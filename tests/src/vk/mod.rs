@@ -1,7 +1,7 @@
-//! The child's side: the loaded library and the things an application does with it.
+//! The child's side: the loaded library, and the actions of an application on it.
 //!
-//! The wrappers have safe signatures although Vulkan's rules are the caller's to keep. The child process is what contains
-//! a mistake: whatever a case does wrong, or the library does, ends one process that the test watches.
+//! The wrappers have safe signatures, although the caller must keep Vulkan's rules. A mistake of a test or of the library only ends the
+//! child process, which the test watches.
 
 mod allocator;
 mod device;
@@ -47,17 +47,17 @@ use crate::system::{self, Library, open_library};
 
 /// An object through which commands are looked up by name.
 pub trait Commands {
-    /// The address of the command, 0 when there is none.
+    /// Returns the address of the command, 0 if there is none.
     fn address(&self, name: &str) -> usize;
 
-    /// Returns the command as a function. `pfn` is its name, or the name of its type, which begins with `PFN_`.
+    /// Returns the command as a function. `pfn` is the name of the command, or the name of its type, which begins with `PFN_`.
     #[track_caller]
     fn typed<F: Copy>(&self, pfn: &str) -> F {
         let name = pfn.strip_prefix("PFN_").unwrap_or(pfn);
         let address = self.address(name);
         assert!(address != 0, "{name} was not found");
         assert_eq!(size_of::<F>(), size_of::<usize>());
-        // SAFETY: F is a function pointer of the size of the non-null address, and its type is named after the command.
+        // SAFETY: F is a function pointer, so it has the size of the non-null address. Its type is named after the command.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }
@@ -75,8 +75,8 @@ macro_rules! call {
     };
     ($host:expr, $name:expr, $pfn:ident($($argument:expr),*)) => {{
         let command: $crate::ash::vk::$pfn = $crate::vk::Commands::typed(&$host, $name);
-        // SAFETY: the function has the type that belongs to its name; the arguments are the case's responsibility, and the
-        // process it runs in exists for that one case.
+        // SAFETY: the function has the type that belongs to its name. The test is responsible for the arguments, and its process exists for
+        // that test alone.
         #[allow(unused_unsafe, clippy::macro_metavars_in_unsafe, reason = "an argument may hold a call of its own")]
         unsafe { command($($argument),*) }
     }};
@@ -118,12 +118,12 @@ impl Vk {
         self.library = None;
     }
 
-    /// Returns another handle of the library under test, for cases that load and unload it themselves.
+    /// Returns another handle of the library under test, for tests that load and unload the library themselves.
     pub fn again(&self) -> Vk {
         Vk::load(&self.root)
     }
 
-    /// Reports a value to the test process: [`Outcome::said`](crate::Outcome::said).
+    /// Reports a value to the test process, which gets it from [`Outcome::said`](crate::Outcome::said).
     pub fn say(&self, key: &str, value: impl Display) {
         // The test runner may have left an unfinished line.
         println!("\nsay {key}={value}");
@@ -139,7 +139,7 @@ impl Vk {
         writeln!(journal.expect("the journal can be opened"), "== {text}").expect("the journal can be written");
     }
 
-    /// The journal lines written so far.
+    /// Returns the journal lines written so far.
     pub fn journal(&self) -> Vec<String> {
         let text = fs::read_to_string(self.root.join("journal")).unwrap_or_default();
         text.lines().map(String::from).collect()
@@ -148,19 +148,19 @@ impl Vk {
     /// Sets or removes a variable of this process.
     pub fn set_env(&self, name: &str, value: Option<&str>) {
         match value {
-            // SAFETY: the child has one thread while its closure runs; threads that a closure starts end before this.
+            // SAFETY: the child has one thread while its closure runs. Threads that a closure starts end before this call.
             Some(value) => unsafe { std::env::set_var(name, system::list(name, value.as_ref())) },
-            // SAFETY: the child has one thread while its closure runs; threads that a closure starts end before this.
+            // SAFETY: the child has one thread while its closure runs. Threads that a closure starts end before this call.
             None => unsafe { std::env::remove_var(name) },
         }
     }
 
-    /// The absolute path of a file of the scene.
+    /// Returns the absolute path of a file of the scene.
     pub fn path(&self, relative: &str) -> PathBuf {
         system::own_path(self.root.join(relative))
     }
 
-    /// Changes the configuration of a mock driver; it is in force at the driver's next call.
+    /// Changes the configuration of a mock driver. The change takes effect at the driver's next call.
     pub fn configure(&self, driver: &str, change: impl FnOnce(String) -> String) {
         let path = Scene::configuration(&self.root, driver);
         let text = fs::read_to_string(&path).expect("the driver has a configuration");
@@ -183,7 +183,7 @@ impl Vk {
         });
     }
 
-    /// `vkGetInstanceProcAddr`, the exported one.
+    /// Calls the exported `vkGetInstanceProcAddr`.
     pub fn get(&self, instance: vk::Instance, name: &str) -> usize {
         let name = CString::new(name).expect("a command name holds no zero byte");
         self.get_c(instance, Some(&name))
@@ -196,7 +196,7 @@ impl Vk {
         found.map_or(0, |function| function as usize)
     }
 
-    /// `vkEnumerateInstanceVersion`.
+    /// Returns the result of `vkEnumerateInstanceVersion`.
     pub fn version(&self) -> (u32, u32, u32) {
         let mut version = 0;
         let result = call!(self, PFN_vkEnumerateInstanceVersion(&mut version));
@@ -208,7 +208,7 @@ impl Vk {
         )
     }
 
-    /// The instance extensions with their versions, of the loader or of a layer.
+    /// Returns the instance extensions with their versions, of the loader or of a layer.
     pub fn extension_versions(&self, layer: Option<&CStr>) -> Result<Vec<(String, u32)>, vk::Result> {
         let layer = layer.map_or(std::ptr::null(), CStr::as_ptr);
         let list = two_call(|count, out| call!(self, PFN_vkEnumerateInstanceExtensionProperties(layer, count, out)))?;
@@ -218,7 +218,7 @@ impl Vk {
             .collect())
     }
 
-    /// The names of the instance extensions.
+    /// Returns the names of the instance extensions.
     pub fn extensions(&self) -> Result<Vec<String>, vk::Result> {
         Ok(self
             .extension_versions(None)?
@@ -227,7 +227,7 @@ impl Vk {
             .collect())
     }
 
-    /// The names of the instance layers.
+    /// Returns the names of the instance layers.
     pub fn layers(&self) -> Result<Vec<String>, vk::Result> {
         let list = two_call(|count, out| call!(self, PFN_vkEnumerateInstanceLayerProperties(count, out)))?;
         Ok(list
@@ -241,13 +241,13 @@ impl Vk {
         InstanceSpec::new(self)
     }
 
-    /// A 1.0 instance without extensions.
+    /// Creates a 1.0 instance without extensions.
     #[track_caller]
     pub fn instance(&self) -> Instance<'_> {
         self.spec().create().expect("vkCreateInstance")
     }
 
-    /// An instance of this API version with these extensions.
+    /// Creates an instance of this API version with these extensions.
     #[track_caller]
     pub fn instance_with(&self, api: &str, extensions: &[&str]) -> Instance<'_> {
         self.spec()
@@ -257,12 +257,12 @@ impl Vk {
             .expect("vkCreateInstance")
     }
 
-    /// The exported `vk_icdGetInstanceProcAddr` of a mock driver, for direct driver loading. The library stays loaded.
+    /// Returns the exported `vk_icdGetInstanceProcAddr` of a mock driver, for direct driver loading. The library stays loaded.
     pub fn direct_driver(&self, driver: &str) -> vk::PFN_vkGetInstanceProcAddrLUNARG {
         self.exported(&format!("libraries/libmock_{driver}.so"), c"vk_icdGetInstanceProcAddr")
     }
 
-    /// An exported function of a library of the scene, of whatever type it has. The library stays loaded.
+    /// Returns an exported function of a library of the scene, of whatever type it has. The library stays loaded.
     pub fn exported<F: Copy>(&self, library: &str, symbol: &CStr) -> F {
         let path = self.root.join(library);
         // SAFETY: the library is a mock, whose constructors have no requirements.
@@ -271,13 +271,13 @@ impl Vk {
         assert!(address != 0, "the mock exports {symbol:?}");
         assert_eq!(size_of::<F>(), size_of::<usize>());
         std::mem::forget(library);
-        // SAFETY: the caller names the type of the function, whose address this is.
+        // SAFETY: the address is that of the function, and the caller names the function's type.
         unsafe { std::mem::transmute_copy(&address) }
     }
 }
 
 impl Commands for Vk {
-    /// The exported symbol.
+    /// Returns the address of the exported symbol.
     fn address(&self, name: &str) -> usize {
         let Some(library) = &self.library else { return 0 };
         let name = CString::new(name).expect("a symbol name holds no zero byte");
@@ -291,7 +291,7 @@ impl<C: Commands> Commands for &C {
     }
 }
 
-/// Runs a query for a count that was `before`. Returns the result and the new count.
+/// Runs a query for a count, with `before` as the previous value. Returns the result and the new count.
 pub fn count_from(before: u32, query: impl FnOnce(&mut u32) -> vk::Result) -> (vk::Result, u32) {
     let mut count = before;
     (query(&mut count), count)
@@ -306,7 +306,7 @@ pub fn two_call<T: Default + Clone>(
     fill(count, query)
 }
 
-/// The second half of the two-call idiom, for a room of `count` elements.
+/// Runs the second half of the two-call idiom, with space for `count` elements.
 pub fn fill<T: Default + Clone>(
     count: u32,
     mut query: impl FnMut(&mut u32, *mut T) -> vk::Result,
@@ -338,7 +338,7 @@ pub fn opaque_address(name: &str) -> usize {
     usize::try_from(wide).unwrap_or(0x9000_0000 | (hash & 0x0fff_ffff) as usize)
 }
 
-/// The text in a fixed array of a Vulkan structure.
+/// Returns the text in a fixed array of a Vulkan structure.
 pub fn text(array: &[c_char]) -> String {
     let bytes: Vec<u8> = array
         .iter()
@@ -350,7 +350,7 @@ pub fn text(array: &[c_char]) -> String {
 
 /// Returns the result of `vkEnumerateInstanceVersion` of a library.
 pub(crate) fn version_of(library: &Path) -> Version {
-    // SAFETY: the library is a loader; its constructors are those that every case runs.
+    // SAFETY: the library is a loader, and every test runs its constructors.
     let library = Some(unsafe { open_library(library) });
     let vk = Vk {
         root: PathBuf::new(),

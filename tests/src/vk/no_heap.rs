@@ -1,4 +1,4 @@
-//! A system where no case comes between the library and its heap: `left_out.txt` has the reason.
+//! The heap on a system where tests cannot replace it. `left_out.txt` has the reason.
 
 use super::Vk;
 
@@ -7,21 +7,21 @@ use super::Vk;
 pub enum Refusal {
     /// The n-th.
     Only(usize),
-    /// The n-th and all after it.
+    /// The n-th request and all later ones.
     From(usize),
     /// Each request for more bytes than this.
     Above(usize),
-    /// The n-th of those that the library's emergency pool cannot serve.
+    /// The n-th of the requests that the library's emergency pool cannot serve.
     Large(usize),
-    /// The n-th opening of a file or folder: the system has no memory for it.
+    /// The n-th opening of a file or folder fails, because the system has no memory.
     Opening(usize),
 }
 
-/// The heap of the library under test, which nobody has here.
+/// The heap of the library under test. On this system, no value of this type exists.
 pub struct Heap(());
 
 impl Heap {
-    /// Fails.
+    /// Fails, because this system has no such heap.
     pub fn of(_: &Vk) -> Self {
         panic!("requests of the library cannot be refused on this system")
     }

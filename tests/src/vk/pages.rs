@@ -1,15 +1,15 @@
-//! Memory whose protection a case chooses.
+//! Memory whose protection a test chooses.
 
 use crate::system::memory;
 
 /// Two pages that can be read and written.
 pub struct Pages(*mut u8);
 
-/// Bytes of a page, or of some.
+/// Size in bytes of a page, or of several.
 const PAGE: usize = 4096;
 
 impl Pages {
-    /// Fresh ones.
+    /// Creates two pages.
     #[expect(clippy::new_without_default, reason = "a case asks the system for them")]
     pub fn new() -> Self {
         Self(memory::map(2 * PAGE))
@@ -20,7 +20,7 @@ impl Pages {
         self.0
     }
 
-    /// Bytes of one.
+    /// Returns the size of one page in bytes.
     pub fn size(&self) -> usize {
         PAGE
     }

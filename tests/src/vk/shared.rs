@@ -4,8 +4,8 @@
 #[derive(Clone, Copy)]
 pub struct Shared<T>(pub T);
 
-// SAFETY: the values are handles and what holds them; the closures of a case pass them only to functions that any number of
-// threads may call at once.
+// SAFETY: the values are handles, or contain handles. The closures of a test pass them only to functions that any number of threads may
+// call at once.
 unsafe impl<T> Send for Shared<T> {}
 // SAFETY: the closures of a case only pass the value to functions that any number of threads may call at once.
 unsafe impl<T> Sync for Shared<T> {}

@@ -1,4 +1,4 @@
-//! Describing an instance to be created.
+//! Describes an instance to create.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
@@ -34,7 +34,7 @@ impl<'a> InstanceSpec<'a> {
         }
     }
 
-    /// The API version, as `major.minor` or `major.minor.patch`.
+    /// Sets the API version, as `major.minor` or `major.minor.patch`.
     pub fn api(self, version: &str) -> Self {
         let mut parts = version
             .split('.')
@@ -44,7 +44,7 @@ impl<'a> InstanceSpec<'a> {
         self.api_raw(packed)
     }
 
-    /// The API version as any number.
+    /// Sets the API version to any number.
     pub fn api_raw(mut self, version: u32) -> Self {
         self.api = Some(version);
         self
@@ -70,26 +70,26 @@ impl<'a> InstanceSpec<'a> {
         self
     }
 
-    /// Adds an extension whose name is any bytes.
+    /// Adds an extension whose name consists of any bytes.
     pub fn extension_bytes(mut self, name: &[u8]) -> Self {
         self.extensions
             .push(CString::new(name).expect("an extension name holds no zero byte"));
         self
     }
 
-    /// The create flags.
+    /// Sets the create flags.
     pub fn flags(mut self, flags: u32) -> Self {
         self.flags = flags;
         self
     }
 
-    /// The `pNext` chain. The structure must live until [`create`](Self::create) returns.
+    /// Sets the `pNext` chain. The structure must live until [`create`](Self::create) returns.
     pub fn next<T>(mut self, structure: &'a T) -> Self {
         self.next = ptr::from_ref(structure).cast();
         self
     }
 
-    /// The allocation callbacks, also used to destroy the instance.
+    /// Sets the allocation callbacks, which also destroy the instance.
     pub fn allocator(mut self, allocator: &'a Allocator) -> Self {
         self.allocator = allocator.callbacks();
         self

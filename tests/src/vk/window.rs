@@ -1,4 +1,4 @@
-//! The window system that most cases about surfaces use: XCB, or that of Windows.
+//! The window system that most tests of surfaces use: XCB, or that of Windows.
 
 use ash::vk;
 
@@ -26,7 +26,7 @@ pub const WINDOW_SURFACES: &[&str] = if cfg!(windows) {
     &["VK_KHR_xcb_surface", "VK_KHR_xlib_surface", "VK_KHR_wayland_surface"]
 };
 
-/// Makes a surface of made-up numbers.
+/// Creates a surface from invented numbers.
 #[cfg(unix)]
 pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, out: &mut vk::SurfaceKHR) -> vk::Result {
     let info = vk::XcbSurfaceCreateInfoKHR {
@@ -40,7 +40,7 @@ pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, ou
     )
 }
 
-/// Makes a surface of made-up numbers.
+/// Creates a surface from invented numbers.
 #[cfg(windows)]
 pub(crate) fn create(instance: &Instance<'_>, connection: usize, window: u32, out: &mut vk::SurfaceKHR) -> vk::Result {
     let info = vk::Win32SurfaceCreateInfoKHR {
